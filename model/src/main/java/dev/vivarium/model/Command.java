@@ -1,0 +1,93 @@
+package dev.vivarium.model;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/// A program to run in a sandbox, with what bounds it. `directory` is relative to the workspace, or absolute inside the sandbox. Immutable.
+///
+/// `outputLimit` is per stream: what a command writes beyond it is thrown away and the [Exit] says so; the command itself goes on.
+public record Command(
+        List<String> argv,
+        Map<String, String> env,
+        String directory,
+        Input input,
+        Optional<Duration> timeout,
+        Optional<Duration> idleTimeout,
+        long outputLimit) {
+    /// What a stream keeps unless the caller says otherwise: 10 MiB.
+    public static final long OUTPUT_LIMIT = 10L * 1024 * 1024;
+
+    /// `outputLimit` of a command whose output is streamed whole.
+    public static final long UNLIMITED = 0;
+
+    /// Where standard input comes from.
+    public enum Input {
+        /// `/dev/null`.
+        NONE,
+        /// Bytes that the caller writes.
+        STREAM
+    }
+
+    public Command {
+        argv = List.copyOf(argv);
+        env = Map.copyOf(env);
+        if (argv.isEmpty()) {
+            throw new SandboxException(new Failure.InvalidRequest("argv", "must name a program"));
+        }
+        for (String part : argv) {
+            requireNoNul("command", part);
+        }
+        env.forEach((name, value) -> requireNoNul("env." + name, value));
+        requireNoNul("directory", directory);
+        timeout.ifPresent(time -> requirePositive("timeout", time));
+        idleTimeout.ifPresent(time -> requirePositive("idle_timeout", time));
+    }
+
+    public static Command of(String... argv) {
+        return new Command(
+                List.of(argv), Map.of(), "", Input.NONE, Optional.empty(), Optional.empty(), OUTPUT_LIMIT);
+    }
+
+    /// `bash -c script`, the way agents run things.
+    public static Command shell(String script) {
+        return of("bash", "-c", script);
+    }
+
+    public Command withEnv(Map<String, String> wanted) {
+        return new Command(argv, wanted, directory, input, timeout, idleTimeout, outputLimit);
+    }
+
+    public Command withDirectory(String wanted) {
+        return new Command(argv, env, wanted, input, timeout, idleTimeout, outputLimit);
+    }
+
+    public Command withInput(Input wanted) {
+        return new Command(argv, env, directory, wanted, timeout, idleTimeout, outputLimit);
+    }
+
+    public Command withTimeout(Duration wanted) {
+        return new Command(argv, env, directory, input, Optional.of(wanted), idleTimeout, outputLimit);
+    }
+
+    public Command withIdleTimeout(Duration wanted) {
+        return new Command(argv, env, directory, input, timeout, Optional.of(wanted), outputLimit);
+    }
+
+    public Command withOutputLimit(long bytes) {
+        return new Command(argv, env, directory, input, timeout, idleTimeout, bytes);
+    }
+
+    private static void requireNoNul(String field, String text) {
+        if (text.indexOf('\0') >= 0) {
+            throw new SandboxException(new Failure.InvalidRequest(field, "must not hold a NUL character"));
+        }
+    }
+
+    private static void requirePositive(String field, Duration time) {
+        if (time.isNegative() || time.isZero()) {
+            throw new SandboxException(new Failure.InvalidRequest(field, "must be more than zero"));
+        }
+    }
+}

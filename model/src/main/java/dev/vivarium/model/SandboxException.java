@@ -1,0 +1,22 @@
+package dev.vivarium.model;
+
+/// The one exception of the product: carries a [Failure] that can be stored, sent and rebuilt. Immutable.
+public final class SandboxException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private final transient Failure failure;
+
+    public SandboxException(Failure failure) {
+        super(failure.sentence());
+        this.failure = failure;
+    }
+
+    public SandboxException(Failure failure, Throwable cause) {
+        super(failure.sentence(), cause);
+        this.failure = failure;
+    }
+
+    public Failure failure() {
+        return failure;
+    }
+}
