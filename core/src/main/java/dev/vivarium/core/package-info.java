@@ -1,4 +1,5 @@
-/// The engine, a plain library: sandboxes by thread, on isolation providers, over one wire. No HTTP, no JSON, no command line.
+/// The engine, a plain library: sandboxes by thread, on isolation providers, over one wire. No HTTP, no JSON, no
+/// command line.
 @NullMarked
 package dev.vivarium.core;
 

@@ -5,9 +5,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// A program to run in a sandbox, with what bounds it. `directory` is relative to the workspace, or absolute inside the sandbox. Immutable.
+/// A program to run in a sandbox, with what bounds it. `directory` is relative to the workspace, or absolute inside the
+/// sandbox. Immutable.
 ///
-/// `outputLimit` is per stream: what a command writes beyond it is thrown away and the [Exit] says so; the command itself goes on.
+/// `outputLimit` is per stream: what a command writes beyond it is thrown away and the [Exit] says so; the command
+/// itself goes on.
 public record Command(
         List<String> argv,
         Map<String, String> env,
@@ -46,8 +48,7 @@ public record Command(
     }
 
     public static Command of(String... argv) {
-        return new Command(
-                List.of(argv), Map.of(), "", Input.NONE, Optional.empty(), Optional.empty(), OUTPUT_LIMIT);
+        return new Command(List.of(argv), Map.of(), "", Input.NONE, Optional.empty(), Optional.empty(), OUTPUT_LIMIT);
     }
 
     /// `bash -c script`, the way agents run things.

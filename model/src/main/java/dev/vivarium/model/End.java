@@ -3,7 +3,8 @@ package dev.vivarium.model;
 import java.time.Instant;
 import java.util.Locale;
 
-/// Why and when a sandbox ended. It is kept after the sandbox is gone, so that a late caller learns the cause. Immutable.
+/// Why and when a sandbox ended. It is kept after the sandbox is gone, so that a late caller learns the cause.
+/// Immutable.
 public record End(Cause cause, String detail, Instant at) {
 
     /// The closed set of reasons for which a sandbox ends.

@@ -1,7 +1,7 @@
 package dev.vivarium.model;
 
-/// What happens to a running command, in order. The last one is always [Exited]. A non-zero exit, a time-out or a kill is a result, not a
-/// failure.
+/// What happens to a running command, in order. The last one is always [Exited]. A non-zero exit, a time-out or a kill
+/// is a result, not a failure.
 public sealed interface ExecEvent {
     /// The program runs; `pid` is its number inside the sandbox.
     record Started(int pid) implements ExecEvent {}

@@ -5,7 +5,8 @@ import java.util.Locale;
 
 /// How a command ended and what it used. Immutable.
 ///
-/// `code` is the exit status for [Cause#EXITED] and the signal's number otherwise; [#exitCode] is what a shell would show.
+/// `code` is the exit status for [Cause#EXITED] and the signal's number otherwise; [#exitCode] is what a shell would
+/// show.
 public record Exit(
         Cause cause,
         int code,

@@ -4,10 +4,12 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
 
-/// Everything that can go wrong on purpose: a closed set of small records, each with a stable slug, the fields needed to act, and an owner.
+/// Everything that can go wrong on purpose: a closed set of small records, each with a stable slug, the fields needed
+/// to act, and an owner.
 ///
-/// Our own switches over it have no `default`, so that a new failure breaks the build where it must be handled. Users should have one: a new
-/// record is a minor release. Outcomes of the user's own command (exit codes, time-outs, kills) are results, never failures.
+/// Our own switches over it have no `default`, so that a new failure breaks the build where it must be handled. Users
+/// should have one: a new record is a minor release. Outcomes of the user's own command (exit codes, time-outs, kills)
+/// are results, never failures.
 public sealed interface Failure {
     /// The stable name that is sent to clients: the record's own name in kebab case.
     default String slug() {
@@ -66,7 +68,8 @@ public sealed interface Failure {
         @Override
         public String sentence() {
             return "Invalid or expired session"
-                    + end.map(e -> " (ended " + e.at() + ", " + e.sentence() + ")").orElse("");
+                    + end.map(e -> " (ended " + e.at() + ", " + e.sentence() + ")")
+                            .orElse("");
         }
     }
 
@@ -83,7 +86,8 @@ public sealed interface Failure {
     record SandboxEnded(SandboxId id, End end) implements Failure {
         @Override
         public String sentence() {
-            return "sandbox " + id + " ended at " + end.at() + " (" + end.sentence() + "); create a new one for the thread";
+            return "sandbox " + id + " ended at " + end.at() + " (" + end.sentence()
+                    + "); create a new one for the thread";
         }
     }
 
@@ -116,7 +120,8 @@ public sealed interface Failure {
         }
     }
 
-    /// The path names something that cannot be used this way: a directory, a FIFO, a device, a name below a file.
+    /// The path names something that cannot be used this way: a directory, a FIFO, a device, a name below a
+    /// file.
     record WrongFileType(String path, String why) implements Failure {
         @Override
         public String sentence() {
@@ -128,7 +133,8 @@ public sealed interface Failure {
     record PathEscapes(String path) implements Failure {
         @Override
         public String sentence() {
-            return "'" + path + "' is not a path inside the workspace; use a relative path without '..' or links that leave it";
+            return "'" + path
+                    + "' is not a path inside the workspace; use a relative path without '..' or links that leave it";
         }
     }
 
@@ -202,7 +208,8 @@ public sealed interface Failure {
     record AtCapacity(int limit, Duration retryAfter) implements Failure {
         @Override
         public String sentence() {
-            return "Pool at max capacity: all " + limit + " sandboxes are in use; retry after " + retryAfter.toSeconds() + " s";
+            return "Pool at max capacity: all " + limit + " sandboxes are in use; retry after " + retryAfter.toSeconds()
+                    + " s";
         }
 
         @Override

@@ -6,7 +6,8 @@ final class Names {
 
     private Names() {}
 
-    /// Returns `value` if it is 1 to 200 characters long, well-formed Unicode and free of control characters.
+    /// Returns `value` if it is 1 to 200 characters long, well-formed Unicode and free of control
+    /// characters.
     static String checked(String field, String value) {
         if (value.isBlank()) {
             throw invalid(field, "must not be empty");

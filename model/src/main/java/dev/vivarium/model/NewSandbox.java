@@ -4,10 +4,14 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 
-/// A request for a thread's sandbox. `idleTimeout` and `limits` fall back to the server's own when absent; `env` is what every command in
-/// it gets. Immutable.
+/// A request for a thread's sandbox. `idleTimeout` and `limits` fall back to the server's own when absent; `env` is
+/// what every command in it gets. Immutable.
 public record NewSandbox(
-        UserId user, ThreadId thread, Optional<Duration> idleTimeout, Optional<Limits> limits, Map<String, String> env) {
+        UserId user,
+        ThreadId thread,
+        Optional<Duration> idleTimeout,
+        Optional<Limits> limits,
+        Map<String, String> env) {
     public NewSandbox {
         env = Map.copyOf(env);
     }

@@ -2,7 +2,8 @@ package dev.vivarium.model;
 
 import java.util.random.RandomGenerator;
 
-/// The name of one sandbox: `sbx` and twenty characters of `[a-z0-9]`, so that it is safe in a path and in a host name. Immutable.
+/// The name of one sandbox: `sbx` and twenty characters of `[a-z0-9]`, so that it is safe in a path and in a host name.
+/// Immutable.
 public record SandboxId(String value) {
     private static final String ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
     private static final String PREFIX = "sbx";

@@ -9,8 +9,8 @@ import java.time.Duration;
 public interface Machine {
     SandboxId id();
 
-    /// Waits for the guest's next connection: the first after the start, another one each time the stream broke. The caller owns the
-    /// channel. Throws when the machine died or `patience` ran out.
+    /// Waits for the guest's next connection: the first after the start, another one each time the stream
+    /// broke. The caller owns the channel. Throws when the machine died or `patience` ran out.
     SocketChannel connect(Duration patience);
 
     /// Freezes every process. A frozen guest does not answer. Idempotent.
@@ -19,7 +19,8 @@ public interface Machine {
     /// Thaws every process. Idempotent.
     void resume();
 
-    /// Changes the limits that can change while it runs: memory, processor time and processes. The disk stays as it is.
+    /// Changes the limits that can change while it runs: memory, processor time and processes. The disk
+    /// stays as it is.
     void limit(Limits limits);
 
     /// What it uses now, by the kernel's account.
@@ -31,6 +32,7 @@ public interface Machine {
     /// Where commands find their files, as they see it.
     String workspace();
 
-    /// The kernel's account of a machine. `oomKills` counts the processes that were killed for want of memory since the start.
+    /// The kernel's account of a machine. `oomKills` counts the processes that were killed for want of
+    /// memory since the start.
     record Usage(long memoryBytes, Duration cpu, int processes, long oomKills) {}
 }

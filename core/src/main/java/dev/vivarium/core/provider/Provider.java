@@ -7,7 +7,8 @@ import java.util.Set;
 
 /// A way to run isolated machines. Implementations must pass `ProviderContract`. Thread-safe.
 ///
-/// A machine outlives the provider object: after a restart of the server, [#survivors] names what is still there and [#adopt] takes it over.
+/// A machine outlives the provider object: after a restart of the server, [#survivors] names what is still there and
+/// [#adopt] takes it over.
 public interface Provider extends AutoCloseable {
     /// A short name for people and metrics, such as `oci/crun`.
     String name();
@@ -15,8 +16,9 @@ public interface Provider extends AutoCloseable {
     /// What this provider can do here; probed once.
     Capabilities capabilities();
 
-    /// Starts a machine and returns when its guest process has been started; the guest then connects (see [Machine#connect]).
-    /// A disk that exists for the id is used again, with its workspace. On failure nothing is left but that disk.
+    /// Starts a machine and returns when its guest process has been started; the guest then connects (see
+    /// [Machine#connect]). A disk that exists for the id is used again, with its workspace. On failure
+    /// nothing is left but that disk.
     Machine start(MachineSpec spec);
 
     /// Takes over a machine that an earlier server started, or nothing when it no longer runs.
@@ -25,7 +27,8 @@ public interface Provider extends AutoCloseable {
     /// Every id of which this provider finds a trace: a machine, a mount, a cgroup, a directory or a disk.
     Set<SandboxId> survivors();
 
-    /// Ends the machine if it runs and removes every trace of it; with [Disk#KEEP] the disk stays for a later [#start]. Idempotent.
+    /// Ends the machine if it runs and removes every trace of it; with [Disk#KEEP] the disk stays for a
+    /// later [#start]. Idempotent.
     void remove(SandboxId id, Disk disk);
 
     /// What becomes of a machine's disk.
