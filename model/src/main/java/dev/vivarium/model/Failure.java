@@ -279,6 +279,20 @@ public sealed interface Failure {
         }
     }
 
+    /// The server could not be reached, broke off or did not answer in time. Only clients make it: nobody can say
+    /// whether a command that was sent has run.
+    record ServerUnreachable(String server, String why) implements Failure {
+        @Override
+        public String sentence() {
+            return "the server at " + server + " did not answer: " + why;
+        }
+
+        @Override
+        public Owner owner() {
+            return Owner.PLATFORM;
+        }
+    }
+
     record Internal(String requestId) implements Failure {
         @Override
         public String sentence() {
