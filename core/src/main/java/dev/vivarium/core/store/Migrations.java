@@ -1,0 +1,43 @@
+package dev.vivarium.core.store;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.SQLException;
+import java.util.List;
+
+/// The schema's history: numbered SQL files beside this class, run in order and only when the database is behind.
+///
+/// To add one: 1. write `V<n>__name.sql` with the next number, statements ended by `;` at the end of a line, in SQL
+/// that SQLite and PostgreSQL both accept; 2. name it in [#FILES]. A file that was released is never changed.
+final class Migrations {
+    static final List<String> FILES = List.of("V1__sandboxes.sql");
+
+    private Migrations() {}
+
+    /// Brings the schema to the newest version; one transaction of the caller covers it all.
+    static int run(Sql sql) throws SQLException {
+        sql.update("create table if not exists schema_version (version integer not null)");
+        int version = sql.first("select max(version) from schema_version", row -> row.getInt(1))
+                .orElse(0);
+        for (String file : FILES.subList(Math.min(version, FILES.size()), FILES.size())) {
+            for (String statement : text(file).split(";\\s*\n")) {
+                sql.update(statement);
+            }
+            sql.update("insert into schema_version (version) values (?)", ++version);
+        }
+        return version;
+    }
+
+    private static String text(String file) {
+        try (InputStream resource = Migrations.class.getResourceAsStream(file)) {
+            if (resource == null) {
+                throw new IllegalStateException("the migration " + file + " is not in the program");
+            }
+            return new String(resource.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

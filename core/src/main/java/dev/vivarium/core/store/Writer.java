@@ -1,0 +1,239 @@
+package dev.vivarium.core.store;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Savepoint;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The one writer of the database: a worker that takes what has queued up, runs it in one transaction and answers
+/// every caller after the commit.
+///
+/// Each caller's statements stand behind a savepoint of their own, so that one that fails is undone alone and the rest
+/// of the group commits. When the commit itself fails, nothing of the group happened and all of it is told so.
+/// Thread-safe.
+final class Writer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Writer.class);
+    private static final int QUEUE = 4096;
+    private static final int GROUP = 512;
+
+    private final Connector connector;
+    private final Duration patience;
+    private final BlockingQueue<Pending<?>> queue = new ArrayBlockingQueue<>(QUEUE);
+    private final Pending<?> stop = new Pending<>(ignored -> 0);
+    private final Thread worker;
+    private volatile boolean closed;
+
+    /// The worker's own; absent at first and after a failure from which the connection could not be brought back.
+    private @Nullable Connection connection;
+
+    Writer(Connector connector, Duration patience) {
+        this.connector = connector;
+        this.patience = patience;
+        this.worker = Thread.ofPlatform().name("store-writer").daemon().start(this::run);
+    }
+
+    /// Opens a connection with automatic commits off.
+    @FunctionalInterface
+    interface Connector {
+        Connection connect() throws SQLException;
+    }
+
+    /// Runs `work` in the next group and returns after the commit. Never waits longer than twice the patience.
+    <T extends @Nullable Object> T write(SqlFunction<T> work) {
+        var pending = new Pending<T>(work);
+        boolean interrupted = false;
+        try {
+            // A write that was queued will happen; leaving early on interrupt would make its outcome unknown.
+            long deadline = System.nanoTime() + 2 * patience.toNanos();
+            while (true) {
+                try {
+                    return enqueueAndWait(pending, deadline);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private <T extends @Nullable Object> T enqueueAndWait(Pending<T> pending, long deadline)
+            throws InterruptedException {
+        if (!pending.queued) {
+            requireOpen(closed);
+            if (!queue.offer(pending, deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                throw failed("it has " + QUEUE + " writes waiting");
+            }
+            pending.queued = true;
+        }
+        // The worker may have ended between the check and the offer; then nobody will take it.
+        requireOpen(closed && queue.remove(pending));
+        if (!pending.done.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+            throw failed("a write took longer than " + 2 * patience.toSeconds() + " s");
+        }
+        return pending.outcome();
+    }
+
+    private static void requireOpen(boolean isClosed) {
+        if (isClosed) {
+            throw failed("it is closed");
+        }
+    }
+
+    private void run() {
+        var group = new ArrayList<Pending<?>>(GROUP);
+        boolean last = false;
+        while (!last || !queue.isEmpty()) {
+            try {
+                group.add(queue.take());
+            } catch (InterruptedException e) {
+                continue; // Only close() ends this worker, by its own entry in the queue.
+            }
+            queue.drainTo(group, GROUP - 1);
+            last |= group.remove(stop);
+            if (!group.isEmpty()) {
+                commit(group);
+            }
+            group.clear();
+        }
+        disconnect();
+    }
+
+    private void commit(List<Pending<?>> group) {
+        try {
+            Connection open = connection == null ? connector.connect() : connection;
+            connection = open;
+            for (Pending<?> pending : group) {
+                attempt(pending, open);
+            }
+            open.commit();
+            group.forEach(Pending::acknowledge);
+        } catch (SQLException e) {
+            undoGroup();
+            group.forEach(pending -> pending.fail(failed(e)));
+        }
+    }
+
+    private static void attempt(Pending<?> pending, Connection connection) throws SQLException {
+        Savepoint before = connection.setSavepoint();
+        try {
+            pending.run(new Sql(connection));
+            connection.releaseSavepoint(before);
+        } catch (SQLException e) {
+            pending.refuse(failed(e));
+            // A full disk ends the whole transaction; then this throws as well and the group fails.
+            connection.rollback(before);
+        } catch (RuntimeException e) {
+            pending.refuse(e);
+            connection.rollback(before);
+        }
+    }
+
+    /// After a full disk there may be no transaction left to roll back, and the driver then loses count; a fresh
+    /// connection is the one state that is known.
+    private void undoGroup() {
+        try {
+            if (connection != null) {
+                connection.rollback();
+            }
+        } catch (SQLException e) {
+            LOG.warn("the store connects anew, because it could not roll back: {}", e.getMessage());
+            disconnect();
+        }
+    }
+
+    private void disconnect() {
+        try {
+            if (connection != null) {
+                connection.close();
+            }
+        } catch (SQLException e) {
+            LOG.warn("a connection of the store did not close: {}", e.getMessage());
+        } finally {
+            connection = null;
+        }
+    }
+
+    static SandboxException failed(SQLException cause) {
+        return new SandboxException(new Failure.StoreFailed(String.valueOf(cause.getMessage())), cause);
+    }
+
+    static SandboxException failed(String why) {
+        return new SandboxException(new Failure.StoreFailed(why));
+    }
+
+    /// Writes what is queued, then ends the worker.
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        boolean interrupted = false;
+        while (worker.isAlive()) {
+            try {
+                queue.offer(stop, patience.toMillis(), TimeUnit.MILLISECONDS);
+                worker.join(2 * patience.toMillis());
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /// One caller's work and its outcome. Written by the worker, read by the caller after `done`.
+    private static final class Pending<T extends @Nullable Object> {
+        private final SqlFunction<T> work;
+        private final CountDownLatch done = new CountDownLatch(1);
+        private boolean queued;
+        private @Nullable T value;
+        private @Nullable RuntimeException failure;
+
+        Pending(SqlFunction<T> work) {
+            this.work = work;
+        }
+
+        void run(Sql sql) throws SQLException {
+            value = work.apply(sql);
+        }
+
+        void refuse(RuntimeException why) {
+            failure = why;
+        }
+
+        void fail(RuntimeException why) {
+            if (failure == null) {
+                failure = why;
+            }
+            done.countDown();
+        }
+
+        void acknowledge() {
+            done.countDown();
+        }
+
+        @SuppressWarnings("NullAway") // `value` is what the work returned, null only where T allows it.
+        T outcome() {
+            if (failure != null) {
+                throw failure;
+            }
+            return value;
+        }
+    }
+}
