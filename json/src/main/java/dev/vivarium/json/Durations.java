@@ -1,0 +1,30 @@
+package dev.vivarium.json;
+
+import java.time.Duration;
+
+/// Spans of time as the numbers of seconds that requests carry. Stateless.
+final class Durations {
+    private static final double NANOS = 1e9;
+
+    /// Ten thousand years: beyond it the arithmetic of moments overflows.
+    private static final double MAX_SECONDS = 3.2e11;
+
+    private Durations() {}
+
+    static Duration ofSeconds(String field, double seconds) {
+        if (!(seconds > 0)) {
+            throw JsonFields.invalid(field, "must be more than zero");
+        }
+        if (seconds > MAX_SECONDS) {
+            throw JsonFields.invalid(field, "is too large");
+        }
+        long whole = (long) seconds;
+        // Never zero: what is more than nothing must not become no limit at all.
+        long nanos = Math.max(Math.round((seconds - whole) * NANOS), whole == 0 ? 1 : 0);
+        return Duration.ofSeconds(whole, nanos);
+    }
+
+    static double inSeconds(Duration time) {
+        return time.getSeconds() + time.getNano() / NANOS;
+    }
+}

@@ -1,0 +1,159 @@
+package dev.vivarium.json;
+
+import dev.vivarium.model.Command;
+import dev.vivarium.model.ExecEvent;
+import dev.vivarium.model.ExecEvent.Stream;
+import dev.vivarium.model.ExecResult;
+import dev.vivarium.model.Exit;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import tools.jackson.core.JsonGenerator;
+
+/// Commands, their results and their events as `POST /execute` carries them. Stateless.
+public final class ExecJson {
+    /// How long a command may run when the request does not say.
+    public static final Duration TIMEOUT = Duration.ofSeconds(30);
+
+    private static final long NANOS_PER_MICRO = 1000;
+
+    private ExecJson() {}
+
+    /// The body of `POST /execute`. `sandbox` is as it was sent: it may be no id at all. Immutable.
+    public record Request(String sandbox, String script, Command command, Optional<String> stdin) {}
+
+    public static Request readRequest(JsonFields fields) {
+        String sandbox = fields.string("session_id");
+        String script = fields.string("command");
+        if (script.isBlank()) {
+            throw JsonFields.invalid("command", "must not be empty");
+        }
+        var stdin = fields.optionalString("stdin");
+        var command = Command.shell(script)
+                .withTimeout(seconds(fields, "timeout").orElse(TIMEOUT))
+                .withEnv(fields.optionalObject("env").map(JsonFields::strings).orElse(Map.of()))
+                .withDirectory(fields.optionalString("cwd").orElse(""))
+                .withInput(stdin.isPresent() ? Command.Input.STREAM : Command.Input.NONE);
+        var idle = seconds(fields, "idle_timeout");
+        fields.refuseOthers();
+        return new Request(sandbox, script, idle.map(command::withIdleTimeout).orElse(command), stdin);
+    }
+
+    public static void writeRequest(JsonGenerator out, Request request) {
+        var command = request.command();
+        out.writeStringProperty("session_id", request.sandbox());
+        out.writeStringProperty("command", request.script());
+        command.timeout().ifPresent(time -> Json.number(out, "timeout", Durations.inSeconds(time)));
+        command.idleTimeout().ifPresent(time -> Json.number(out, "idle_timeout", Durations.inSeconds(time)));
+        if (!command.env().isEmpty()) {
+            out.writeObjectPropertyStart("env");
+            command.env().forEach(out::writeStringProperty);
+            out.writeEndObject();
+        }
+        if (!command.directory().isEmpty()) {
+            out.writeStringProperty("cwd", command.directory());
+        }
+        request.stdin().ifPresent(text -> out.writeStringProperty("stdin", text));
+    }
+
+    public static void write(JsonGenerator out, ExecResult result) {
+        out.writeNumberProperty("exit_code", result.exitCode());
+        out.writeStringProperty("stdout", result.stdout());
+        out.writeStringProperty("stderr", result.stderr());
+        writeExit(out, result.exit(), result.truncated());
+    }
+
+    public static ExecResult read(JsonFields fields) {
+        return new ExecResult(
+                readExit(fields), fields.string("stdout"), fields.string("stderr"), fields.flag("truncated"));
+    }
+
+    public static void started(JsonGenerator out, int pid) {
+        out.writeStringProperty("type", "started");
+        out.writeNumberProperty("pid", pid);
+    }
+
+    /// A piece of output. `text` is decoded by the caller, who knows what came before it: a character may be cut in
+    /// two by the border of a piece.
+    public static void output(JsonGenerator out, Stream stream, String text) {
+        out.writeStringProperty("type", label(stream));
+        out.writeStringProperty("data", text);
+    }
+
+    public static void exited(JsonGenerator out, Exit exit, boolean truncated) {
+        out.writeStringProperty("type", "exit");
+        out.writeNumberProperty("exit_code", exit.exitCode());
+        writeExit(out, exit, truncated);
+    }
+
+    /// Reads one event of a stream. An `error` event is thrown as the failure that it carries.
+    public static ExecEvent readEvent(JsonFields fields) {
+        String type = fields.string("type");
+        return switch (type) {
+            case "started" -> new ExecEvent.Started((int) fields.integer("pid"));
+            case "stdout" -> new ExecEvent.Output(Stream.STDOUT, data(fields));
+            case "stderr" -> new ExecEvent.Output(Stream.STDERR, data(fields));
+            case "exit" -> new ExecEvent.Exited(readExit(fields));
+            case "error" -> throw new dev.vivarium.model.SandboxException(ProblemJson.read(fields));
+            default -> throw JsonFields.invalid("type", "is not an event that this version knows");
+        };
+    }
+
+    public static String label(Stream stream) {
+        return switch (stream) {
+            case STDOUT -> "stdout";
+            case STDERR -> "stderr";
+        };
+    }
+
+    private static byte[] data(JsonFields fields) {
+        return fields.string("data").getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static void writeExit(JsonGenerator out, Exit exit, boolean truncated) {
+        out.writeNumberProperty("execution_time_ms", exit.wall().toMillis());
+        out.writeBooleanProperty("timed_out", exit.timedOut());
+        out.writeBooleanProperty("truncated", truncated);
+        out.writeStringProperty("cause", exit.cause().label());
+        if (exit.cause() != Exit.Cause.EXITED) {
+            out.writeNumberProperty("signal", exit.code());
+        }
+        out.writeObjectPropertyStart("usage");
+        out.writeNumberProperty("wall_us", micros(exit.wall()));
+        out.writeNumberProperty("cpu_user_us", micros(exit.cpuUser()));
+        out.writeNumberProperty("cpu_system_us", micros(exit.cpuSystem()));
+        out.writeNumberProperty("max_resident_bytes", exit.maxResidentBytes());
+        out.writeNumberProperty("stdout_bytes", exit.stdoutBytes());
+        out.writeNumberProperty("stderr_bytes", exit.stderrBytes());
+        out.writeEndObject();
+    }
+
+    private static Exit readExit(JsonFields fields) {
+        var cause = SessionJson.constant(Exit.Cause.class, fields, "cause");
+        var usage = fields.object("usage");
+        long code = cause == Exit.Cause.EXITED ? fields.integer("exit_code") : fields.integer("signal");
+        return new Exit(
+                cause,
+                (int) code,
+                micros(usage, "wall_us"),
+                micros(usage, "cpu_user_us"),
+                micros(usage, "cpu_system_us"),
+                usage.integer("max_resident_bytes"),
+                usage.integer("stdout_bytes"),
+                usage.integer("stderr_bytes"));
+    }
+
+    private static Optional<Duration> seconds(JsonFields fields, String name) {
+        var number = fields.optionalNumber(name);
+        return number.isEmpty() ? Optional.empty() : Optional.of(Durations.ofSeconds(name, number.getAsDouble()));
+    }
+
+    private static long micros(Duration time) {
+        return time.toNanos() / NANOS_PER_MICRO;
+    }
+
+    private static Duration micros(JsonFields fields, String name) {
+        return Duration.ofNanos(fields.integer(name) * NANOS_PER_MICRO);
+    }
+}

@@ -1,0 +1,90 @@
+package dev.vivarium.json;
+
+import dev.vivarium.model.FileEntry;
+import dev.vivarium.model.Listing;
+import dev.vivarium.model.SandboxId;
+import java.util.Locale;
+import tools.jackson.core.JsonGenerator;
+
+/// Files as the session routes show them. Stateless.
+public final class FileJson {
+    private FileJson() {}
+
+    /// Whether a listing shows the directories themselves.
+    public enum Directories {
+        SHOWN,
+        HIDDEN
+    }
+
+    /// `entry` is what the upload became; `name` is the path that was asked for, relative to the workspace.
+    public static void writeUploaded(JsonGenerator out, String name, FileEntry entry) {
+        out.writeStringProperty("status", "uploaded");
+        out.writeStringProperty("filename", name);
+        out.writeStringProperty("path", SessionJson.WORKSPACE + "/" + name);
+        out.writeNumberProperty("size_bytes", entry.size());
+        Json.time(out, "modified", entry.modified());
+        out.writeStringProperty("permissions", entry.permissions());
+    }
+
+    public static FileEntry readUploaded(JsonFields fields) {
+        return new FileEntry(
+                fields.string("filename"),
+                FileEntry.Type.FILE,
+                mode(fields.string("permissions")),
+                fields.integer("size_bytes"),
+                fields.time("modified"));
+    }
+
+    public static void write(JsonGenerator out, SandboxId sandbox, Listing listing, Directories directories) {
+        out.writeStringProperty("session_id", sandbox.value());
+        out.writeStringProperty("workspace_dir", SessionJson.WORKSPACE);
+        out.writeArrayPropertyStart("files");
+        for (var entry : listing.entries()) {
+            if (directories == Directories.SHOWN || entry.type() != FileEntry.Type.DIRECTORY) {
+                write(out, entry);
+            }
+        }
+        out.writeEndArray();
+        out.writeNumberProperty("total_files", listing.totalFiles());
+        out.writeNumberProperty("total_directories", listing.totalDirectories());
+        out.writeNumberProperty("total_size_bytes", listing.totalBytes());
+        out.writeBooleanProperty("truncated", listing.truncated());
+    }
+
+    public static Listing read(JsonFields fields) {
+        return new Listing(
+                fields.objects("files").stream().map(FileJson::readEntry).toList(),
+                fields.integer("total_files"),
+                fields.integer("total_directories"),
+                fields.integer("total_size_bytes"),
+                fields.flag("truncated"));
+    }
+
+    private static void write(JsonGenerator out, FileEntry entry) {
+        out.writeStartObject();
+        out.writeStringProperty("name", entry.name());
+        out.writeNumberProperty("size_bytes", entry.size());
+        Json.time(out, "modified", entry.modified());
+        out.writeStringProperty("permissions", entry.permissions());
+        out.writeStringProperty("type", entry.type().name().toLowerCase(Locale.ROOT));
+        out.writeEndObject();
+    }
+
+    private static FileEntry readEntry(JsonFields fields) {
+        return new FileEntry(
+                fields.string("name"),
+                SessionJson.constant(FileEntry.Type.class, fields, "type"),
+                mode(fields.string("permissions")),
+                fields.integer("size_bytes"),
+                fields.time("modified"));
+    }
+
+    /// The nine permission bits of what `ls -l` shows.
+    private static int mode(String permissions) {
+        int mode = 0;
+        for (char letter : permissions.substring(1).toCharArray()) {
+            mode = mode << 1 | (letter == '-' ? 0 : 1);
+        }
+        return mode;
+    }
+}

@@ -1,0 +1,217 @@
+package dev.vivarium.json;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+
+/// One JSON object as it was sent, asked field by field: a wrong type, a missing field or a field that nobody asked for
+/// is a [Failure.InvalidRequest] that names it. Nothing is converted: `"30"` is not a number, `1.5` not an integer, and
+/// `null` counts as absent. Confined to the worker that reads it.
+public final class JsonFields {
+    private final String prefix;
+    private final Map<String, Object> values;
+    private final Set<String> asked = new HashSet<>();
+
+    private JsonFields(String prefix, Map<String, Object> values) {
+        this.prefix = prefix;
+        this.values = values;
+    }
+
+    static JsonFields read(JsonParser parser) {
+        if (parser.nextToken() != JsonToken.START_OBJECT) {
+            throw invalid("body", "must be a JSON object");
+        }
+        var fields = object(parser, "");
+        if (parser.nextToken() != null) {
+            throw invalid("body", "must end after the JSON object");
+        }
+        return fields;
+    }
+
+    public String string(String name) {
+        return optionalString(name).orElseThrow(() -> missing(name));
+    }
+
+    public Optional<String> optionalString(String name) {
+        return find(name, String.class, "must be a string").map(text -> wellFormed(name, text));
+    }
+
+    public double number(String name) {
+        return optionalNumber(name).orElseThrow(() -> missing(name));
+    }
+
+    public OptionalDouble optionalNumber(String name) {
+        var found = find(name, Number.class, "must be a number");
+        if (found.isEmpty()) {
+            return OptionalDouble.empty();
+        }
+        double value = found.get().doubleValue();
+        if (!Double.isFinite(value)) {
+            throw invalid(prefix + name, "must be a number of ordinary size");
+        }
+        return OptionalDouble.of(value);
+    }
+
+    public long integer(String name) {
+        return optionalInteger(name).orElseThrow(() -> missing(name));
+    }
+
+    public Optional<Long> optionalInteger(String name) {
+        return find(name, Long.class, "must be a whole number");
+    }
+
+    public boolean flag(String name) {
+        return find(name, Boolean.class, "must be true or false").orElseThrow(() -> missing(name));
+    }
+
+    public Instant time(String name) {
+        return optionalTime(name).orElseThrow(() -> missing(name));
+    }
+
+    public Optional<Instant> optionalTime(String name) {
+        return optionalString(name).map(text -> {
+            try {
+                return Instant.parse(text);
+            } catch (DateTimeParseException e) {
+                throw invalid(prefix + name, "must be a moment such as 2026-01-01T10:00:00Z");
+            }
+        });
+    }
+
+    public JsonFields object(String name) {
+        return optionalObject(name).orElseThrow(() -> missing(name));
+    }
+
+    public Optional<JsonFields> optionalObject(String name) {
+        return find(name, JsonFields.class, "must be an object");
+    }
+
+    /// The objects of an array, in order.
+    public List<JsonFields> objects(String name) {
+        var elements = find(name, List.class, "must be an array").orElseThrow(() -> missing(name));
+        var objects = new ArrayList<JsonFields>(elements.size());
+        for (Object element : elements) {
+            if (!(element instanceof JsonFields object)) {
+                throw invalid(prefix + name, "must hold objects only");
+            }
+            objects.add(object);
+        }
+        return objects;
+    }
+
+    /// Every field of this object as text, in order.
+    public Map<String, String> strings() {
+        var strings = new LinkedHashMap<String, String>();
+        for (String name : values.keySet()) {
+            strings.put(name, string(name));
+        }
+        return strings;
+    }
+
+    /// Refuses fields that were sent but never asked for: a misspelt option must not be ignored in silence.
+    public void refuseOthers() {
+        for (String name : values.keySet()) {
+            if (!asked.contains(name)) {
+                throw invalid(prefix + shortened(name), "is not a field of this request");
+            }
+        }
+    }
+
+    private <T> Optional<T> find(String name, Class<T> type, String rule) {
+        asked.add(name);
+        Object value = values.get(name);
+        if (value == null || value == Null.NULL) {
+            return Optional.empty();
+        }
+        if (!type.isInstance(value)) {
+            throw invalid(prefix + name, rule);
+        }
+        return Optional.of(type.cast(value));
+    }
+
+    private String wellFormed(String name, String text) {
+        if (text.codePoints().anyMatch(c -> c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE)) {
+            throw invalid(prefix + name, "must be well-formed Unicode");
+        }
+        return text;
+    }
+
+    private SandboxException missing(String name) {
+        return invalid(prefix + name, "is required");
+    }
+
+    static SandboxException invalid(String field, String rule) {
+        return new SandboxException(new Failure.InvalidRequest(field, rule));
+    }
+
+    static SandboxException malformed(JacksonException e) {
+        var at = e.getLocation();
+        String where = at == null ? "" : " at line " + at.getLineNr() + ", column " + at.getColumnNr();
+        return new SandboxException(
+                new Failure.InvalidRequest("body", "is not acceptable JSON" + where + ": " + e.getOriginalMessage()),
+                e);
+    }
+
+    private static JsonFields object(JsonParser parser, String prefix) {
+        var values = new LinkedHashMap<String, Object>();
+        @Nullable String name;
+        while ((name = parser.nextName()) != null) {
+            parser.nextToken();
+            values.put(name, value(parser, prefix + shortened(name)));
+        }
+        return new JsonFields(prefix, values);
+    }
+
+    private static Object value(JsonParser parser, String path) {
+        return switch (parser.currentToken()) {
+            case START_OBJECT -> object(parser, path + ".");
+            case START_ARRAY -> array(parser, path);
+            case VALUE_STRING -> parser.getString();
+            case VALUE_TRUE -> true;
+            case VALUE_FALSE -> false;
+            case VALUE_NULL -> Null.NULL;
+            case VALUE_NUMBER_INT -> integer(parser);
+            case VALUE_NUMBER_FLOAT -> parser.getDoubleValue();
+            default -> throw invalid(path, "is not a JSON value");
+        };
+    }
+
+    private static List<Object> array(JsonParser parser, String path) {
+        var elements = new ArrayList<>();
+        while (parser.nextToken() != JsonToken.END_ARRAY) {
+            elements.add(value(parser, path + "[" + elements.size() + "]"));
+        }
+        return elements;
+    }
+
+    /// Beyond 64 bits it stays a number, but no integer that any field takes.
+    private static Object integer(JsonParser parser) {
+        return switch (parser.getNumberType()) {
+            case INT, LONG -> parser.getLongValue();
+            default -> parser.getDoubleValue();
+        };
+    }
+
+    /// A name from outside must not fill an error message.
+    private static String shortened(String name) {
+        return name.length() <= 60 ? name : name.substring(0, 60) + "…";
+    }
+
+    /// JSON's `null`, which is not an absent entry of the map.
+    private enum Null {
+        NULL
+    }
+}

@@ -1,0 +1,159 @@
+package dev.vivarium.json;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.vivarium.model.Command;
+import dev.vivarium.model.ExecEvent;
+import dev.vivarium.model.ExecResult;
+import dev.vivarium.model.Exit;
+import dev.vivarium.model.FileEntry;
+import dev.vivarium.model.Limits;
+import dev.vivarium.model.Listing;
+import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SandboxInfo;
+import dev.vivarium.model.Status;
+import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.UserId;
+import java.io.ByteArrayInputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.core.JsonGenerator;
+
+class CodecTest {
+    private static final SandboxId ID = new SandboxId("sbxaaaaaaaaaaaaaaaaaaaa");
+    private static final Instant NOW = Instant.parse("2026-01-01T10:00:00.123Z");
+    private static final Limits LIMITS = new Limits((256L << 20) + 1, 0.5, 64, 512L << 20);
+
+    @Test
+    void aSessionIsReadAsItWasWritten() {
+        var info = new SandboxInfo(
+                ID,
+                new ThreadId("t1"),
+                new UserId("u1"),
+                Status.RUNNING,
+                LIMITS,
+                NOW,
+                NOW.plusSeconds(1),
+                NOW.plusSeconds(2),
+                NOW.plusSeconds(3),
+                Optional.empty());
+
+        assertThat(SessionJson.read(written(out -> SessionJson.write(out, info, SessionJson.Found.CREATED))))
+                .isEqualTo(info);
+    }
+
+    @Test
+    void aRequestForASessionIsReadAsItWasWritten() {
+        var request = NewSandbox.of(new UserId("u1"), new ThreadId("t1"))
+                .withIdleTimeout(Duration.ofSeconds(90))
+                .withLimits(LIMITS)
+                .withEnv(Map.of("A", "1\n2"));
+
+        assertThat(SessionJson.readRequest(
+                        written(out -> SessionJson.writeRequest(out, request)), Optional.empty(), LIMITS))
+                .isEqualTo(request);
+    }
+
+    @Test
+    void theCallerIsTheUserWhenTheBodyNamesNobody() {
+        var request =
+                SessionJson.readRequest(Json.answer("{\"thread_id\":\"t1\"}"), Optional.of(new UserId("me")), LIMITS);
+
+        assertThat(request.user()).isEqualTo(new UserId("me"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "-1", "1e300", "\"30\"", "true"})
+    void aTimeoutThatIsNoneIsRefused(String timeout) {
+        var fields = Json.answer("{\"user_id\":\"u\",\"thread_id\":\"t\",\"timeout_minutes\":" + timeout + "}");
+
+        assertThatThrownBy(() -> SessionJson.readRequest(fields, Optional.empty(), LIMITS))
+                .hasMessageStartingWith("timeout_minutes ");
+    }
+
+    @Test
+    void aCommandIsReadAsItWasWritten() {
+        var command = Command.shell("echo €")
+                .withTimeout(Duration.ofMillis(1500))
+                .withIdleTimeout(Duration.ofSeconds(2))
+                .withEnv(Map.of("A", "b"))
+                .withDirectory("src")
+                .withInput(Command.Input.STREAM);
+        var request = new ExecJson.Request(ID.value(), "echo €", command, Optional.of("in"));
+
+        assertThat(ExecJson.readRequest(written(out -> ExecJson.writeRequest(out, request))))
+                .isEqualTo(request);
+    }
+
+    @Test
+    void aCommandWithoutATimeoutGetsThirtySeconds() {
+        var request = ExecJson.readRequest(Json.answer("{\"session_id\":\"x\",\"command\":\"ls\"}"));
+
+        assertThat(request.command().timeout()).contains(Duration.ofSeconds(30));
+    }
+
+    @ParameterizedTest
+    @EnumSource(Exit.Cause.class)
+    void aResultIsReadAsItWasWritten(Exit.Cause cause) {
+        var result = new ExecResult(exit(cause), "out\u0000\uFFFD", "err", true);
+
+        assertThat(ExecJson.read(written(out -> ExecJson.write(out, result)))).isEqualTo(result);
+    }
+
+    @Test
+    void eventsAreReadAsTheyWereWritten() {
+        var started = ExecJson.readEvent(written(out -> ExecJson.started(out, 42)));
+        var output = ExecJson.readEvent(written(out -> ExecJson.output(out, ExecEvent.Stream.STDERR, "é")));
+        var exited = ExecJson.readEvent(written(out -> ExecJson.exited(out, exit(Exit.Cause.OOM), false)));
+
+        assertThat(started).isEqualTo(new ExecEvent.Started(42));
+        assertThat(((ExecEvent.Output) output).stream()).isEqualTo(ExecEvent.Stream.STDERR);
+        assertThat(((ExecEvent.Output) output).bytes())
+                .asString(StandardCharsets.UTF_8)
+                .isEqualTo("é");
+        assertThat(exited).isEqualTo(new ExecEvent.Exited(exit(Exit.Cause.OOM)));
+    }
+
+    @Test
+    void aListingIsReadAsItWasWritten() {
+        var listing = new Listing(
+                List.of(
+                        new FileEntry("a\nb €.txt", FileEntry.Type.FILE, 0644, 5, NOW),
+                        new FileEntry("link", FileEntry.Type.LINK, 0777, 1, NOW)),
+                2,
+                0,
+                6,
+                false);
+
+        assertThat(FileJson.read(written(out -> FileJson.write(out, ID, listing, FileJson.Directories.HIDDEN))))
+                .isEqualTo(listing);
+    }
+
+    @Test
+    void anUploadIsReadAsItWasWritten() {
+        var entry = new FileEntry("dir/a.txt", FileEntry.Type.FILE, 0640, 5, NOW);
+
+        assertThat(FileJson.readUploaded(written(out -> FileJson.writeUploaded(out, "dir/a.txt", entry))))
+                .isEqualTo(entry);
+    }
+
+    private static Exit exit(Exit.Cause cause) {
+        return new Exit(
+                cause, 9, Duration.ofMillis(45), Duration.ofNanos(2000), Duration.ofNanos(3000), 4096, 100, 200);
+    }
+
+    private static JsonFields written(Consumer<JsonGenerator> fields) {
+        return Json.answer(new ByteArrayInputStream(Json.bytes(fields)));
+    }
+}

@@ -1,0 +1,124 @@
+package dev.vivarium.json;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class JsonFieldsTest {
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                " ",
+                "{",
+                "[]",
+                "null",
+                "1",
+                "\"x\"",
+                "{} {}",
+                "{}x",
+                "{\"a\":1,\"a\":2}",
+                "{\"a\":NaN}",
+                "{'a':1}",
+                "{\"a\":01}",
+                "{\"a\":1,}",
+                "{\"a\":\"\n\"}",
+                "// x\n{}",
+                "\uFEFF{}"
+            })
+    void whatIsNotOneStrictObjectIsRefused(String text) {
+        assertThat(refusal(text).field()).isEqualTo("body");
+    }
+
+    @Test
+    void bytesThatAreNotUtf8AreRefused() {
+        byte[] overlong = {'{', '"', (byte) 0xC0, (byte) 0x80, '"', ':', '1', '}'};
+
+        var thrown = catchThrowableOfType(SandboxException.class, () -> Json.request(overlong));
+
+        assertThat(thrown.failure()).isEqualTo(new Failure.InvalidRequest("body", "must be UTF-8"));
+    }
+
+    @Test
+    void utf16IsRefused() {
+        var thrown = catchThrowableOfType(
+                SandboxException.class, () -> Json.request("{\"a\":1}".getBytes(StandardCharsets.UTF_16LE)));
+
+        assertThat(thrown.failure()).isInstanceOf(Failure.InvalidRequest.class);
+    }
+
+    @Test
+    void deepNestingIsRefused() {
+        String deep = "{\"a\":" + "[".repeat(10_000) + "]".repeat(10_000) + "}";
+
+        assertThat(refusal(deep).rule()).contains("depth");
+    }
+
+    @Test
+    void anEndlessNumberIsRefused() {
+        assertThat(refusal("{\"a\":" + "9".repeat(100_000) + "}").rule()).contains("Number value length");
+    }
+
+    @Test
+    void aNumberBeyondEveryRangeIsNoNumber() {
+        var fields = request("{\"a\":1e400}");
+
+        var thrown = catchThrowableOfType(SandboxException.class, () -> fields.number("a"));
+
+        assertThat(thrown).hasMessageStartingWith("a must be a number");
+    }
+
+    @Test
+    void textIsNotANumberAndAFractionIsNotAnInteger() {
+        var fields = request("{\"text\":\"30\",\"fraction\":1.5,\"huge\":99999999999999999999}");
+
+        assertThat(catchThrowableOfType(SandboxException.class, () -> fields.number("text")))
+                .hasMessage("text must be a number");
+        assertThat(catchThrowableOfType(SandboxException.class, () -> fields.integer("fraction")))
+                .hasMessage("fraction must be a whole number");
+        assertThat(catchThrowableOfType(SandboxException.class, () -> fields.integer("huge")))
+                .hasMessage("huge must be a whole number");
+    }
+
+    @Test
+    void aMissingFieldIsNamedWithItsPath() {
+        var fields = request("{\"limits\":{\"cpus\":null}}");
+
+        assertThat(catchThrowableOfType(
+                        SandboxException.class, () -> fields.object("limits").number("cpus")))
+                .hasMessage("limits.cpus is required");
+    }
+
+    @Test
+    void aFieldNobodyAskedForIsNamed() {
+        var fields = request("{\"command\":\"ls\",\"timeuot\":3}");
+        fields.string("command");
+
+        assertThat(catchThrowableOfType(SandboxException.class, fields::refuseOthers))
+                .hasMessage("timeuot is not a field of this request");
+    }
+
+    @Test
+    void halfASurrogatePairIsRefused() {
+        var fields = request("{\"command\":\"\\ud800\"}");
+
+        assertThat(catchThrowableOfType(SandboxException.class, () -> fields.string("command")))
+                .hasMessage("command must be well-formed Unicode");
+    }
+
+    private static JsonFields request(String text) {
+        return Json.request(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static Failure.InvalidRequest refusal(String text) {
+        var thrown = catchThrowableOfType(SandboxException.class, () -> request(text));
+        assertThat(thrown).as(text).isNotNull();
+        return (Failure.InvalidRequest) thrown.failure();
+    }
+}
