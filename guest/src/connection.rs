@@ -1,0 +1,65 @@
+//! The connection to the host: made, greeted, lost and made again.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use crate::guest::Channel;
+use crate::place::token;
+use crate::request::service;
+use crate::sys::event::Epoll;
+use crate::sys::{Errno, Fd, Result, socket};
+use crate::wire::{FrameReader, Frames, GENERATION, kind};
+
+/// Between two attempts.
+pub const RETRY_US: u64 = 100_000;
+
+/// A socket to the host and what has come on it.
+pub struct Connection {
+    pub socket: Fd,
+    pub reader: FrameReader,
+    /// WELCOME has come.
+    pub welcomed: bool,
+    pub readable: bool,
+}
+
+impl Connection {
+    pub fn open(path: &[u8], poll: &Epoll) -> Result<Connection> {
+        let socket = socket::connect_unix(path)?;
+        let interest = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP;
+        poll.add(&socket, token(0, 0), interest)?;
+        Ok(Connection { socket, reader: FrameReader::default(), welcomed: false, readable: false })
+    }
+
+    /// Reads once. False when nothing was there, an error when the host is gone.
+    pub fn fill(&mut self) -> Result<bool> {
+        match self.reader.fill(|into| self.socket.read(into)) {
+            Ok((0, _)) => Err(Errno(libc::ECONNRESET)),
+            Ok((_, full)) => {
+                self.readable = full;
+                Ok(true)
+            }
+            Err(Errno(libc::EAGAIN)) => {
+                self.readable = false;
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The guest speaks first.
+pub fn hello(out: &mut Frames, secret: &[u8], channels: &BTreeMap<u32, Channel>) {
+    let running: Vec<_> =
+        channels.iter().filter_map(|(number, channel)| Some((*number, channel.service.running()?))).collect();
+    out.begin(0, kind::HELLO)
+        .raw(b"VIVG")
+        .u16(GENERATION)
+        .u64(service::FEATURES)
+        .string(secret)
+        .string(concat!("vivarium-guest ", env!("CARGO_PKG_VERSION")).as_bytes())
+        .u32(running.len() as u32);
+    for (number, process) in running {
+        out.u32(number).u8(process.service).u32(process.pid as u32).i64(process.started_ms);
+    }
+    out.end();
+}

@@ -1,0 +1,139 @@
+//! What a frame from the host means.
+
+use crate::exec;
+use crate::fail::{Code, Fail};
+use crate::guest::Guest;
+use crate::place::Opened;
+use crate::request::Request;
+use crate::wire::{Fields, Frame, GENERATION, MAX_CHANNELS, MAX_DATA, Violation, kind};
+
+/// The first frame of a connection must be WELCOME; REFUSE ends it like any other.
+pub fn welcome(frame: &Frame) -> Result<(), Violation> {
+    let fits = frame.kind == kind::WELCOME && frame.channel == 0;
+    match Fields(frame.payload).u16()? {
+        generation if fits && (1..=GENERATION).contains(&generation) => Ok(()),
+        _ => Err(Violation),
+    }
+}
+
+/// Does what a frame asks for. An error ends the connection.
+pub fn frame(guest: &mut Guest, frame: &Frame) -> Result<(), Violation> {
+    match frame.channel {
+        0 => of_connection(guest, frame),
+        number if number >> 31 == 1 => Err(Violation),
+        _ if frame.kind == kind::OPEN => open(guest, frame),
+        _ => of_channel(guest, frame),
+    }
+}
+
+fn of_connection(guest: &mut Guest, frame: &Frame) -> Result<(), Violation> {
+    match frame.kind {
+        kind::PING => {
+            let token = Fields(frame.payload).u64()?;
+            guest.place.out.urgent.begin(0, kind::PONG).u64(token).end();
+            Ok(())
+        }
+        kind::SHUTDOWN => guest.shut_down(),
+        kind::HELLO | kind::WELCOME | kind::REFUSE | kind::PONG => Err(Violation),
+        kind::OPEN..=kind::RESIZE | kind::FAIL | kind::END => Err(Violation),
+        // Of a later host; what is not for a channel can be left undone.
+        _ => Ok(()),
+    }
+}
+
+fn open(guest: &mut Guest, frame: &Frame) -> Result<(), Violation> {
+    let number = frame.channel;
+    if guest.channels.contains_key(&number) {
+        return Err(Violation);
+    }
+    let opened = if guest.channels.len() >= MAX_CHANNELS {
+        let limit = MAX_CHANNELS as u64;
+        Err(Fail::beyond(Code::Busy, limit, limit, "too many channels are open"))
+    } else {
+        match Request::decode(frame.payload)? {
+            Some(request) => begin(guest, number, &request),
+            None => Err(Fail::new(Code::Unsupported, "this guest has no such service")),
+        }
+    };
+    match opened {
+        Ok(Some(service)) => guest.insert(number, service),
+        Ok(None) => {}
+        Err(fail) => fail.send(number, &mut guest.place.out.frames),
+    }
+    Ok(())
+}
+
+fn begin(guest: &mut Guest, number: u32, request: &Request) -> Opened {
+    let place = &mut guest.place;
+    match request {
+        Request::Exec(command) => exec::open(number, command, place),
+        _ => Err(Fail::new(Code::Unsupported, "this guest has no such service")),
+    }
+}
+
+fn of_channel(guest: &mut Guest, frame: &Frame) -> Result<(), Violation> {
+    let mut f = Fields(frame.payload);
+    let number = frame.channel;
+    // Fields are read before the channel is looked up: a broken frame is a violation on any channel.
+    match frame.kind {
+        kind::DATA => {
+            let (stream, bytes) = (f.u8()?, f.rest());
+            if bytes.is_empty() || bytes.len() > MAX_DATA {
+                return Err(Violation);
+            }
+            if let Some(channel) = guest.channels.get_mut(&number) {
+                channel.service.data(stream, bytes, &mut guest.place)?;
+            }
+        }
+        kind::CREDIT => {
+            let (stream, bytes) = (f.u8()?, f.u32()?);
+            with(guest, number, |channel| channel.service.credit(stream, bytes));
+        }
+        kind::EOF => {
+            let stream = f.u8()?;
+            with(guest, number, |channel| channel.service.eof(stream));
+        }
+        kind::SIGNAL => {
+            let (signal, target) = (f.u8()?, f.u8()?);
+            with(guest, number, |channel| channel.service.signal(signal, target == 1));
+        }
+        kind::RESIZE => {
+            let (columns, rows) = (f.u16()?, f.u16()?);
+            with(guest, number, |channel| channel.service.resize(columns, rows));
+        }
+        kind::CLOSE => {
+            if let Some(channel) = guest.channels.get_mut(&number) {
+                channel.service.close(&mut guest.place);
+            }
+        }
+        kind::DETACH => detach(guest, number),
+        kind::STARTED | kind::FAIL | kind::END => return Err(Violation),
+        kind::HELLO..=kind::SHUTDOWN => return Err(Violation),
+        _ => unknown(guest, number),
+    }
+    guest.enqueue(number);
+    Ok(())
+}
+
+fn with(guest: &mut Guest, number: u32, action: impl FnOnce(&mut crate::guest::Channel)) {
+    if let Some(channel) = guest.channels.get_mut(&number) {
+        action(channel);
+    }
+}
+
+fn detach(guest: &mut Guest, number: u32) {
+    if let Some(channel) = guest.channels.get_mut(&number)
+        && channel.service.detach(number, &mut guest.place)
+    {
+        guest.channels.remove(&number);
+    }
+}
+
+/// A kind that a later host knows: this channel cannot go on, the others can.
+fn unknown(guest: &mut Guest, number: u32) {
+    if let Some(mut channel) = guest.channels.remove(&number) {
+        channel.service.close(&mut guest.place);
+        let fail = Fail::new(Code::Unsupported, "this guest does not know that kind of frame");
+        fail.send(number, &mut guest.place.out.frames);
+    }
+}

@@ -1,0 +1,162 @@
+//! Commands: from the request to the last byte of output and the reason of the end.
+
+use alloc::boxed::Box;
+use alloc::ffi::CString;
+use alloc::vec::Vec;
+
+use crate::fail::{Code, Fail};
+use crate::place::{Opened, Place, User, token};
+use crate::process::{Limits, Process};
+use crate::pty;
+use crate::request::Exec;
+use crate::spawn::{Plan, Stumble, spawn};
+use crate::streams::{Inbound, Outbound};
+use crate::sys::file::{pipe, set_nonblocking};
+use crate::sys::{self, Fd};
+use crate::wire::kind;
+
+const DEFAULT_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
+
+/// The ends of a command's standard streams.
+struct Ends {
+    /// Ours; input is none for `/dev/null` and for a terminal, where output is both.
+    input: Option<Fd>,
+    outputs: [Option<Fd>; 2],
+    /// The command's, closed here once it runs.
+    theirs: Vec<Fd>,
+    standard: [i32; 3],
+}
+
+/// Starts the command and sends STARTED.
+pub fn open(channel: u32, request: &Exec, place: &mut Place) -> Opened {
+    let strings = Strings::of(request)?;
+    if request.uid == 0 && !place.user.plain {
+        return Err(Fail::new(Code::NotPermitted, "commands do not run as the guest's user"));
+    }
+    let user = User { uid: request.uid, gid: request.gid, ..place.user };
+    let ends = ends(request, &user, place).map_err(|error| Fail::of(error, "cannot make its streams"))?;
+    let pid = spawn(&Plan {
+        candidates: &strings.candidates,
+        argv: &strings.argv,
+        env: &strings.env,
+        cwd: &strings.cwd,
+        workspace: &place.workspace,
+        standard: ends.standard,
+        terminal: request.size.is_some(),
+        user,
+        cpus: place.cpus.take(),
+        open_files: place.open_files,
+    })
+    .map_err(fail_of)?;
+    let process = watch(channel, pid, request, ends, place).map_err(|error| Fail::of(error, "cannot wait for it"))?;
+    place.pids.insert(pid, channel);
+    place.out.frames.begin(channel, kind::STARTED).u32(pid as u32).end();
+    Ok(Some(Box::new(process)))
+}
+
+fn watch(channel: u32, pid: i32, request: &Exec, ends: Ends, place: &Place) -> sys::Result<Process> {
+    let outbound = |stream| Outbound::new(stream, request.credit, request.output_limit);
+    for (source, fd) in ends.outputs.iter().enumerate() {
+        if let Some(fd) = fd {
+            let interest = if request.size.is_some() { libc::EPOLLIN | libc::EPOLLOUT } else { libc::EPOLLIN };
+            place.poll.add(fd, token(channel, source as u8 + 1), interest)?;
+        }
+    }
+    if let Some(fd) = &ends.input {
+        place.poll.add(fd, token(channel, 0), libc::EPOLLOUT)?;
+    }
+    drop(ends.theirs);
+    let [out, err] = ends.outputs;
+    let limits = Limits::new(request.timeout_ms, request.idle_timeout_ms);
+    let outputs = [(out, outbound(1)), (err, outbound(2))];
+    Ok(Process::new(pid, request.size.is_some(), ends.input, Inbound::default(), outputs, limits))
+}
+
+fn ends(request: &Exec, user: &User, place: &Place) -> sys::Result<Ends> {
+    if let Some(size) = request.size {
+        let (master, peer) = pty::open(user, size)?;
+        let standard = [peer.raw(); 3];
+        return Ok(Ends { input: None, outputs: [Some(master), None], theirs: Vec::from([peer]), standard });
+    }
+    let (out, out_theirs) = pipe()?;
+    let (err, err_theirs) = pipe()?;
+    set_nonblocking(&out)?;
+    set_nonblocking(&err)?;
+    let mut standard = [place.null.raw(), out_theirs.raw(), err_theirs.raw()];
+    let mut theirs = Vec::from([out_theirs, err_theirs]);
+    let mut input = None;
+    if request.with_input {
+        let (in_theirs, ours) = pipe()?;
+        set_nonblocking(&ours)?;
+        standard[0] = in_theirs.raw();
+        theirs.push(in_theirs);
+        input = Some(ours);
+    }
+    Ok(Ends { input, outputs: [Some(out), Some(err)], theirs, standard })
+}
+
+fn fail_of(stumble: Stumble) -> Fail {
+    match stumble {
+        Stumble::Clone(sys::Errno(libc::EAGAIN)) => {
+            Fail { errno: libc::EAGAIN, ..Fail::new(Code::ProcessLimit, "no more processes are allowed") }
+        }
+        Stumble::Clone(error) => Fail::of(error, "cannot start a process"),
+        Stumble::Prepare(error) => Fail::of(error, "cannot prepare the process"),
+        Stumble::Directory(error) => {
+            Fail { code: Code::Invalid, ..Fail::of(error, "cannot use the working directory") }
+        }
+        Stumble::Execute(error) => Fail::of(error, "cannot execute the program"),
+    }
+}
+
+/// The request's strings as the kernel wants them.
+struct Strings {
+    candidates: Vec<CString>,
+    argv: Vec<CString>,
+    env: Vec<CString>,
+    cwd: CString,
+}
+
+impl Strings {
+    fn of(request: &Exec) -> Result<Strings, Fail> {
+        let own = |bytes: &[u8]| CString::new(bytes).map_err(|_| Fail::new(Code::Invalid, "a zero byte in a string"));
+        let program = request.argv.first().filter(|program| !program.is_empty());
+        let program = *program.ok_or(Fail::new(Code::Invalid, "no program is named"))?;
+        Ok(Strings {
+            candidates: candidates(program, &request.env).iter().map(|path| own(path)).collect::<Result<_, _>>()?,
+            argv: request.argv.iter().map(|argument| own(argument)).collect::<Result<_, _>>()?,
+            env: request.env.iter().map(|variable| own(variable)).collect::<Result<_, _>>()?,
+            cwd: own(request.cwd)?,
+        })
+    }
+}
+
+/// Where the program may be: itself if it is a path, or in each directory of `PATH`.
+fn candidates(program: &[u8], env: &[&[u8]]) -> Vec<Vec<u8>> {
+    if program.contains(&b'/') {
+        return Vec::from([program.to_vec()]);
+    }
+    let path = env.iter().find_map(|variable| variable.strip_prefix(b"PATH=")).unwrap_or(DEFAULT_PATH);
+    path.split(|byte| *byte == b':')
+        .map(|directory| match directory {
+            b"" => program.to_vec(),
+            directory => [directory, program].join(&b'/'),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn aNameIsSearchedInThePathOfTheEnvironment() {
+        let found = candidates(b"ls", &[b"A=b", b"PATH=/bin::/usr/bin"]);
+        assert_eq!(found, [&b"/bin/ls"[..], b"ls", b"/usr/bin/ls"]);
+    }
+
+    #[test]
+    fn aPathIsTakenAsItIs() {
+        assert_eq!(candidates(b"./ls", &[b"PATH=/bin"]), [b"./ls"]);
+    }
+}

@@ -1,0 +1,35 @@
+//! `init`: from the command line to the loop.
+
+use alloc::ffi::CString;
+use alloc::vec::Vec;
+
+use crate::guest::Guest;
+use crate::options::{Options, Usage};
+use crate::place::User;
+use crate::sys::{file, process};
+
+/// Runs the guest; comes back only if it cannot start.
+pub fn init(arguments: &[&[u8]], secret: Vec<u8>) -> Result<core::convert::Infallible, Usage> {
+    let options = Options::parse(arguments)?;
+    process::close_inherited();
+    process::default_signals();
+    let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    let _ = process::set_limit(libc::RLIMIT_CORE, &none);
+    if process::own_pid() != 1 {
+        control(libc::PR_SET_CHILD_SUBREAPER, 1)?;
+    }
+    let path = CString::new(options.workspace).map_err(|_| Usage("the workspace is no path"))?;
+    let workspace = file::open(&path, libc::O_PATH | libc::O_DIRECTORY).map_err(|_| Usage("no such workspace"))?;
+    if !options.plain {
+        control(libc::PR_SET_DUMPABLE, 0)?;
+        control(libc::PR_SET_NO_NEW_PRIVS, 1)?;
+    }
+    let user = User { uid: options.uid, gid: options.gid, plain: options.plain };
+    let guest =
+        Guest::new(options.socket, secret, workspace, user).map_err(|_| Usage("the kernel refuses the basics"))?;
+    guest.run()
+}
+
+fn control(option: i32, value: usize) -> Result<(), Usage> {
+    process::control(option, value).map(drop).map_err(|_| Usage("the kernel refuses a setting of the process"))
+}

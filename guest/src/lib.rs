@@ -1,0 +1,30 @@
+//! The guest: init of a sandbox, and the far end of the wire that `protocol/WIRE.md` specifies.
+//!
+//! It is freestanding: no standard library and no C library, only system calls. That is what keeps it
+//! at a few pages of memory, and what makes it safe to share memory with a child between clone and exec.
+//! One thread, one epoll loop; nothing here is to be called from two threads.
+
+#![cfg_attr(not(test), no_std)]
+
+extern crate alloc;
+
+pub mod connection;
+pub mod dispatch;
+pub mod exec;
+pub mod fail;
+pub mod guest;
+pub mod heap;
+pub mod init;
+pub mod launch;
+pub mod options;
+pub mod outbox;
+pub mod place;
+pub mod process;
+pub mod pty;
+pub mod request;
+pub mod spawn;
+pub mod streams;
+pub mod sys;
+pub mod tree;
+pub mod walk;
+pub mod wire;

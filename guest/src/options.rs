@@ -1,0 +1,55 @@
+//! The command line.
+
+/// What the guest was told at its start.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Options<'a> {
+    pub socket: &'a [u8],
+    pub workspace: &'a [u8],
+    pub uid: u32,
+    pub gid: u32,
+    /// No isolation: nothing is changed but the tree of processes is kept together.
+    pub plain: bool,
+    pub seccomp: bool,
+}
+
+/// What is wrong with the command line.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Usage(pub &'static str);
+
+pub const USAGE: &str =
+    "usage: vivarium-guest init --socket PATH --workspace DIR [--uid N --gid N] [--plain] [--no-seccomp]
+       vivarium-guest launch …
+       vivarium-guest --version
+";
+
+impl<'a> Options<'a> {
+    /// Reads the arguments that follow `init`.
+    pub fn parse(arguments: &[&'a [u8]]) -> Result<Options<'a>, Usage> {
+        let mut options = Options { socket: b"", workspace: b"", uid: 1000, gid: 1000, plain: false, seccomp: true };
+        let mut rest = arguments.iter();
+        while let Some(option) = rest.next() {
+            let mut value = || rest.next().copied().ok_or(Usage("an option lacks its value"));
+            match *option {
+                b"--socket" => options.socket = value()?,
+                b"--workspace" => options.workspace = value()?,
+                b"--uid" => options.uid = number(value()?)?,
+                b"--gid" => options.gid = number(value()?)?,
+                b"--plain" => options.plain = true,
+                b"--no-seccomp" => options.seccomp = false,
+                _ => return Err(Usage("unknown option")),
+            }
+        }
+        if options.socket.is_empty() || options.workspace.is_empty() {
+            return Err(Usage("--socket and --workspace are needed"));
+        }
+        if options.uid == 0 && !options.plain {
+            return Err(Usage("the sandbox user cannot be 0"));
+        }
+        Ok(options)
+    }
+}
+
+fn number(text: &[u8]) -> Result<u32, Usage> {
+    let number = core::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+    number.ok_or(Usage("not a number"))
+}

@@ -1,0 +1,200 @@
+//! Where the services work: what they share of the guest.
+
+use alloc::collections::BTreeMap;
+
+use crate::fail::Fail;
+use crate::outbox::Outbox;
+use crate::sys::event::Epoll;
+use crate::sys::process::{self, Cpus, Reaped};
+use crate::sys::{self, Fd};
+use crate::wire::Violation;
+
+/// Everything that a service may touch beside its own state.
+pub struct Place {
+    pub poll: Epoll,
+    pub out: Outbox,
+    /// The workspace, open only as a place to start from.
+    pub workspace: Fd,
+    pub null: Fd,
+    pub user: User,
+    /// Which channel a process belongs to.
+    pub pids: BTreeMap<i32, u32>,
+    pub drains: Drains,
+    pub cpus: CpuShare,
+    /// The limit on open files that commands get back.
+    pub open_files: libc::rlimit,
+    pub started_us: u64,
+    /// Makes the names of temporary files differ.
+    pub counter: u64,
+}
+
+/// The sandbox user, or nobody else at all.
+#[derive(Clone, Copy)]
+pub struct User {
+    pub uid: u32,
+    pub gid: u32,
+    /// No isolation: everything runs as whoever started the guest.
+    pub plain: bool,
+}
+
+impl User {
+    /// Until the guard is dropped, files are opened with the rights of the sandbox user.
+    pub fn act(&self) -> sys::Result<Acting> {
+        if !self.plain {
+            process::act_as(self.uid, self.gid, true)?;
+        }
+        Ok(Acting { back: !self.plain })
+    }
+}
+
+/// The guest has the sandbox user's rights while this lives.
+pub struct Acting {
+    back: bool,
+}
+
+impl Drop for Acting {
+    fn drop(&mut self) {
+        if self.back && process::act_as(0, 0, false).is_err() {
+            // Going on with the wrong rights would be worse than going.
+            process::exit(70);
+        }
+    }
+}
+
+/// Which processors commands may see: a rotating choice of them.
+pub struct CpuShare {
+    pub allowed: Cpus,
+    pub count: u32,
+    pub next: u32,
+}
+
+impl CpuShare {
+    /// The set for one more command; none if all may be used.
+    pub fn take(&mut self) -> Option<Cpus> {
+        let total: u32 = self.allowed.iter().map(|word| word.count_ones()).sum();
+        if self.count == 0 || self.count >= total {
+            return None;
+        }
+        let mut chosen: Cpus = [0; 16];
+        let bits = (0..1024).filter(|bit| self.allowed[bit / 64] >> (bit % 64) & 1 == 1).enumerate();
+        for (index, bit) in bits {
+            if (index as u32 + total - self.next % total) % total < self.count {
+                chosen[bit / 64] |= 1 << (bit % 64);
+            }
+        }
+        self.next = (self.next + self.count) % total;
+        Some(chosen)
+    }
+}
+
+/// Output that nobody wants any more: read, so that the writer does not block, and thrown away.
+#[derive(Default)]
+pub struct Drains(BTreeMap<i32, Fd>);
+
+/// Marks the tokens of drains; the rest is the descriptor.
+pub const DRAIN: u64 = 1 << 63;
+
+impl Drains {
+    pub fn adopt(&mut self, poll: &Epoll, fd: Fd) {
+        let token = DRAIN | fd.raw() as u64;
+        let interest = libc::EPOLLIN;
+        if poll.retoken(&fd, token, interest).is_ok() {
+            self.0.insert(fd.raw(), fd);
+        }
+    }
+
+    /// Empties one; forgets it at its end.
+    pub fn empty(&mut self, raw: i32, null: &Fd) {
+        let Some(fd) = self.0.get(&raw) else { return };
+        let mut scratch = [0u8; 4096];
+        for _ in 0..64 {
+            // A terminal cannot be spliced.
+            let moved = sys::file::splice(fd, null, 1 << 20).or_else(|error| match error.0 {
+                libc::EINVAL => fd.read(&mut scratch),
+                _ => Err(error),
+            });
+            match moved {
+                Ok(0) => break,
+                Ok(_) => continue,
+                Err(sys::Errno(libc::EAGAIN)) => return,
+                Err(_) => break,
+            }
+        }
+        self.0.remove(&raw);
+    }
+}
+
+/// What a service wants after a slice of work.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Next {
+    /// To go on as soon as there is room.
+    Again,
+    /// To be woken by an event, credit, data or its deadline.
+    Wait,
+    /// END or FAIL has been sent.
+    Done,
+}
+
+/// A process that the handshake lists.
+pub struct Running {
+    pub service: u8,
+    pub pid: i32,
+    pub started_ms: i64,
+}
+
+/// An open channel. Calls come from the loop only; each does a bounded amount of work.
+pub trait Service {
+    fn run(&mut self, channel: u32, place: &mut Place) -> Next;
+
+    /// Its descriptor `source` has something to tell. True if `run` should be called.
+    fn wake(&mut self, _source: u8, _events: u32) -> bool {
+        false
+    }
+
+    fn data(&mut self, _stream: u8, _bytes: &[u8], _place: &mut Place) -> Result<(), Violation> {
+        Err(Violation)
+    }
+
+    fn eof(&mut self, _stream: u8) {}
+
+    fn credit(&mut self, _stream: u8, _bytes: u32) {}
+
+    /// The host has lost interest. `run` follows, and ends the channel or waits for the end.
+    fn close(&mut self, place: &mut Place);
+
+    /// The connection is gone. True if the channel outlives it.
+    fn lost(&mut self, place: &mut Place) -> bool {
+        self.close(place);
+        false
+    }
+
+    /// Lets a process go on alone; true if that is possible.
+    fn detach(&mut self, _channel: u32, _place: &mut Place) -> bool {
+        false
+    }
+
+    fn signal(&mut self, _signal: u8, _tree: bool) {}
+
+    fn resize(&mut self, _columns: u16, _rows: u16) {}
+
+    fn reaped(&mut self, _child: Reaped) {}
+
+    fn running(&self) -> Option<Running> {
+        None
+    }
+
+    /// When `tick` is wanted, on the monotonic clock.
+    fn deadline(&self) -> Option<u64> {
+        None
+    }
+
+    fn tick(&mut self, _now_us: u64) {}
+}
+
+/// A service that has begun, or that had its answer at once.
+pub type Opened = Result<Option<alloc::boxed::Box<dyn Service>>, Fail>;
+
+/// The token of a channel's descriptor `source`.
+pub fn token(channel: u32, source: u8) -> u64 {
+    u64::from(channel) << 8 | u64::from(source)
+}

@@ -1,0 +1,298 @@
+//! A running command on its channel.
+
+use crate::place::{Next, Place, Running, Service};
+use crate::request::service;
+use crate::streams::{Got, Inbound, Outbound};
+use crate::sys::file::waiting;
+use crate::sys::process::{self, Reaped};
+use crate::sys::{Fd, now_unix_ms, now_us};
+use crate::wire::{Violation, kind};
+use crate::{pty, tree};
+
+/// Read from one command before others have their turn.
+const SLICE: usize = 256 * 1024;
+
+/// Why a command ended, as END says it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Cause {
+    Exited = 0,
+    Signalled = 1,
+    TimedOut = 2,
+    Idle = 3,
+    Closed = 4,
+    Detached = 5,
+}
+
+/// How long a command may run, and how long it may be silent, in microseconds; none is for ever.
+pub struct Limits {
+    wall: Option<u64>,
+    idle: Option<u64>,
+}
+
+impl Limits {
+    pub fn new(wall_ms: u64, idle_ms: u64) -> Limits {
+        let limit = |ms: u64| (ms > 0).then(|| ms.saturating_mul(1000));
+        Limits { wall: limit(wall_ms), idle: limit(idle_ms) }
+    }
+}
+
+/// A command, its streams and its limits.
+pub struct Process {
+    pid: i32,
+    terminal: bool,
+    stdin: Option<Fd>,
+    input: Inbound,
+    outputs: [(Option<Fd>, Outbound); 2],
+    limits: Limits,
+    started_us: u64,
+    started_ms: i64,
+    last_output_us: u64,
+    /// Why we have killed it, if we have.
+    killed: Option<Cause>,
+    ended: Option<(Reaped, u64)>,
+    /// The connection that opened the channel is gone.
+    orphaned: bool,
+}
+
+impl Process {
+    pub fn new(
+        pid: i32,
+        terminal: bool,
+        stdin: Option<Fd>,
+        input: Inbound,
+        outputs: [(Option<Fd>, Outbound); 2],
+        limits: Limits,
+    ) -> Process {
+        let started_us = now_us();
+        Process {
+            pid,
+            terminal,
+            stdin,
+            input,
+            outputs,
+            limits,
+            started_us,
+            started_ms: now_unix_ms(),
+            last_output_us: started_us,
+            killed: None,
+            ended: None,
+            orphaned: false,
+        }
+    }
+
+    fn kill(&mut self, cause: Cause) {
+        if self.ended.is_none() && self.killed.is_none() {
+            self.killed = Some(cause);
+            tree::kill(self.pid);
+        }
+    }
+
+    fn feed(&mut self, channel: u32, place: &mut Place) {
+        let fd = if self.terminal { self.outputs[0].0.as_ref() } else { self.stdin.as_ref() };
+        self.input.pump(fd);
+        if self.input.is_done() || self.input.is_broken() {
+            self.stdin = None;
+        }
+        self.input.repay(channel, &mut place.out);
+    }
+
+    fn read(&mut self, channel: u32, place: &mut Place) {
+        let mut budget = SLICE;
+        let mut heard = false;
+        for (slot, output) in &mut self.outputs {
+            while let Some(fd) = slot
+                && output.is_runnable()
+                && budget > 0
+                && place.out.has_room()
+            {
+                match output.read(fd, !self.terminal, channel, &mut place.out) {
+                    Ok(Got::Bytes(count)) => {
+                        budget = budget.saturating_sub(count);
+                        heard = true;
+                    }
+                    Ok(Got::Nothing) => {}
+                    // A terminal whose other side is closed says EIO.
+                    Ok(Got::End) | Err(_) => *slot = None,
+                }
+            }
+        }
+        if heard && self.limits.idle.is_some() {
+            self.last_output_us = now_us();
+        }
+    }
+
+    /// All that was written until the end has been sent.
+    fn is_drained(&self) -> bool {
+        self.orphaned
+            || self
+                .outputs
+                .iter()
+                .all(|(fd, output)| fd.is_none() || output.last == Some(0) || (self.terminal && !output.ready))
+    }
+
+    fn send_end(&self, channel: u32, cause: Cause, code: i32, place: &mut Place) {
+        let (child, at) = match &self.ended {
+            Some((child, at)) => (Some(child), *at),
+            None => (None, now_us()),
+        };
+        place
+            .out
+            .frames
+            .begin(channel, kind::END)
+            .u8(cause as u8)
+            .i32(code)
+            .u64(at - self.started_us)
+            .u64(child.map_or(0, |child| child.user_us))
+            .u64(child.map_or(0, |child| child.system_us))
+            .u64(child.map_or(0, |child| child.max_rss))
+            .u64(self.outputs[0].1.total)
+            .u64(self.outputs[1].1.total)
+            .end();
+    }
+
+    fn outcome(&self, status: i32) -> (Cause, i32) {
+        match (self.killed, libc::WIFSIGNALED(status)) {
+            // It may have ended by itself while we were about to kill it.
+            (Some(cause), true) => (cause, libc::SIGKILL),
+            (_, true) => (Cause::Signalled, libc::WTERMSIG(status)),
+            (_, false) => (Cause::Exited, libc::WEXITSTATUS(status)),
+        }
+    }
+
+    /// What still writes to the streams goes on, unheard.
+    fn let_go(&mut self, place: &mut Place) {
+        self.stdin = None;
+        for (slot, _) in &mut self.outputs {
+            if let Some(fd) = slot.take() {
+                place.drains.adopt(&place.poll, fd);
+            }
+        }
+    }
+}
+
+impl Service for Process {
+    fn run(&mut self, channel: u32, place: &mut Place) -> Next {
+        if !self.orphaned {
+            self.feed(channel, place);
+            self.read(channel, place);
+        }
+        if let Some((child, _)) = &self.ended
+            && self.is_drained()
+        {
+            let (cause, code) = self.outcome(child.status);
+            self.send_end(channel, cause, code, place);
+            if self.terminal {
+                self.outputs[0].0 = None;
+            }
+            self.let_go(place);
+            return Next::Done;
+        }
+        let more = self.outputs.iter().any(|(fd, output)| fd.is_some() && output.is_runnable());
+        if more && !self.orphaned { Next::Again } else { Next::Wait }
+    }
+
+    fn wake(&mut self, source: u8, events: u32) -> bool {
+        if let Some((_, output)) = usize::from(source).checked_sub(1).and_then(|index| self.outputs.get_mut(index)) {
+            output.wake(events);
+        }
+        true
+    }
+
+    fn data(&mut self, stream: u8, bytes: &[u8], _place: &mut Place) -> Result<(), Violation> {
+        if stream != 0 {
+            return Err(Violation);
+        }
+        let fd = if self.terminal { self.outputs[0].0.as_ref() } else { self.stdin.as_ref() };
+        self.input.push(fd, bytes)
+    }
+
+    fn eof(&mut self, _stream: u8) {
+        // A terminal has no end of input; whoever wants one types it.
+        if !self.terminal {
+            self.input.end();
+        }
+    }
+
+    fn credit(&mut self, stream: u8, bytes: u32) {
+        for (_, output) in &mut self.outputs {
+            if output.stream == stream {
+                output.credit = output.credit.saturating_add(bytes.into());
+            }
+        }
+    }
+
+    fn close(&mut self, place: &mut Place) {
+        self.kill(Cause::Closed);
+        self.let_go(place);
+    }
+
+    fn lost(&mut self, place: &mut Place) -> bool {
+        self.orphaned = true;
+        if self.ended.is_some() {
+            self.let_go(place);
+        }
+        self.ended.is_none()
+    }
+
+    fn detach(&mut self, channel: u32, place: &mut Place) -> bool {
+        if self.ended.is_none() {
+            place.pids.remove(&self.pid);
+            self.send_end(channel, Cause::Detached, 0, place);
+            self.let_go(place);
+        }
+        self.ended.is_none()
+    }
+
+    fn signal(&mut self, signal: u8, whole_tree: bool) {
+        if self.ended.is_some() || signal > 64 {
+            return;
+        }
+        if whole_tree {
+            tree::signal(self.pid, signal.into());
+        } else {
+            let _ = process::kill(self.pid, signal.into());
+        }
+    }
+
+    fn resize(&mut self, columns: u16, rows: u16) {
+        if let (true, Some(master)) = (self.terminal, &self.outputs[0].0) {
+            let _ = pty::resize(master, columns, rows);
+        }
+    }
+
+    fn reaped(&mut self, child: Reaped) {
+        self.ended = Some((child, now_us()));
+        for (slot, output) in &mut self.outputs {
+            if let Some(fd) = slot {
+                output.ready = true;
+                if !self.terminal {
+                    output.last = Some(waiting(fd).unwrap_or(0));
+                }
+            }
+        }
+    }
+
+    fn running(&self) -> Option<Running> {
+        let service = if self.terminal { service::PTY } else { service::EXEC };
+        Some(Running { service, pid: self.pid, started_ms: self.started_ms })
+    }
+
+    fn deadline(&self) -> Option<u64> {
+        if self.ended.is_some() || self.killed.is_some() {
+            return None;
+        }
+        let wall = self.limits.wall.map(|limit| self.started_us.saturating_add(limit));
+        let idle = self.limits.idle.map(|limit| self.last_output_us.saturating_add(limit));
+        wall.into_iter().chain(idle).min()
+    }
+
+    fn tick(&mut self, now_us: u64) {
+        let over = |since: u64, limit: Option<u64>| limit.is_some_and(|limit| now_us >= since.saturating_add(limit));
+        if over(self.started_us, self.limits.wall) {
+            self.kill(Cause::TimedOut);
+        } else if over(self.last_output_us, self.limits.idle) {
+            self.kill(Cause::Idle);
+        }
+    }
+}

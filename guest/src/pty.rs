@@ -1,0 +1,26 @@
+//! Terminals.
+
+use crate::place::User;
+use crate::sys::{self, Fd, file, process};
+
+/// Nobody has a larger screen; a larger number would only cost memory in what draws on it.
+const LARGEST: u16 = 1000;
+
+/// A new terminal: the side we keep, and the side for the process.
+pub fn open(user: &User, size: (u16, u16)) -> sys::Result<(Fd, Fd)> {
+    // The process's side belongs to whoever opens ours.
+    let acting = user.act()?;
+    let master = file::open(c"/dev/ptmx", libc::O_RDWR | libc::O_NOCTTY | libc::O_NONBLOCK)?;
+    let peer = process::terminal_peer(&master)?;
+    drop(acting);
+    resize(&master, size.0, size.1)?;
+    Ok((master, peer))
+}
+
+/// Sets the size; a terminal without rows or columns is refused.
+pub fn resize(master: &Fd, columns: u16, rows: u16) -> sys::Result<()> {
+    if columns == 0 || rows == 0 {
+        return Err(sys::Errno(libc::EINVAL));
+    }
+    process::resize_terminal(master, columns.min(LARGEST), rows.min(LARGEST))
+}

@@ -1,0 +1,139 @@
+//! The moment between clone and exec.
+//!
+//! The child shares our memory and we sleep until it has executed its program, so nothing is copied. It therefore
+//! may only make system calls: no allocation, no lock, nothing that would change what we see afterwards.
+
+use alloc::ffi::CString;
+use alloc::vec::Vec;
+use core::ffi::CStr;
+use core::ptr;
+
+use crate::place::User;
+use crate::sys::process::{self, Cpus};
+use crate::sys::{self, Errno, Fd, file};
+
+/// The guest's capabilities, which no command may ever have.
+const OWN_CAPABILITIES: [usize; 4] = [5, 6, 7, 8]; // KILL, SETGID, SETUID, SETPCAP
+const STACK: usize = 64 * 1024;
+
+/// Everything the child needs, made before it exists.
+pub struct Plan<'a> {
+    pub candidates: &'a [CString],
+    pub argv: &'a [CString],
+    pub env: &'a [CString],
+    pub cwd: &'a CStr,
+    pub workspace: &'a Fd,
+    pub standard: [i32; 3],
+    pub terminal: bool,
+    pub user: User,
+    pub cpus: Option<Cpus>,
+    pub open_files: libc::rlimit,
+}
+
+/// Which step failed, and how.
+#[derive(Clone, Copy, Debug)]
+pub enum Stumble {
+    Clone(Errno),
+    Prepare(Errno),
+    Directory(Errno),
+    Execute(Errno),
+}
+
+struct Birth<'a> {
+    plan: &'a Plan<'a>,
+    argv: Vec<*const u8>,
+    env: Vec<*const u8>,
+    stumble: Option<Stumble>,
+}
+
+/// A stack for the children, used by one at a time.
+#[repr(C, align(16))]
+struct Stack([u8; STACK]);
+
+static mut CHILD_STACK: Stack = Stack([0; STACK]);
+
+/// Starts the program; returns when it runs or has failed to.
+pub fn spawn(plan: &Plan) -> Result<i32, Stumble> {
+    let pointers = |strings: &[CString]| -> Vec<*const u8> {
+        strings.iter().map(|string| string.as_ptr().cast()).chain([ptr::null()]).collect()
+    };
+    let mut birth = Birth { plan, argv: pointers(plan.argv), env: pointers(plan.env), stumble: None };
+    let top = (&raw mut CHILD_STACK).cast::<u8>().wrapping_add(STACK);
+    // SAFETY: `born` makes only system calls and never returns; the guest has one thread and sleeps while the
+    // child lives on this stack, so it is used by one child at a time.
+    let pid = unsafe { process::clone_sharing(top, born, &raw mut birth) }.map_err(Stumble::Clone)?;
+    match birth.stumble {
+        None => Ok(pid),
+        // The failed child is reaped with the others; nobody waits for its pid.
+        Some(stumble) => Err(stumble),
+    }
+}
+
+/// # Safety
+/// `birth` is valid and nobody else uses it while the child runs.
+unsafe extern "C" fn born(birth: *mut Birth) -> ! {
+    // SAFETY: as above.
+    let birth = unsafe { &mut *birth };
+    let stumble = match prepare(birth.plan) {
+        Err(stumble) => stumble,
+        Ok(()) => Stumble::Execute(execute(birth)),
+    };
+    birth.stumble = Some(stumble);
+    process::exit(127)
+}
+
+fn prepare(plan: &Plan) -> Result<(), Stumble> {
+    identity_of_its_own(plan).map_err(Stumble::Prepare)?;
+    file::enter(plan.workspace).map_err(Stumble::Directory)?;
+    if !plan.cwd.is_empty() {
+        process::change_directory(plan.cwd).map_err(Stumble::Directory)?;
+    }
+    process::unblock_signals();
+    Ok(())
+}
+
+fn identity_of_its_own(plan: &Plan) -> sys::Result<()> {
+    process::new_session()?;
+    for (at, fd) in plan.standard.iter().enumerate() {
+        process::place(*fd, at as i32)?;
+    }
+    if plan.terminal {
+        process::take_terminal()?;
+    }
+    // Kept across exec: descendants that detach themselves become children of this process, where they are found.
+    process::control(libc::PR_SET_CHILD_SUBREAPER, 1)?;
+    be_killed_first();
+    if let Some(cpus) = &plan.cpus {
+        let _ = process::use_cpus(cpus);
+    }
+    let _ = process::set_limit(libc::RLIMIT_NOFILE, &plan.open_files);
+    process::set_umask(0o022);
+    if !plan.user.plain {
+        for capability in OWN_CAPABILITIES {
+            let _ = process::control(libc::PR_CAPBSET_DROP, capability);
+        }
+        process::no_groups()?;
+        process::become_user(plan.user.uid, plan.user.gid)?;
+    }
+    Ok(())
+}
+
+/// When memory runs out, commands go before the guest. Best effort.
+fn be_killed_first() {
+    if let Ok(score) = file::open(c"/proc/self/oom_score_adj", libc::O_WRONLY) {
+        let _ = score.write(b"500");
+    }
+}
+
+/// Tries each candidate as `execvp` does and gives the error that says most.
+fn execute(birth: &Birth) -> Errno {
+    let mut denied = false;
+    for candidate in birth.plan.candidates {
+        match process::execute(candidate, &birth.argv, &birth.env) {
+            Errno(libc::EACCES) => denied = true,
+            Errno(libc::ENOENT | libc::ENOTDIR) => {}
+            error => return error,
+        }
+    }
+    Errno(if denied { libc::EACCES } else { libc::ENOENT })
+}

@@ -1,0 +1,205 @@
+//! The two directions of a stream inside a channel, with their credit.
+
+use alloc::vec::Vec;
+
+use crate::outbox::Outbox;
+use crate::sys::file;
+use crate::sys::{Errno, Fd, Result};
+use crate::wire::{HOST_CREDIT, MAX_DATA, Violation, kind};
+
+/// Full reads after which a process counts as a bulk writer.
+const BULK: u32 = 4;
+
+/// Bytes from the host on their way into a descriptor.
+#[derive(Default)]
+pub struct Inbound {
+    waiting: Vec<u8>,
+    written: usize,
+    /// Consumed, but not yet given back as credit.
+    owed: u64,
+    ended: bool,
+    /// The reader is gone: what comes is thrown away, and counted as consumed.
+    broken: bool,
+}
+
+impl Inbound {
+    /// Takes what the host sent. More than its credit is a violation.
+    pub fn push(&mut self, fd: Option<&Fd>, mut bytes: &[u8]) -> core::result::Result<(), Violation> {
+        let held = (self.waiting.len() - self.written + bytes.len()) as u64 + self.owed;
+        if self.ended || held > HOST_CREDIT {
+            return Err(Violation);
+        }
+        if self.is_empty() {
+            let count = self.write(fd, bytes);
+            bytes = &bytes[count..];
+        }
+        self.waiting.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    pub fn end(&mut self) {
+        self.ended = true;
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.waiting.len() == self.written
+    }
+
+    /// All that will ever come has been passed on.
+    pub fn is_done(&self) -> bool {
+        self.ended && self.is_empty()
+    }
+
+    pub fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    /// Passes on what waits, as far as the descriptor takes it.
+    pub fn pump(&mut self, fd: Option<&Fd>) {
+        while !self.is_empty() {
+            let waiting = core::mem::take(&mut self.waiting);
+            let count = self.write(fd, &waiting[self.written..]);
+            self.waiting = waiting;
+            self.written += count;
+            if count == 0 {
+                return;
+            }
+        }
+        self.waiting = Vec::new();
+        self.written = 0;
+    }
+
+    fn write(&mut self, fd: Option<&Fd>, bytes: &[u8]) -> usize {
+        let count = match fd.filter(|_| !self.broken).map(|fd| fd.write(bytes)) {
+            Some(Ok(count)) => count,
+            Some(Err(Errno(libc::EAGAIN))) => 0,
+            _ => {
+                self.broken = true;
+                bytes.len()
+            }
+        };
+        self.owed += count as u64;
+        count
+    }
+
+    /// Gives credit back in large portions.
+    pub fn repay(&mut self, channel: u32, out: &mut Outbox) {
+        if self.owed >= MAX_DATA as u64 && !self.ended {
+            out.frames.begin(channel, kind::CREDIT).u8(0).u32(self.owed as u32).end();
+            self.owed = 0;
+        }
+    }
+}
+
+/// What came of one attempt to read.
+#[derive(PartialEq, Eq)]
+pub enum Got {
+    Bytes(usize),
+    Nothing,
+    End,
+}
+
+/// Bytes from a descriptor on their way to the host.
+pub struct Outbound {
+    pub stream: u8,
+    pub credit: u64,
+    /// There may be something to read.
+    pub ready: bool,
+    /// The other end has been closed: ready until the end has been read.
+    hung_up: bool,
+    /// Bytes that came, whether sent or thrown away.
+    pub total: u64,
+    pub limit: u64,
+    /// What remains to be read before END, once the process is gone.
+    pub last: Option<u64>,
+    full_reads: u32,
+}
+
+impl Outbound {
+    pub fn new(stream: u8, credit: u32, limit: u64) -> Outbound {
+        let limit = if limit == 0 { u64::MAX } else { limit };
+        Outbound {
+            stream,
+            credit: credit.into(),
+            ready: false,
+            hung_up: false,
+            total: 0,
+            limit,
+            last: None,
+            full_reads: 0,
+        }
+    }
+
+    pub fn wake(&mut self, events: u32) {
+        self.ready = true;
+        self.hung_up |= events & (libc::EPOLLHUP | libc::EPOLLRDHUP | libc::EPOLLERR) as u32 != 0;
+    }
+
+    fn is_over_limit(&self) -> bool {
+        self.total >= self.limit
+    }
+
+    /// How much may be read now; 0 without credit.
+    fn allowance(&self) -> usize {
+        let credit = if self.is_over_limit() { u64::MAX } else { self.credit };
+        credit.min(self.last.unwrap_or(u64::MAX)).min(MAX_DATA as u64) as usize
+    }
+
+    pub fn is_runnable(&self) -> bool {
+        self.ready && self.allowance() > 0
+    }
+
+    /// Reads once, straight into a DATA frame. `whole` is for pipes: a short read means that nothing is left.
+    pub fn read(&mut self, fd: &Fd, whole: bool, channel: u32, out: &mut Outbox) -> Result<Got> {
+        let room = self.allowance();
+        let frames = &mut out.frames;
+        frames.begin(channel, kind::DATA).u8(self.stream);
+        match frames.read_in(room, |into| fd.read(into)) {
+            Ok(0) => {
+                frames.forget();
+                Ok(Got::End)
+            }
+            Ok(count) => {
+                let keep = self.account(count);
+                if keep == 0 {
+                    frames.forget();
+                } else {
+                    frames.cut(count - keep);
+                    frames.end();
+                }
+                self.ready = !whole || count == room || self.hung_up;
+                self.widen(fd, count);
+                Ok(Got::Bytes(count))
+            }
+            Err(error) => {
+                frames.forget();
+                if error != Errno(libc::EAGAIN) {
+                    return Err(error);
+                }
+                self.ready = false;
+                Ok(Got::Nothing)
+            }
+        }
+    }
+
+    /// Counts what came and says how much of it is within the limit.
+    fn account(&mut self, count: usize) -> usize {
+        let keep = (self.limit.saturating_sub(self.total)).min(count as u64);
+        self.total += count as u64;
+        self.credit = self.credit.saturating_sub(keep);
+        if let Some(last) = &mut self.last {
+            *last -= count as u64;
+        }
+        keep as usize
+    }
+
+    /// A process that writes a lot gets a wider pipe; the others stay cheap.
+    fn widen(&mut self, fd: &Fd, count: usize) {
+        if count == MAX_DATA {
+            self.full_reads += 1;
+            if self.full_reads == BULK {
+                file::widen_pipe(fd, 1 << 20);
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Waiting: epoll, signals as a descriptor, inotify, clocks.
+
+use super::{Fd, Result, syscall};
+
+/// A set of descriptors to wait on. Everything is registered edge-triggered, once.
+pub struct Epoll(Fd);
+
+/// What happened, as epoll tells it.
+pub type Event = libc::epoll_event;
+
+impl Epoll {
+    pub fn new() -> Result<Epoll> {
+        // SAFETY: no pointers.
+        let fd = unsafe { syscall!(libc::SYS_epoll_create1, libc::EPOLL_CLOEXEC) }?;
+        Ok(Epoll(Fd::owned(fd)))
+    }
+
+    /// Edge-triggered for both directions: the owner remembers readiness, so nothing is ever re-armed.
+    pub fn add(&self, fd: &Fd, token: u64, interest: i32) -> Result<()> {
+        let event = Event { events: (interest | libc::EPOLLET) as u32, u64: token };
+        // SAFETY: `event` outlives the call.
+        unsafe { syscall!(libc::SYS_epoll_ctl, self.0.raw(), libc::EPOLL_CTL_ADD, fd.raw(), &raw const event) }?;
+        Ok(())
+    }
+
+    /// For a descriptor that lives on elsewhere under another token.
+    pub fn retoken(&self, fd: &Fd, token: u64, interest: i32) -> Result<()> {
+        let event = Event { events: (interest | libc::EPOLLET) as u32, u64: token };
+        // SAFETY: `event` outlives the call.
+        unsafe { syscall!(libc::SYS_epoll_ctl, self.0.raw(), libc::EPOLL_CTL_MOD, fd.raw(), &raw const event) }?;
+        Ok(())
+    }
+
+    /// Waits up to `timeout_ms` (-1: for ever); an interrupted wait is an empty one.
+    pub fn wait(&self, events: &mut [Event], timeout_ms: i32) -> usize {
+        // SAFETY: the kernel writes at most `events.len()` events.
+        unsafe {
+            syscall!(libc::SYS_epoll_pwait, self.0.raw(), events.as_mut_ptr(), events.len(), timeout_ms as isize, 0, 8)
+        }
+        .unwrap_or(0)
+    }
+}
+
+/// Blocks every signal for good and gives a descriptor on which SIGCHLD and SIGTERM arrive.
+pub fn signals() -> Result<Fd> {
+    let all = u64::MAX;
+    let wanted: u64 = 1 << (libc::SIGCHLD - 1) | 1 << (libc::SIGTERM - 1);
+    // SAFETY: both masks are 8 bytes, as the last argument says.
+    let fd = unsafe {
+        syscall!(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, &raw const all, 0, 8)?;
+        syscall!(libc::SYS_signalfd4, -1isize, &raw const wanted, 8, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK)?
+    };
+    Ok(Fd::owned(fd))
+}
+
+/// The signals that have come, bit n for signal n. Only a few kinds arrive, so one read takes them all.
+pub fn pending_signals(fd: &Fd) -> u64 {
+    const RECORD: usize = 128;
+    let mut records = [0u8; 4 * RECORD];
+    let length = fd.read(&mut records).unwrap_or(0);
+    let numbers = records[..length].chunks_exact(RECORD).filter_map(|record| record.first_chunk());
+    numbers.fold(0, |signals, number| signals | 1 << (u32::from_ne_bytes(*number) & 63))
+}
+
+pub fn inotify() -> Result<Fd> {
+    // SAFETY: no pointers.
+    let fd = unsafe { syscall!(libc::SYS_inotify_init1, libc::IN_CLOEXEC | libc::IN_NONBLOCK) }?;
+    Ok(Fd::owned(fd))
+}
+
+/// Watches the current directory (see `file::enter`): a path would be followed, a descriptor is not.
+pub fn watch_here(inotify: &Fd, mask: u32) -> Result<i32> {
+    // SAFETY: the path is a constant C string.
+    let wd = unsafe { syscall!(libc::SYS_inotify_add_watch, inotify.raw(), c".".as_ptr(), mask) }?;
+    Ok(wd as i32)
+}
+
+fn clock(which: i32) -> (i64, i64) {
+    let mut time = [0i64; 2];
+    // SAFETY: a timespec is two 64-bit words on both architectures.
+    let _ = unsafe { syscall!(libc::SYS_clock_gettime, which, time.as_mut_ptr()) };
+    (time[0], time[1])
+}
+
+/// Microseconds on the monotonic clock.
+pub fn now_us() -> u64 {
+    let (seconds, nanos) = clock(libc::CLOCK_MONOTONIC);
+    seconds as u64 * 1_000_000 + nanos as u64 / 1000
+}
+
+/// Milliseconds since 1970.
+pub fn now_unix_ms() -> i64 {
+    let (seconds, nanos) = clock(libc::CLOCK_REALTIME);
+    seconds * 1000 + nanos / 1_000_000
+}

@@ -1,0 +1,206 @@
+//! Descriptors, files and directories.
+
+use core::ffi::CStr;
+
+use super::{Result, syscall};
+
+/// An open descriptor, closed when dropped.
+#[derive(Debug)]
+pub struct Fd(i32);
+
+impl Fd {
+    pub(crate) fn owned(raw: usize) -> Fd {
+        Fd(raw as i32)
+    }
+
+    pub fn raw(&self) -> i32 {
+        self.0
+    }
+
+    pub fn read(&self, into: &mut [u8]) -> Result<usize> {
+        // SAFETY: the kernel writes at most `into.len()` bytes.
+        unsafe { syscall!(libc::SYS_read, self.0, into.as_mut_ptr(), into.len()) }
+    }
+
+    pub fn read_at(&self, into: &mut [u8], offset: u64) -> Result<usize> {
+        // SAFETY: the kernel writes at most `into.len()` bytes.
+        unsafe { syscall!(libc::SYS_pread64, self.0, into.as_mut_ptr(), into.len(), offset) }
+    }
+
+    pub fn write(&self, from: &[u8]) -> Result<usize> {
+        // SAFETY: the kernel reads `from.len()` bytes.
+        unsafe { syscall!(libc::SYS_write, self.0, from.as_ptr(), from.len()) }
+    }
+
+    /// Several pieces in one call, in order.
+    pub fn write_all_of(&self, pieces: &[&[u8]]) -> Result<usize> {
+        // SAFETY: a slice reference and an iovec are both (pointer, length); the layout is checked in a test.
+        unsafe { syscall!(libc::SYS_writev, self.0, pieces.as_ptr(), pieces.len()) }
+    }
+}
+
+impl Drop for Fd {
+    fn drop(&mut self) {
+        // SAFETY: the descriptor is ours alone.
+        let _ = unsafe { syscall!(libc::SYS_close, self.0) };
+    }
+}
+
+/// What the guest needs of `struct stat`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stat {
+    pub mode: u32,
+    pub size: u64,
+    pub mtime_ns: i64,
+    pub uid: u32,
+    pub device: u64,
+    pub inode: u64,
+}
+
+impl Stat {
+    pub fn is(&self, kind: u32) -> bool {
+        self.mode & libc::S_IFMT == kind
+    }
+}
+
+fn stat_call(directory: i32, name: &CStr, flags: i32) -> Result<Stat> {
+    let mut stat = core::mem::MaybeUninit::<libc::stat>::zeroed();
+    // SAFETY: the kernel fills the structure; all zeroes is a valid one.
+    let stat = unsafe {
+        syscall!(libc::SYS_newfstatat, directory, name.as_ptr(), stat.as_mut_ptr(), flags)?;
+        stat.assume_init()
+    };
+    Ok(Stat {
+        mode: stat.st_mode,
+        size: stat.st_size as u64,
+        mtime_ns: stat.st_mtime * 1_000_000_000 + stat.st_mtime_nsec,
+        uid: stat.st_uid,
+        device: stat.st_dev,
+        inode: stat.st_ino,
+    })
+}
+
+pub fn stat_of(fd: &Fd) -> Result<Stat> {
+    stat_call(fd.0, c"", libc::AT_EMPTY_PATH)
+}
+
+/// Of the entry itself: a symbolic link is not followed.
+pub fn stat_at(directory: &Fd, name: &CStr) -> Result<Stat> {
+    stat_call(directory.0, name, libc::AT_SYMLINK_NOFOLLOW)
+}
+
+/// Opens relative to the guest's own current directory; for paths of the platform, never for a caller's.
+pub fn open(path: &CStr, flags: i32) -> Result<Fd> {
+    // SAFETY: the path is a C string.
+    let fd = unsafe { syscall!(libc::SYS_openat, libc::AT_FDCWD as isize, path.as_ptr(), flags | libc::O_CLOEXEC) }?;
+    Ok(Fd(fd as i32))
+}
+
+pub fn open_at(directory: &Fd, name: &CStr, flags: i32, mode: u32) -> Result<Fd> {
+    // SAFETY: the path is a C string.
+    let fd = unsafe { syscall!(libc::SYS_openat, directory.0, name.as_ptr(), flags | libc::O_CLOEXEC, mode) }?;
+    Ok(Fd(fd as i32))
+}
+
+/// `openat2` with `resolve` rules.
+pub fn open_beneath(directory: &Fd, path: &CStr, flags: i32, resolve: u64) -> Result<Fd> {
+    let how: [u64; 3] = [(flags | libc::O_CLOEXEC) as u64, 0, resolve];
+    // SAFETY: `open_how` is these three words.
+    let fd = unsafe { syscall!(libc::SYS_openat2, directory.0, path.as_ptr(), how.as_ptr(), size_of_val(&how)) }?;
+    Ok(Fd(fd as i32))
+}
+
+pub fn read_link_at<'a>(directory: &Fd, name: &CStr, into: &'a mut [u8]) -> Result<&'a [u8]> {
+    // SAFETY: the kernel writes at most `into.len()` bytes.
+    let length = unsafe { syscall!(libc::SYS_readlinkat, directory.0, name.as_ptr(), into.as_mut_ptr(), into.len()) }?;
+    Ok(&into[..length])
+}
+
+pub fn make_directory_at(directory: &Fd, name: &CStr, mode: u32) -> Result<()> {
+    // SAFETY: the name is a C string.
+    unsafe { syscall!(libc::SYS_mkdirat, directory.0, name.as_ptr(), mode) }.map(drop)
+}
+
+pub fn unlink_at(directory: &Fd, name: &CStr, flags: i32) -> Result<()> {
+    // SAFETY: the name is a C string.
+    unsafe { syscall!(libc::SYS_unlinkat, directory.0, name.as_ptr(), flags) }.map(drop)
+}
+
+pub fn rename_at(from: (&Fd, &CStr), to: (&Fd, &CStr), flags: u32) -> Result<()> {
+    // SAFETY: both names are C strings.
+    unsafe { syscall!(libc::SYS_renameat2, from.0.0, from.1.as_ptr(), to.0.0, to.1.as_ptr(), flags) }.map(drop)
+}
+
+pub fn set_mode(fd: &Fd, mode: u32) -> Result<()> {
+    // SAFETY: no pointers.
+    unsafe { syscall!(libc::SYS_fchmod, fd.0, mode) }.map(drop)
+}
+
+/// Raw directory entries; `entries` in `walk.rs` takes them apart.
+pub fn read_directory(fd: &Fd, into: &mut [u8]) -> Result<usize> {
+    // SAFETY: the kernel writes at most `into.len()` bytes.
+    unsafe { syscall!(libc::SYS_getdents64, fd.0, into.as_mut_ptr(), into.len()) }
+}
+
+pub fn seek(fd: &Fd, offset: i64) -> Result<()> {
+    // SAFETY: no pointers.
+    unsafe { syscall!(libc::SYS_lseek, fd.0, offset, libc::SEEK_SET) }.map(drop)
+}
+
+/// Makes a directory the current one, so that what takes only a path can be told about a descriptor.
+pub fn enter(directory: &Fd) -> Result<()> {
+    // SAFETY: no pointers.
+    unsafe { syscall!(libc::SYS_fchdir, directory.0) }.map(drop)
+}
+
+/// A pipe, reader first. Both ends are blocking and close on exec.
+pub fn pipe() -> Result<(Fd, Fd)> {
+    let mut ends = [0i32; 2];
+    // SAFETY: the kernel writes two descriptors.
+    unsafe { syscall!(libc::SYS_pipe2, ends.as_mut_ptr(), libc::O_CLOEXEC) }?;
+    Ok((Fd(ends[0]), Fd(ends[1])))
+}
+
+pub fn set_nonblocking(fd: &Fd) -> Result<()> {
+    // SAFETY: no pointers.
+    unsafe { syscall!(libc::SYS_fcntl, fd.0, libc::F_SETFL, libc::O_NONBLOCK) }.map(drop)
+}
+
+/// Best effort: the kernel may refuse beyond its per-user limit.
+pub fn widen_pipe(fd: &Fd, bytes: usize) {
+    // SAFETY: no pointers.
+    let _ = unsafe { syscall!(libc::SYS_fcntl, fd.0, libc::F_SETPIPE_SZ, bytes) };
+}
+
+/// How many bytes wait to be read.
+pub fn waiting(fd: &Fd) -> Result<u64> {
+    let mut count = 0i32;
+    // SAFETY: the kernel writes one int.
+    unsafe { syscall!(libc::SYS_ioctl, fd.0, libc::FIONREAD, &raw mut count) }?;
+    Ok(count as u64)
+}
+
+/// Moves bytes from a pipe into `sink` without copying them.
+pub fn splice(from: &Fd, sink: &Fd, bytes: usize) -> Result<usize> {
+    // SAFETY: no pointers but the two null offsets.
+    unsafe { syscall!(libc::SYS_splice, from.0, 0, sink.0, 0, bytes, libc::SPLICE_F_NONBLOCK) }
+}
+
+/// Size and free space of the file system: total and free bytes, total and free inodes.
+pub fn space(fd: &Fd) -> Result<[u64; 4]> {
+    let mut fs = core::mem::MaybeUninit::<libc::statfs>::zeroed();
+    // SAFETY: the kernel fills the structure; all zeroes is a valid one.
+    let fs = unsafe {
+        syscall!(libc::SYS_fstatfs, fd.0, fs.as_mut_ptr())?;
+        fs.assume_init()
+    };
+    let block = fs.f_bsize as u64;
+    Ok([fs.f_blocks * block, fs.f_bavail * block, fs.f_files, fs.f_ffree])
+}
+
+/// Reads a small file whole, as `/proc` has them.
+pub fn read_small<'a>(path: &CStr, into: &'a mut [u8]) -> Result<&'a [u8]> {
+    let file = open(path, libc::O_RDONLY)?;
+    let length = file.read(into)?;
+    Ok(&into[..length])
+}

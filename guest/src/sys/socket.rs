@@ -1,0 +1,59 @@
+//! Sockets that the guest opens.
+
+use super::{Errno, Fd, Result, syscall};
+
+fn stream(domain: i32) -> Result<Fd> {
+    let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+    // SAFETY: no pointers.
+    let fd = unsafe { syscall!(libc::SYS_socket, domain, kind, 0) }?;
+    Ok(Fd::owned(fd))
+}
+
+/// Connects to a unix socket; a full backlog is EAGAIN.
+pub fn connect_unix(path: &[u8]) -> Result<Fd> {
+    // SAFETY: all zeroes is a valid address.
+    let mut address: libc::sockaddr_un = unsafe { core::mem::zeroed() };
+    address.sun_family = libc::AF_UNIX as u16;
+    if path.len() >= address.sun_path.len() || path.contains(&0) {
+        return Err(Errno(libc::ENAMETOOLONG));
+    }
+    for (to, from) in address.sun_path.iter_mut().zip(path) {
+        *to = *from as libc::c_char;
+    }
+    let fd = stream(libc::AF_UNIX)?;
+    // SAFETY: the address is as long as it says.
+    unsafe { syscall!(libc::SYS_connect, fd.raw(), &raw const address, size_of_val(&address)) }?;
+    Ok(fd)
+}
+
+/// Begins a connection to a port of the loopback address; see `connected`.
+pub fn connect_loopback(port: u16) -> Result<Fd> {
+    // SAFETY: all zeroes is a valid address.
+    let mut address: libc::sockaddr_in = unsafe { core::mem::zeroed() };
+    address.sin_family = libc::AF_INET as u16;
+    address.sin_port = port.to_be();
+    address.sin_addr.s_addr = u32::from_be_bytes([127, 0, 0, 1]).to_be();
+    let fd = stream(libc::AF_INET)?;
+    // SAFETY: the address is as long as it says.
+    match unsafe { syscall!(libc::SYS_connect, fd.raw(), &raw const address, size_of_val(&address)) } {
+        Ok(_) | Err(Errno(libc::EINPROGRESS)) => Ok(fd),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a begun connection stands, once the socket is writable.
+pub fn connected(fd: &Fd) -> Result<()> {
+    let (mut error, mut length) = (0i32, 4u32);
+    // SAFETY: the kernel writes one int and its length.
+    unsafe {
+        let option = (libc::SOL_SOCKET, libc::SO_ERROR);
+        syscall!(libc::SYS_getsockopt, fd.raw(), option.0, option.1, &raw mut error, &raw mut length)
+    }?;
+    if error == 0 { Ok(()) } else { Err(Errno(error)) }
+}
+
+/// Tells the peer that nothing more will come.
+pub fn shut_write(fd: &Fd) {
+    // SAFETY: no pointers.
+    let _ = unsafe { syscall!(libc::SYS_shutdown, fd.raw(), libc::SHUT_WR) };
+}

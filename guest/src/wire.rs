@@ -1,0 +1,231 @@
+//! The codec: frames, fields, and the buffers at both ends of the stream.
+
+use alloc::vec::Vec;
+
+pub const GENERATION: u16 = 1;
+pub const HEADER: usize = 9;
+pub const MAX_PAYLOAD: usize = 262_144;
+pub const MAX_DATA: usize = 65_536;
+pub const MAX_CHANNELS: usize = 1024;
+/// What the host may send on a stream before it hears of it.
+pub const HOST_CREDIT: u64 = 262_144;
+
+/// Kinds of frames.
+pub mod kind {
+    pub const HELLO: u8 = 0x01;
+    pub const WELCOME: u8 = 0x02;
+    pub const REFUSE: u8 = 0x03;
+    pub const PING: u8 = 0x04;
+    pub const PONG: u8 = 0x05;
+    pub const SHUTDOWN: u8 = 0x06;
+    pub const OPEN: u8 = 0x10;
+    pub const STARTED: u8 = 0x11;
+    pub const DATA: u8 = 0x12;
+    pub const CREDIT: u8 = 0x13;
+    pub const EOF: u8 = 0x14;
+    pub const CLOSE: u8 = 0x15;
+    pub const DETACH: u8 = 0x16;
+    pub const SIGNAL: u8 = 0x17;
+    pub const RESIZE: u8 = 0x18;
+    pub const FAIL: u8 = 0x1E;
+    pub const END: u8 = 0x1F;
+}
+
+/// The other side broke the rules; the connection ends.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Violation;
+
+/// Reads the fields of a payload one after another; never beyond its end, and never copies.
+#[derive(Clone, Copy)]
+pub struct Fields<'a>(pub &'a [u8]);
+
+impl<'a> Fields<'a> {
+    fn take(&mut self, count: usize) -> Result<&'a [u8], Violation> {
+        let (head, rest) = self.0.split_at_checked(count).ok_or(Violation)?;
+        self.0 = rest;
+        Ok(head)
+    }
+
+    fn number<const N: usize>(&mut self) -> Result<[u8; N], Violation> {
+        let (head, rest) = self.0.split_first_chunk().ok_or(Violation)?;
+        self.0 = rest;
+        Ok(*head)
+    }
+
+    pub fn u8(&mut self) -> Result<u8, Violation> {
+        self.number::<1>().map(|[byte]| byte)
+    }
+
+    pub fn u16(&mut self) -> Result<u16, Violation> {
+        self.number().map(u16::from_be_bytes)
+    }
+
+    pub fn u32(&mut self) -> Result<u32, Violation> {
+        self.number().map(u32::from_be_bytes)
+    }
+
+    pub fn u64(&mut self) -> Result<u64, Violation> {
+        self.number().map(u64::from_be_bytes)
+    }
+
+    pub fn string(&mut self) -> Result<&'a [u8], Violation> {
+        let length = self.u32()? as usize;
+        self.take(length)
+    }
+
+    /// A list of strings. The count is believed only as far as the bytes go.
+    pub fn strings(&mut self) -> Result<Vec<&'a [u8]>, Violation> {
+        let count = self.u32()? as usize;
+        if count > self.0.len() / 4 {
+            return Err(Violation);
+        }
+        (0..count).map(|_| self.string()).collect()
+    }
+
+    pub fn rest(&mut self) -> &'a [u8] {
+        core::mem::take(&mut self.0)
+    }
+}
+
+/// One frame, as it lies in the reader's buffer.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Frame<'a> {
+    pub channel: u32,
+    pub kind: u8,
+    pub payload: &'a [u8],
+}
+
+/// Collects bytes and gives whole frames. Memory grows with what has arrived, not with what a length claims.
+#[derive(Default)]
+pub struct FrameReader {
+    buffer: Vec<u8>,
+    start: usize,
+}
+
+impl FrameReader {
+    /// Room for more bytes; `fill` says how many came.
+    pub fn fill<E>(&mut self, read: impl FnOnce(&mut [u8]) -> Result<usize, E>) -> Result<(usize, bool), E> {
+        self.compact();
+        let old = self.buffer.len();
+        let room = MAX_DATA.max(self.wanted().min(MAX_PAYLOAD + HEADER).saturating_sub(old));
+        self.buffer.reserve(room);
+        extend_by(&mut self.buffer, room, read).map(|count| (count, count == room))
+    }
+
+    /// The size of the frame that is being collected, as far as it is known.
+    fn wanted(&self) -> usize {
+        let mut head = Fields(&self.buffer[self.start..]);
+        head.u32().map_or(0, |length| length as usize + HEADER)
+    }
+
+    fn compact(&mut self) {
+        self.buffer.drain(..self.start);
+        self.start = 0;
+    }
+
+    /// The next whole frame, if it is there.
+    pub fn next(&mut self) -> Result<Option<Frame<'_>>, Violation> {
+        let mut fields = Fields(&self.buffer[self.start..]);
+        let Ok(length) = fields.u32() else { return Ok(None) };
+        if length as usize > MAX_PAYLOAD {
+            return Err(Violation);
+        }
+        let (Ok(channel), Ok(kind)) = (fields.u32(), fields.u8()) else { return Ok(None) };
+        let Ok(payload) = fields.take(length as usize) else { return Ok(None) };
+        self.start += HEADER + length as usize;
+        Ok(Some(Frame { channel, kind, payload }))
+    }
+
+    /// Gives the memory back that a burst has needed.
+    pub fn rest(&mut self) {
+        self.compact();
+        self.buffer.shrink_to_fit();
+    }
+}
+
+/// Appends up to `room` bytes that `read` delivers, without clearing the space first.
+pub(crate) fn extend_by<E>(
+    buffer: &mut Vec<u8>,
+    room: usize,
+    read: impl FnOnce(&mut [u8]) -> Result<usize, E>,
+) -> Result<usize, E> {
+    let old = buffer.len();
+    debug_assert!(buffer.capacity() - old >= room);
+    // SAFETY: the room has been reserved; `read` only writes into it, and only what it wrote becomes part of the vector.
+    unsafe {
+        let spare = core::slice::from_raw_parts_mut(buffer.as_mut_ptr().add(old), room);
+        let count = read(spare)?;
+        assert!(count <= room);
+        buffer.set_len(old + count);
+        Ok(count)
+    }
+}
+
+/// Frames on their way out. A frame is begun, gets its fields, and is ended.
+#[derive(Default)]
+pub struct Frames {
+    pub buffer: Vec<u8>,
+    /// Where the frame begins that is being written.
+    begun: usize,
+}
+
+impl Frames {
+    pub fn begin(&mut self, channel: u32, kind: u8) -> &mut Frames {
+        self.begun = self.buffer.len();
+        self.u32(0).u32(channel).u8(kind)
+    }
+
+    pub fn end(&mut self) {
+        let length = (self.buffer.len() - self.begun - HEADER) as u32;
+        self.buffer[self.begun..self.begun + 4].copy_from_slice(&length.to_be_bytes());
+    }
+
+    /// Throws the frame away that was begun.
+    pub fn forget(&mut self) {
+        self.buffer.truncate(self.begun);
+    }
+
+    /// Takes the last `count` bytes away again.
+    pub fn cut(&mut self, count: usize) {
+        self.buffer.truncate(self.buffer.len() - count);
+    }
+
+    pub fn u8(&mut self, value: u8) -> &mut Frames {
+        self.raw(&[value])
+    }
+
+    pub fn u16(&mut self, value: u16) -> &mut Frames {
+        self.raw(&value.to_be_bytes())
+    }
+
+    pub fn u32(&mut self, value: u32) -> &mut Frames {
+        self.raw(&value.to_be_bytes())
+    }
+
+    pub fn u64(&mut self, value: u64) -> &mut Frames {
+        self.raw(&value.to_be_bytes())
+    }
+
+    pub fn i32(&mut self, value: i32) -> &mut Frames {
+        self.raw(&value.to_be_bytes())
+    }
+
+    pub fn i64(&mut self, value: i64) -> &mut Frames {
+        self.raw(&value.to_be_bytes())
+    }
+
+    pub fn string(&mut self, value: &[u8]) -> &mut Frames {
+        self.u32(value.len() as u32).raw(value)
+    }
+
+    pub fn raw(&mut self, value: &[u8]) -> &mut Frames {
+        self.buffer.extend_from_slice(value);
+        self
+    }
+
+    /// Lets `read` write up to `room` bytes behind what is there.
+    pub fn read_in<E>(&mut self, room: usize, read: impl FnOnce(&mut [u8]) -> Result<usize, E>) -> Result<usize, E> {
+        self.buffer.reserve(room);
+        extend_by(&mut self.buffer, room, read)
+    }
+}
