@@ -39,7 +39,7 @@ public final class ProblemJson {
             case Failure.TooManyCommands _ -> 429;
             case Failure.ProviderFailed _, Failure.Internal _ -> 500;
             case Failure.Unsupported _ -> 501;
-            case Failure.GuestUnreachable _, Failure.ConnectionRefused _ -> 502;
+            case Failure.GuestUnreachable _, Failure.ConnectionRefused _, Failure.ServerUnreachable _ -> 502;
             case Failure.AtCapacity _, Failure.ShuttingDown _, Failure.StoreFailed _ -> 503;
             case Failure.TooManyFiles _, Failure.WorkspaceFull _, Failure.DiskFull _ -> 507;
             case Failure.Unrecognized f -> f.status();
@@ -74,6 +74,7 @@ public final class ProblemJson {
             case "shutting-down" -> new Failure.ShuttingDown();
             case "provider-failed" -> new Failure.ProviderFailed(fields.string("step"), fields.string("why"));
             case "store-failed" -> new Failure.StoreFailed(fields.string("why"));
+            case "server-unreachable" -> new Failure.ServerUnreachable(fields.string("server"), fields.string("why"));
             case "internal" -> new Failure.Internal(fields.string("request_id"));
             case "body-too-large" -> new Failure.BodyTooLarge(fields.integer("max_bytes"));
             case "connection-refused" -> new Failure.ConnectionRefused(fields.string("target"));
@@ -162,6 +163,7 @@ public final class ProblemJson {
             case Failure.GuestUnreachable f -> text(out, "session_id", f.id().value(), "why", f.why());
             case Failure.ProviderFailed f -> text(out, "step", f.step(), "why", f.why());
             case Failure.StoreFailed f -> out.writeStringProperty("why", f.why());
+            case Failure.ServerUnreachable f -> text(out, "server", f.server(), "why", f.why());
             case Failure.Internal f -> out.writeStringProperty("request_id", f.requestId());
             case Failure.NoSuchFile f -> file(out, f.path());
             case Failure.WrongFileType f -> text(out, "filename", f.path(), "why", f.why());
