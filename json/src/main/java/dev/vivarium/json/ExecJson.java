@@ -5,6 +5,8 @@ import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.ExecEvent.Stream;
 import dev.vivarium.model.ExecResult;
 import dev.vivarium.model.Exit;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
@@ -74,7 +76,8 @@ public final class ExecJson {
         out.writeNumberProperty("pid", pid);
     }
 
-    /// A piece of output. `text` is decoded by the caller, who knows what came before it: a character may be cut in
+    /// A piece of output. `text` is decoded by the caller, who knows what came before it: a character may
+    /// be cut in
     /// two by the border of a piece.
     public static void output(JsonGenerator out, Stream stream, String text) {
         out.writeStringProperty("type", label(stream));
@@ -87,16 +90,31 @@ public final class ExecJson {
         writeExit(out, exit, truncated);
     }
 
-    /// Reads one event of a stream. An `error` event is thrown as the failure that it carries.
-    public static ExecEvent readEvent(JsonFields fields) {
-        String type = fields.string("type");
-        return switch (type) {
-            case "started" -> new ExecEvent.Started((int) fields.integer("pid"));
-            case "stdout" -> new ExecEvent.Output(Stream.STDOUT, data(fields));
-            case "stderr" -> new ExecEvent.Output(Stream.STDERR, data(fields));
-            case "exit" -> new ExecEvent.Exited(readExit(fields));
-            case "error" -> throw new dev.vivarium.model.SandboxException(ProblemJson.read(fields));
-            default -> throw JsonFields.invalid("type", "is not an event that this version knows");
+    /// Says nothing but that the stream is alive. A hang-up is noticed only when something is written.
+    public static void keepAlive(JsonGenerator out) {
+        out.writeStringProperty("type", "keep_alive");
+    }
+
+    /// The last event of a stream whose command was lost: a problem like any other.
+    public static void failed(JsonGenerator out, Failure failure) {
+        // RFC 9457 has its own `type`, so that the problem stands in an object below the event's.
+        out.writeStringProperty("type", "error");
+        out.writeObjectPropertyStart("problem");
+        ProblemJson.write(out, failure);
+        out.writeEndObject();
+    }
+
+    /// Reads one event of a stream; nothing for a keep-alive and for events that only a newer version
+    /// knows. An `error`
+    /// event is thrown as the failure that it carries.
+    public static Optional<ExecEvent> readEvent(JsonFields fields) {
+        return switch (fields.string("type")) {
+            case "started" -> Optional.of(new ExecEvent.Started((int) fields.integer("pid")));
+            case "stdout" -> Optional.of(new ExecEvent.Output(Stream.STDOUT, data(fields)));
+            case "stderr" -> Optional.of(new ExecEvent.Output(Stream.STDERR, data(fields)));
+            case "exit" -> Optional.of(new ExecEvent.Exited(readExit(fields)));
+            case "error" -> throw new SandboxException(ProblemJson.read(fields.object("problem")));
+            default -> Optional.empty();
         };
     }
 

@@ -67,7 +67,8 @@ public final class Json {
         }
     }
 
-    /// Reads one object that a server answered with. Fields nobody asks for are ignored, so that a newer server may add
+    /// Reads one object that a server answered with. Fields nobody asks for are ignored, so that a newer
+    /// server may add
     /// some.
     public static JsonFields answer(InputStream body) {
         try (var parser = ANSWERS.createParser(ObjectReadContext.empty(), body)) {
@@ -119,7 +120,10 @@ public final class Json {
     private static String utf8(byte[] body) {
         try {
             // A new decoder reports what is malformed; the String constructor would replace it in silence.
-            return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(body)).toString();
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(body))
+                    .toString();
         } catch (CharacterCodingException e) {
             throw JsonFields.invalid("body", "must be UTF-8");
         }

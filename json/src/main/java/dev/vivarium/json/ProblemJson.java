@@ -56,7 +56,8 @@ public final class ProblemJson {
         writeFields(out, failure);
     }
 
-    /// The failure that a server wrote; one that this version does not know keeps its name, status and sentence.
+    /// The failure that a server wrote; one that this version does not know keeps its name, status and
+    /// sentence.
     public static Failure read(JsonFields fields) {
         String type = fields.optionalString("type").orElse("");
         String slug = type.startsWith(TYPE) ? type.substring(TYPE.length()) : "unrecognized";
@@ -87,15 +88,15 @@ public final class ProblemJson {
         return switch (slug) {
             case "no-such-sandbox" ->
                 new Failure.NoSuchSandbox(
-                        fields.string("session_id"), fields.optionalObject("end").map(SessionJson::readEnd));
+                        fields.string("session_id"),
+                        fields.optionalObject("end").map(SessionJson::readEnd));
             case "sandbox-not-running" ->
                 new Failure.SandboxNotRunning(sandbox(fields), SessionJson.constant(Status.class, fields, "state"));
             case "sandbox-ended" ->
                 new Failure.SandboxEnded(sandbox(fields), SessionJson.readEnd(fields.object("end")));
             case "cannot-run" -> new Failure.CannotRun(fields.string("program"), fields.string("why"));
             case "process-limit-reached" -> new Failure.ProcessLimitReached(sandbox(fields));
-            case "too-many-commands" ->
-                new Failure.TooManyCommands(sandbox(fields), (int) fields.integer("limit"));
+            case "too-many-commands" -> new Failure.TooManyCommands(sandbox(fields), (int) fields.integer("limit"));
             case "guest-unreachable" -> new Failure.GuestUnreachable(sandbox(fields), fields.string("why"));
             case "disk-full" -> new Failure.DiskFull(sandbox(fields));
             default -> readOfFile(slug, fields);
@@ -147,8 +148,7 @@ public final class ProblemJson {
                 f.forbiddenPattern().ifPresent(pattern -> out.writeStringProperty("forbidden_pattern", pattern));
             }
             case Failure.CannotRun f -> text(out, "program", f.program(), "why", f.why());
-            case Failure.ProcessLimitReached f ->
-                out.writeStringProperty("session_id", f.id().value());
+            case Failure.ProcessLimitReached f -> out.writeStringProperty("session_id", f.id().value());
             case Failure.BodyTooLarge f -> out.writeNumberProperty("max_bytes", f.maxBytes());
             case Failure.ConnectionRefused f -> out.writeStringProperty("target", f.target());
             case Failure.Unsupported f -> text(out, "feature", f.feature(), "why", f.why());
@@ -170,8 +170,7 @@ public final class ProblemJson {
             case Failure.PathEscapes f -> file(out, f.path());
             case Failure.FileExists f -> file(out, f.path());
             case Failure.FileNotPermitted f -> file(out, f.path());
-            case Failure.DiskFull f ->
-                out.writeStringProperty("session_id", f.id().value());
+            case Failure.DiskFull f -> out.writeStringProperty("session_id", f.id().value());
             case Failure.FileTooLarge f -> tooLarge(out, f);
             case Failure.TooManyFiles f -> {
                 out.writeNumberProperty("max_files", f.maxFiles());

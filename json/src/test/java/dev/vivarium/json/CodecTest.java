@@ -7,10 +7,12 @@ import dev.vivarium.model.Command;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.ExecResult;
 import dev.vivarium.model.Exit;
+import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.Listing;
 import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.Status;
@@ -113,16 +115,28 @@ class CodecTest {
 
     @Test
     void eventsAreReadAsTheyWereWritten() {
-        var started = ExecJson.readEvent(written(out -> ExecJson.started(out, 42)));
-        var output = ExecJson.readEvent(written(out -> ExecJson.output(out, ExecEvent.Stream.STDERR, "é")));
-        var exited = ExecJson.readEvent(written(out -> ExecJson.exited(out, exit(Exit.Cause.OOM), false)));
+        var output = (ExecEvent.Output)
+                event(out -> ExecJson.output(out, ExecEvent.Stream.STDERR, "é")).orElseThrow();
 
-        assertThat(started).isEqualTo(new ExecEvent.Started(42));
-        assertThat(((ExecEvent.Output) output).stream()).isEqualTo(ExecEvent.Stream.STDERR);
-        assertThat(((ExecEvent.Output) output).bytes())
-                .asString(StandardCharsets.UTF_8)
-                .isEqualTo("é");
-        assertThat(exited).isEqualTo(new ExecEvent.Exited(exit(Exit.Cause.OOM)));
+        assertThat(event(out -> ExecJson.started(out, 42))).contains(new ExecEvent.Started(42));
+        assertThat(output.stream()).isEqualTo(ExecEvent.Stream.STDERR);
+        assertThat(output.bytes()).asString(StandardCharsets.UTF_8).isEqualTo("é");
+        assertThat(event(out -> ExecJson.exited(out, exit(Exit.Cause.OOM), false)))
+                .contains(new ExecEvent.Exited(exit(Exit.Cause.OOM)));
+    }
+
+    @Test
+    void aKeepAliveIsNoEvent() {
+        assertThat(event(ExecJson::keepAlive)).isEmpty();
+    }
+
+    @Test
+    void theFailureOfAStreamIsThrownAsTheSameValue() {
+        var failure = new Failure.GuestUnreachable(ID, "gone");
+
+        assertThatThrownBy(() -> event(out -> ExecJson.failed(out, failure)))
+                .isInstanceOfSatisfying(
+                        SandboxException.class, e -> assertThat(e.failure()).isEqualTo(failure));
     }
 
     @Test
@@ -151,6 +165,10 @@ class CodecTest {
     private static Exit exit(Exit.Cause cause) {
         return new Exit(
                 cause, 9, Duration.ofMillis(45), Duration.ofNanos(2000), Duration.ofNanos(3000), 4096, 100, 200);
+    }
+
+    private static Optional<ExecEvent> event(Consumer<JsonGenerator> fields) {
+        return ExecJson.readEvent(written(fields));
     }
 
     private static JsonFields written(Consumer<JsonGenerator> fields) {
