@@ -1,0 +1,35 @@
+package dev.vivarium.policy;
+
+/// Refuses characters that do not survive the way to the shell, or that people and programs read differently:
+/// control characters, half surrogate pairs, invisible characters and blanks beyond ASCII. Stateless.
+final class CharacterRules {
+    private CharacterRules() {}
+
+    static void check(String line) {
+        int at = 0;
+        while (at < line.length()) {
+            int codePoint = line.codePointAt(at);
+            if (!isReadable(codePoint)) {
+                throw new NotUnderstood("Character U+%04X at position %d is not accepted".formatted(codePoint, at));
+            }
+            at += Character.charCount(codePoint);
+        }
+    }
+
+    private static boolean isReadable(int codePoint) {
+        if (codePoint < 0x7f) {
+            return codePoint >= ' ' || codePoint == '\t' || codePoint == '\n';
+        }
+        return switch (Character.getType(codePoint)) {
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.SURROGATE,
+                    Character.PRIVATE_USE,
+                    Character.UNASSIGNED,
+                    Character.SPACE_SEPARATOR,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR -> false;
+            default -> true;
+        };
+    }
+}
