@@ -174,7 +174,7 @@ impl<'a> Guest<'a> {
     }
 
     fn take_frames(&mut self, connection: &mut Connection) -> Result<(), Violation> {
-        while let Some(frame) = connection.reader.next()? {
+        while let Some(frame) = connection.reader.next_frame()? {
             if connection.welcomed {
                 dispatch::frame(self, &frame)?;
             } else {

@@ -5,6 +5,7 @@
 //! One thread, one epoll loop; nothing here is to be called from two threads.
 
 #![cfg_attr(not(test), no_std)]
+#![cfg_attr(test, allow(non_snake_case))]
 
 extern crate alloc;
 

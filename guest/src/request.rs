@@ -21,7 +21,7 @@ pub mod service {
     pub const SETUP: u8 = 13;
 
     /// Bit n: service n is available.
-    pub const FEATURES: u64 = 1 << EXEC | 1 << PTY;
+    pub const FEATURES: u64 = (1 << (SETUP + 1)) - 2;
 }
 
 /// A command to run, with or without a terminal.

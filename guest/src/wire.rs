@@ -124,7 +124,7 @@ impl FrameReader {
     }
 
     /// The next whole frame, if it is there.
-    pub fn next(&mut self) -> Result<Option<Frame<'_>>, Violation> {
+    pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, Violation> {
         let mut fields = Fields(&self.buffer[self.start..]);
         let Ok(length) = fields.u32() else { return Ok(None) };
         if length as usize > MAX_PAYLOAD {
