@@ -7,8 +7,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/// What may follow the tools that could start other programs or write files of their own accord. Known harmless options are
-/// listed and all others refused, because tools gain options and accept abbreviations. Tools without a rule here take any
+/// What may follow the tools that could start other programs or write files of their own accord. Known harmless options
+/// are
+/// listed and all others refused, because tools gain options and accept abbreviations. Tools without a rule here take
+/// any
 /// arguments. Stateless.
 ///
 /// To add a rule: 1. list the tool in [#check]; 2. give it an [OptionTable] of harmless options; 3. judge its operands;
@@ -75,7 +77,8 @@ final class ArgumentRules {
             Set.of("--date", "--reference", "--rfc-3339"),
             Order.ANYWHERE);
 
-    /// `date -I` takes its value attached or not at all, which no other listed option does; it is read as the long
+    /// `date -I` takes its value attached or not at all, which no other listed option does; it is read as
+    /// the long
     /// option, in place.
     private static final Pattern DATE_ISO = Pattern.compile("-I(date|hours|minutes|seconds|ns)?");
 
@@ -114,8 +117,11 @@ final class ArgumentRules {
                 .map(Item::value)
                 .toList();
         if (expressions.isEmpty()) {
-            expressions =
-                    items.stream().filter(Item::isOperand).limit(1).map(Item::value).toList();
+            expressions = items.stream()
+                    .filter(Item::isOperand)
+                    .limit(1)
+                    .map(Item::value)
+                    .toList();
         }
         expressions.forEach(expression -> SedScript.check(programText(command, expression)));
     }
@@ -132,7 +138,8 @@ final class ArgumentRules {
     private static void uniq(SimpleCommand command) {
         List<Item> operands =
                 UNIQ.read(command).stream().filter(Item::isOperand).toList();
-        if (operands.size() > 1 || operands.stream().anyMatch(item -> item.value().isGlob())) {
+        if (operands.size() > 1
+                || operands.stream().anyMatch(item -> item.value().isGlob())) {
             throw new NotUnderstood("'uniq' may not be given an output file under this policy");
         }
     }

@@ -11,16 +11,17 @@ import java.util.stream.Stream;
 
 /// What is known about names that can stand first in a command. Stateless.
 final class CommandNames {
-    static final Set<String> SEED = setOf(
-            "jq awk grep sed sort uniq head tail wc cut tr cat echo date find ls python3 python");
+    static final Set<String> SEED =
+            setOf("jq awk grep sed sort uniq head tail wc cut tr cat echo date find ls python3 python");
 
     private static final int MAX_NAMES = 1_000;
     private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}");
 
-    private static final Set<String> KEYWORDS = setOf(
-            "if then elif else fi for in while until do done case esac select function time coproc");
+    private static final Set<String> KEYWORDS =
+            setOf("if then elif else fi for in while until do done case esac select function time coproc");
 
-    /// Builtins that evaluate text, change how the shell reads what follows, or start what their arguments name.
+    /// Builtins that evaluate text, change how the shell reads what follows, or start what their arguments
+    /// name.
     /// With one of these on the list, reading the line no longer says what runs.
     private static final Set<String> EVALUATING_BUILTINS = setOf(
             "alias bg bind break builtin caller command compgen complete compopt continue declare dirs disown enable"

@@ -47,7 +47,8 @@ public final class CommandPolicy {
         this.denied = denied;
     }
 
-    /// The policy of this mode with its defaults: [Mode#OPEN] denies nothing, [Mode#ALLOWLIST] has a list of text tools
+    /// The policy of this mode with its defaults: [Mode#OPEN] denies nothing, [Mode#ALLOWLIST] has a list
+    /// of text tools
     /// and refuses what deletes, moves, copies devices, or reaches out.
     public static CommandPolicy of(Mode mode) {
         return new CommandPolicy(
@@ -60,9 +61,11 @@ public final class CommandPolicy {
                         }));
     }
 
-    /// This policy with another list of allowed commands; an empty list allows nothing. Only [Mode#ALLOWLIST] reads it.
+    /// This policy with another list of allowed commands; an empty list allows nothing. Only
+    /// [Mode#ALLOWLIST] reads it.
     ///
-    /// @throws IllegalArgumentException for an entry that is not a plain command name, or that is part of the shell
+    /// @throws IllegalArgumentException for an entry that is not a plain command name, or that is part of
+    /// the shell
     public CommandPolicy withAllowedCommands(Collection<String> names) {
         return new CommandPolicy(mode, CommandNames.checked(names), denied);
     }
@@ -87,14 +90,17 @@ public final class CommandPolicy {
         return denied.stream().map(DenyPattern::text).toList();
     }
 
-    /// The allowed commands that can themselves run any program, such as interpreters. If there is one, the list
-    /// limits nothing that its user does not want limited; a server should say so when it starts. The set knows common
+    /// The allowed commands that can themselves run any program, such as interpreters. If there is one, the
+    /// list
+    /// limits nothing that its user does not want limited; a server should say so when it starts. The set
+    /// knows common
     /// programs only, so an empty answer proves nothing.
     public SequencedSet<String> unboundedCommands() {
         return CommandNames.unbounded(allowedCommands);
     }
 
-    /// What this policy says about the command line. Never throws, and takes time linear in the length of the command,
+    /// What this policy says about the command line. Never throws, and takes time linear in the length of
+    /// the command,
     /// within a fixed bound for each deny pattern.
     public Verdict check(String command) {
         try {
@@ -149,9 +155,11 @@ public final class CommandPolicy {
         }
     }
 
-    /// A file may be named like an option, and a wildcard that can produce such a word lets files choose the options.
+    /// A file may be named like an option, and a wildcard that can produce such a word lets files choose
+    /// the options.
     private static void checkGlob(Word argument) {
-        if (argument.shape() == Shape.LEADING_GLOB || (argument.isGlob() && argument.text().charAt(0) == '-')) {
+        if (argument.shape() == Shape.LEADING_GLOB
+                || (argument.isGlob() && argument.text().charAt(0) == '-')) {
             throw new NotUnderstood("Wildcard " + CommandNames.quoted(argument.text())
                     + " could become an option; begin it with './', or quote it if it is no wildcard");
         }

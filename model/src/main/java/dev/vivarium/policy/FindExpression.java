@@ -19,9 +19,10 @@ final class FindExpression {
                     .split(" "))
             .collect(Collectors.toUnmodifiableSet());
 
-    /// `-newermt` and its kind, and arguments that begin with a dash: `-mtime -7`, `-size -10k`, `-perm -u=rw,g+w`.
-    private static final Pattern HARMLESS_FORM =
-            Pattern.compile("-newer[aBcm][aBcmt]|-[0-9]+(\\.[0-9]+)?[a-zA-Z]?|-[ugoa]+[=+][rwxXst]+(,[ugoa]+[=+][rwxXst]+)*");
+    /// `-newermt` and its kind, and arguments that begin with a dash: `-mtime -7`, `-size -10k`, `-perm
+    /// -u=rw,g+w`.
+    private static final Pattern HARMLESS_FORM = Pattern.compile(
+            "-newer[aBcm][aBcmt]|-[0-9]+(\\.[0-9]+)?[a-zA-Z]?|-[ugoa]+[=+][rwxXst]+(,[ugoa]+[=+][rwxXst]+)*");
 
     /// Keeps the search for a form from going deep: the expression engine recurses once for each repetition.
     private static final int MAX_FORM_LENGTH = 100;
@@ -31,9 +32,7 @@ final class FindExpression {
     static void check(SimpleCommand command) {
         for (Word word : command.arguments()) {
             String text = word.text();
-            if (word.looksLikeOption()
-                    && !HARMLESS.contains(text)
-                    && !hasHarmlessForm(text)) {
+            if (word.looksLikeOption() && !HARMLESS.contains(text) && !hasHarmlessForm(text)) {
                 throw new NotUnderstood("'" + command.word().text() + "' may not be given " + CommandNames.quoted(text)
                         + " under this policy");
             }

@@ -1,7 +1,8 @@
 package dev.vivarium.policy;
 
 /// Reads a sed script far enough to know each of its commands, and refuses those that run programs (`e`), write files
-/// (`w`, `W`) or are not known. Each line is read by itself: a line that continues on the next is refused, so that readers
+/// (`w`, `W`) or are not known. Each line is read by itself: a line that continues on the next is refused, so that
+/// readers
 /// who disagree on where a text or a label ends still agree on where a line begins.
 /// Confined to the worker that reads it.
 final class SedScript {
@@ -116,7 +117,8 @@ final class SedScript {
         end();
     }
 
-    /// Some readers let the delimiter stand between brackets and some do not, so the expression must mean the same to both.
+    /// Some readers let the delimiter stand between brackets and some do not, so the expression must mean
+    /// the same to both.
     private void regularExpression(char delimiter) {
         int start = at + 1;
         delimited(delimiter);
@@ -170,9 +172,8 @@ final class SedScript {
         while (i < expression.length() && expression.charAt(i) != ']') {
             boolean named = expression.startsWith("[:", i);
             int close = named ? expression.indexOf(":]", i + 2) : i;
-            boolean doubtful = expression.startsWith("\\]", i)
-                    || expression.startsWith("[.", i)
-                    || expression.startsWith("[=", i);
+            boolean doubtful =
+                    expression.startsWith("\\]", i) || expression.startsWith("[.", i) || expression.startsWith("[=", i);
             if (doubtful || close < 0) {
                 return -1;
             }
