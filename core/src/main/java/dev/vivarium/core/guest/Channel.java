@@ -1,0 +1,359 @@
+package dev.vivarium.core.guest;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/// One request to a guest and its streams. Thread-safe, meant for one reader and one writer at a time.
+///
+/// The reader pulls: what nobody takes is not paid for with credit, so the guest stops sending it, and no other channel
+/// is touched. The writer waits for the guest's credit in the same way.
+public final class Channel implements AutoCloseable {
+    /// The stream that flows to the guest.
+    private static final int INPUT = 0;
+
+    private static final int MAX_DATA = 65_536;
+    private static final int INITIAL_INPUT_CREDIT = 262_144;
+    private static final int DATA_HEADER = Payload.HEADER + 1;
+
+    private final Connection connection;
+    private final int number;
+    private final Service service;
+    private final Subject subject;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition news = lock.newCondition();
+    private final Condition inputRoom = lock.newCondition();
+
+    @GuardedBy("lock")
+    private final Inbox inbox = new Inbox();
+
+    /// How much the guest may still send on each stream; negative once it said EOF.
+    @GuardedBy("lock")
+    private final int[] granted;
+
+    /// What was taken from each stream and not given back as credit yet.
+    @GuardedBy("lock")
+    private final int[] taken;
+
+    @GuardedBy("lock")
+    private long inputCredit = INITIAL_INPUT_CREDIT;
+
+    @GuardedBy("lock")
+    private boolean inputClosed;
+
+    @GuardedBy("lock")
+    private boolean wanted = true;
+
+    @GuardedBy("lock")
+    private @Nullable Fields started;
+
+    @GuardedBy("lock")
+    private @Nullable Ending ending;
+
+    private sealed interface Ending {
+        record Result(Fields fields) implements Ending {}
+
+        record Failed(Failure failure) implements Ending {}
+    }
+
+    Channel(Connection connection, int number, Service service, Subject subject) {
+        this.connection = connection;
+        this.number = number;
+        this.service = service;
+        this.subject = subject;
+        this.granted = new int[service.streams + 1];
+        this.taken = new int[service.streams + 1];
+        for (int stream = 1; stream <= service.streams; stream++) {
+            granted[stream] = service.window;
+        }
+    }
+
+    /// Waits until the guest has begun, and reads its first answer.
+    public <T> T started(Function<Fields, T> shape) {
+        Fields fields;
+        lock.lock();
+        try {
+            while (started == null && ending == null) {
+                await(news);
+            }
+            if (started == null && ending instanceof Ending.Failed(Failure failure)) {
+                throw new SandboxException(failure);
+            }
+            fields = started;
+        } finally {
+            lock.unlock();
+        }
+        if (fields == null) {
+            throw connection.violated(new ProtocolViolation("a channel ended before it started"));
+        }
+        return parse(fields, shape);
+    }
+
+    /// Waits for the next message. After [Message.Ended] it returns that for ever. Throws what the guest failed
+    /// with, once everything before it was taken.
+    public Message next() {
+        Message message;
+        int stream = 0;
+        int credit = 0;
+        lock.lock();
+        try {
+            while ((message = inbox.poll()) == null) {
+                if (ending != null) {
+                    return endedLocked(ending);
+                }
+                await(news);
+            }
+            if (message instanceof Message.Data(int from, byte[] bytes)) {
+                stream = from;
+                credit = creditLocked(from, bytes.length);
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (credit > 0) {
+            connection.offer(new Payload().u8(stream).u32(credit).frame(number, Kind.CREDIT));
+        }
+        return message;
+    }
+
+    /// Waits for the end, throws away what still comes before it, and reads what the guest said last.
+    public <T> T result(Function<Fields, T> shape) {
+        while (!(next() instanceof Message.Ended)) {
+            // What nobody asked for any more.
+        }
+        lock.lock();
+        try {
+            if (ending instanceof Ending.Result(Fields fields)) {
+                return parse(fields, shape);
+            }
+            throw new IllegalStateException("ended without a result");
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Reads `bytes` that came in a message; if they are not what they must be, the guest broke the protocol.
+    public <T> T parse(byte[] bytes, Function<Fields, T> shape) {
+        return parse(new Fields(ByteBuffer.wrap(bytes)), shape);
+    }
+
+    /// Sends bytes, as fast as the guest gives credit. Reports whether all of them went out; if not, the
+    /// channel
+    /// has ended and nobody will read them. Throws when the guest is lost.
+    public boolean write(byte[] bytes, int offset, int length) {
+        int sent = 0;
+        while (sent < length) {
+            int portion = awaitInputCredit(Math.min(length - sent, MAX_DATA));
+            if (portion == 0) {
+                return false;
+            }
+            ByteBuffer header = ByteBuffer.allocate(DATA_HEADER);
+            Payload.header(header, number, Kind.DATA, 1 + portion).put(Payload.HEADER, (byte) INPUT);
+            connection.send(header, ByteBuffer.wrap(bytes, offset + sent, portion));
+            sent += portion;
+        }
+        return true;
+    }
+
+    /// Says that nothing more will be written. Idempotent.
+    public void closeInput() {
+        lock.lock();
+        try {
+            if (inputClosed || ending != null) {
+                return;
+            }
+            inputClosed = true;
+        } finally {
+            lock.unlock();
+        }
+        connection.send(new Payload().u8(INPUT).frame(number, Kind.EOF));
+    }
+
+    public void signal(int signal, boolean wholeTree) {
+        connection.send(new Payload().u8(signal).u8(wholeTree ? 1 : 0).frame(number, Kind.SIGNAL));
+    }
+
+    public void resize(int columns, int rows) {
+        connection.send(new Payload().u16(columns).u16(rows).frame(number, Kind.RESIZE));
+    }
+
+    /// Lets a process go on alone; the channel then ends.
+    public void detach() {
+        connection.send(new Payload().frame(number, Kind.DETACH));
+    }
+
+    /// Says, unless the channel has ended, that nobody is interested any more: the guest ends what it does
+    /// for it.
+    /// Waits for nothing. Idempotent.
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            boolean running = wanted && ending == null;
+            forgetLocked();
+            if (!running) {
+                return;
+            }
+        } finally {
+            lock.unlock();
+        }
+        connection.offer(new Payload().frame(number, Kind.CLOSE));
+    }
+
+    int number() {
+        return number;
+    }
+
+    /// A channel of an earlier connection: it has no reader, and whatever comes on it is dropped.
+    Channel unread() {
+        lock.lock();
+        try {
+            forgetLocked();
+        } finally {
+            lock.unlock();
+        }
+        return this;
+    }
+
+    void onFrame(Kind kind, ByteBuffer payload) {
+        var fields = new Fields(payload);
+        lock.lock();
+        try {
+            switch (kind) {
+                case STARTED -> started = started == null ? Fields.copyOf(payload) : started;
+                case DATA -> dataLocked(fields.u8(), payload);
+                case CREDIT -> inputCredit += fields.u8() == INPUT ? fields.u32() : 0;
+                case EOF -> eofLocked(fields.u8());
+                default -> throw new IllegalArgumentException(kind + " is not for a channel that goes on");
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void onEnd(Kind kind, ByteBuffer payload) {
+        Ending known = kind == Kind.END
+                ? new Ending.Result(Fields.copyOf(payload))
+                : new Ending.Failed(Refusal.read(new Fields(payload)).about(subject, connection.id()));
+        end(known);
+    }
+
+    void onLost(Failure failure) {
+        end(new Ending.Failed(failure));
+    }
+
+    /// Unparks whoever waits for what has come.
+    void wake() {
+        lock.lock();
+        try {
+            news.signalAll();
+            inputRoom.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void end(Ending how) {
+        lock.lock();
+        try {
+            if (ending == null) {
+                ending = how;
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @GuardedBy("lock")
+    private void dataLocked(int stream, ByteBuffer data) {
+        if (!data.hasRemaining() || data.remaining() > MAX_DATA) {
+            throw new ProtocolViolation("a DATA frame holds " + data.remaining() + " bytes");
+        }
+        if (!wanted) {
+            return;
+        }
+        if (stream == INPUT || stream >= granted.length || granted[stream] < data.remaining()) {
+            throw new ProtocolViolation(service + " sent more than its credit on stream " + stream);
+        }
+        granted[stream] -= data.remaining();
+        inbox.add(stream, data);
+    }
+
+    @GuardedBy("lock")
+    private void eofLocked(int stream) {
+        if (wanted && stream != INPUT && stream < granted.length && granted[stream] >= 0) {
+            granted[stream] = -1;
+            inbox.addEof(stream);
+        }
+    }
+
+    /// Counts what the reader took. Returns the credit to give back now: nothing, until it is half a window.
+    @GuardedBy("lock")
+    private int creditLocked(int stream, int length) {
+        taken[stream] += length;
+        if (taken[stream] < service.window / 2 || granted[stream] < 0 || ending != null) {
+            return 0;
+        }
+        int credit = taken[stream];
+        granted[stream] += credit;
+        taken[stream] = 0;
+        return credit;
+    }
+
+    private int awaitInputCredit(int most) {
+        lock.lock();
+        try {
+            while (inputCredit == 0 && ending == null) {
+                await(inputRoom);
+            }
+            if (inputClosed) {
+                throw new IllegalStateException("the input is closed");
+            }
+            if (ending != null) {
+                return 0;
+            }
+            int portion = (int) Math.min(inputCredit, most);
+            inputCredit -= portion;
+            return portion;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @GuardedBy("lock")
+    private void forgetLocked() {
+        wanted = false;
+        inbox.clear();
+    }
+
+    private static Message endedLocked(Ending ending) {
+        return switch (ending) {
+            case Ending.Result _ -> new Message.Ended();
+            case Ending.Failed(Failure failure) -> throw new SandboxException(failure);
+        };
+    }
+
+    private <T> T parse(Fields fields, Function<Fields, T> shape) {
+        try {
+            return shape.apply(fields);
+        } catch (ProtocolViolation e) {
+            throw connection.violated(e);
+        }
+    }
+
+    @GuardedBy("lock")
+    private void await(Condition condition) {
+        try {
+            condition.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw connection.unreachable("the wait for it was interrupted");
+        }
+    }
+}

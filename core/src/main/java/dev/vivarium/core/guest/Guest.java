@@ -1,0 +1,196 @@
+package dev.vivarium.core.guest;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+
+/// The program that is init of one sandbox, as the host sees it through one connection. When the connection is lost the
+/// object is of no more use; the guest connects again and is greeted as a new one. Thread-safe.
+///
+/// Every call on a lost guest throws `GuestUnreachable`; what the guest refuses is thrown as the fitting failure.
+public final class Guest implements AutoCloseable {
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final int GENERATION = 1;
+
+    private final Connection connection;
+    private final Hello hello;
+    private final AtomicLong tokens = new AtomicLong();
+
+    private Guest(Connection connection, Hello hello) {
+        this.connection = connection;
+        this.hello = hello;
+    }
+
+    /// Shakes hands with the guest that has connected to `socket`, which belongs to the result from now on.
+    /// Throws
+    /// when it does not say HELLO within five seconds, or has another secret.
+    public static Guest greet(GuestLoop loop, SandboxId id, SocketChannel socket, String secret) {
+        Connection connection = loop.attach(id, socket);
+        try {
+            Hello hello =
+                    read(connection, await(connection, connection.switchboard().hello(), PATIENCE));
+            if (!hello.knows(secret)) {
+                throw refuse(connection, "it has another secret");
+            }
+            if (hello.generation() < GENERATION) {
+                throw refuse(connection, "it speaks no generation that the host speaks");
+            }
+            hello.survivors()
+                    .forEach(process -> connection
+                            .switchboard()
+                            .reserve(new Channel(connection, process.channel(), Service.EXEC, new Subject.Machine())
+                                    .unread()));
+            connection.welcome();
+            connection.send(new Payload().u16(GENERATION).frame(0, Kind.WELCOME));
+            return new Guest(connection, hello);
+        } catch (RuntimeException e) {
+            connection.lose(Loss.Cause.BROKEN, "the handshake failed");
+            throw e;
+        }
+    }
+
+    public SandboxId id() {
+        return connection.id();
+    }
+
+    /// The version text of the guest, for people.
+    public String build() {
+        return hello.build();
+    }
+
+    /// Processes that the guest still runs from an earlier connection. Each waits to be let go by [#detach]
+    /// or ended
+    /// by [#kill].
+    public List<Survivor> survivors() {
+        return hello.survivors();
+    }
+
+    /// Lets a process of an earlier connection go on alone.
+    public void detach(Survivor survivor) {
+        connection.send(new Payload().frame(survivor.channel(), Kind.DETACH));
+    }
+
+    /// Ends a process of an earlier connection, with its descendants.
+    public void kill(Survivor survivor) {
+        connection.send(new Payload().frame(survivor.channel(), Kind.CLOSE));
+    }
+
+    /// Opens a channel; the request is what follows the credit in the specification.
+    public Channel open(Service service, Payload request, Subject subject) {
+        if (!hello.offers(service)) {
+            String feature = service.name().toLowerCase(Locale.ROOT);
+            throw new SandboxException(
+                    new Failure.Unsupported(feature, "the guest of this sandbox has no such service"));
+        }
+        Payload open = new Payload().u8(service.code);
+        if (service.window > 0) {
+            open.u32(service.window);
+        }
+        open.append(request);
+        // First added, then checked (by send): a loss in between finds the channel.
+        Channel channel = connection.switchboard().add(number -> new Channel(connection, number, service, subject));
+        connection.send(open.frame(channel.number(), Kind.OPEN));
+        return channel;
+    }
+
+    /// Asks something that has no streams, and reads the answer.
+    public <T> T ask(Service service, Payload request, Subject subject, Function<Fields, T> shape) {
+        try (Channel channel = open(service, request, subject)) {
+            return channel.result(shape);
+        }
+    }
+
+    /// Measures the way to the guest and back; throws after five seconds without an answer.
+    public Duration ping() {
+        long token = tokens.incrementAndGet();
+        long began = System.nanoTime();
+        Switchboard switchboard = connection.switchboard();
+        CompletableFuture<Long> pong = switchboard.expectPong(token);
+        try {
+            var frame = new Payload().u64(token).frame(0, Kind.PING);
+            if (!connection.offerWithin(PATIENCE.toNanos(), frame)) {
+                throw connection.unreachable("it does not read");
+            }
+            return Duration.ofNanos(await(connection, pong, PATIENCE) - began);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw connection.unreachable("the wait for it was interrupted");
+        } finally {
+            switchboard.forgetPong(token);
+        }
+    }
+
+    public GuestStats stats() {
+        return ask(Service.STATS, new Payload(), new Subject.Machine(), GuestStats::read);
+    }
+
+    /// Says how many processors later commands may see; 0 for all.
+    public void setup(int cpus) {
+        ask(Service.SETUP, new Payload().u32(cpus), new Subject.Machine(), Fields::isEmpty);
+    }
+
+    /// Has the guest kill every process and exit. Returns before it has.
+    public void shutdown() {
+        connection.send(new Payload().frame(0, Kind.SHUTDOWN));
+    }
+
+    public boolean isOpen() {
+        return connection.loss().isEmpty();
+    }
+
+    /// Why the connection is no more, if it is.
+    public Optional<Loss> loss() {
+        return connection.loss();
+    }
+
+    /// Runs `listener` once, on a virtual thread of its own, when the connection is lost or closed; at once
+    /// if it is
+    /// already.
+    public void onLost(Runnable listener) {
+        connection.onLost(listener);
+    }
+
+    /// Ends the connection; the guest and its processes go on, and it connects again. Idempotent.
+    @Override
+    public void close() {
+        connection.lose(Loss.Cause.CLOSED, "the connection was closed");
+    }
+
+    private static Hello read(Connection connection, Fields fields) {
+        try {
+            return Hello.read(fields);
+        } catch (ProtocolViolation e) {
+            throw connection.violated(e);
+        }
+    }
+
+    private static SandboxException refuse(Connection connection, String why) {
+        connection.offer(new Payload().string(why).frame(0, Kind.REFUSE));
+        connection.lose(Loss.Cause.VIOLATION, why);
+        return connection.unreachable();
+    }
+
+    private static <T> T await(Connection connection, CompletableFuture<T> answer, Duration patience) {
+        try {
+            return answer.get(patience.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw connection.unreachable("no answer within " + patience.toSeconds() + " s");
+        } catch (ExecutionException e) {
+            throw connection.unreachable();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw connection.unreachable("the wait for it was interrupted");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+package dev.vivarium.core.guest;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.CancelledKeyException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The one worker that reads from every guest. Thread-safe.
+///
+/// # Design note
+///
+/// One platform worker with one selector serves thousands of guests: it reads, cuts frames and hands them over, which
+/// is
+/// memory copying and unparking and nothing that can wait. A worker for each guest would need a wake-up and a stack
+/// each;
+/// reads by virtual threads measured at two thirds of this bandwidth.
+///
+/// Guests are served in turns: each one that has something gets one read of at most [#READ] bytes before the next is
+/// looked at, so a guest that floods delays another by the time of one copy. All share one direct buffer; only the part
+/// of
+/// a frame that has not wholly arrived is kept for a guest between turns.
+///
+/// A guest that breaks the protocol, or code of ours that fails on its bytes, costs that guest its connection and
+/// nobody
+/// else anything.
+public final class GuestLoop implements AutoCloseable {
+    /// How much is read from one guest in a turn.
+    static final int READ = 262_144;
+
+    private static final Logger log = LoggerFactory.getLogger(GuestLoop.class);
+
+    private final Selector selector;
+    private final ByteBuffer buffer = ByteBuffer.allocateDirect(FrameReader.MAX_REST + READ);
+    private final Thread worker;
+    private volatile boolean closing;
+
+    private GuestLoop(Selector selector) {
+        this.selector = selector;
+        this.worker = Thread.ofPlatform().name("guest-loop").daemon().unstarted(this::run);
+    }
+
+    public static GuestLoop start() {
+        try {
+            var loop = new GuestLoop(Selector.open());
+            loop.worker.start();
+            return loop;
+        } catch (IOException e) {
+            throw new UncheckedIOException("opening a selector", e);
+        }
+    }
+
+    /// Begins to read from `socket`, which belongs to the connection from now on.
+    Connection attach(SandboxId id, SocketChannel socket) {
+        var connection = new Connection(this, id, socket);
+        try {
+            socket.configureBlocking(false);
+            socket.register(selector, SelectionKey.OP_READ, connection);
+        } catch (IOException | RuntimeException e) {
+            connection.lose(Loss.Cause.BROKEN, "its socket cannot be read: " + e.getMessage());
+            throw new SandboxException(new Failure.GuestUnreachable(id, "its socket cannot be read"), e);
+        }
+        selector.wakeup();
+        return connection;
+    }
+
+    /// Closes the connection's socket. The descriptor is released by the selector, which is therefore woken.
+    void detach(Connection connection) {
+        try {
+            connection.socket().close();
+        } catch (IOException e) {
+            log.debug("closing the socket of sandbox {}", connection.id(), e);
+        }
+        selector.wakeup();
+    }
+
+    /// Has [Connection#onRoom] called as soon as the connection's socket takes bytes.
+    void askForRoom(Connection connection) {
+        SelectionKey key = connection.socket().keyFor(selector);
+        try {
+            if (key != null) {
+                key.interestOpsOr(SelectionKey.OP_WRITE);
+                selector.wakeup();
+            }
+        } catch (CancelledKeyException e) {
+            log.trace("sandbox {} was lost while writing to it", connection.id(), e);
+        }
+    }
+
+    /// Closes every connection and waits for the worker to end. Idempotent.
+    @Override
+    public void close() {
+        closing = true;
+        selector.wakeup();
+        boolean interrupted = false;
+        while (worker.isAlive()) {
+            try {
+                worker.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void run() {
+        try (selector) {
+            while (!closing) {
+                selector.select(this::serve);
+            }
+            loseAll();
+            selector.selectNow(); // releases the descriptors of the closed sockets
+        } catch (IOException e) {
+            log.error("the guest loop failed; no guest can be reached any more", e);
+            loseAll();
+        }
+    }
+
+    private void loseAll() {
+        for (SelectionKey key : List.copyOf(selector.keys())) {
+            ((Connection) key.attachment()).lose(Loss.Cause.CLOSED, "the server is stopping");
+        }
+    }
+
+    private void serve(SelectionKey key) {
+        var connection = (Connection) key.attachment();
+        try {
+            if (key.isWritable()) {
+                key.interestOpsAnd(~SelectionKey.OP_WRITE);
+                connection.onRoom();
+            }
+            if (key.isReadable()) {
+                connection.read(buffer, READ);
+            }
+        } catch (CancelledKeyException e) {
+            connection.lose(Loss.Cause.BROKEN, "its socket was closed");
+        } catch (RuntimeException e) {
+            log.error("reading from sandbox {}", connection.id(), e);
+            connection.lose(Loss.Cause.BROKEN, "its bytes could not be handled");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+package dev.vivarium.core.guest;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxId;
+
+/// A FAIL frame: why the guest did not do something. Immutable.
+///
+/// [#about] is the only place that turns the guest's codes into the product's failures.
+record Refusal(Code code, long actual, long limit, String message) {
+    private static final int MAX_MESSAGE = 300;
+
+    /// The closed set of codes, in the order of their numbers; the first stands for those of a newer guest.
+    enum Code {
+        UNKNOWN,
+        INVALID,
+        NOT_FOUND,
+        NOT_PERMITTED,
+        EXISTS,
+        NOT_A_FILE,
+        NOT_A_DIRECTORY,
+        ESCAPES,
+        TOO_LARGE,
+        TOO_MANY_FILES,
+        WORKSPACE_FULL,
+        NO_SPACE,
+        PROCESS_LIMIT,
+        OUT_OF_MEMORY,
+        REFUSED,
+        UNSUPPORTED,
+        INPUT_OUTPUT,
+        BUSY,
+        NOT_EMPTY;
+
+        private static final Code[] BY_NUMBER = values();
+
+        static Code of(int number) {
+            return number < BY_NUMBER.length ? BY_NUMBER[number] : UNKNOWN;
+        }
+    }
+
+    static Refusal read(Fields fields) {
+        Code code = Code.of(fields.u16());
+        fields.u32(); // errno: the message says it in words
+        return new Refusal(code, fields.u64(), fields.u64(), printable(fields.string()));
+    }
+
+    Failure about(Subject subject, SandboxId id) {
+        return switch (code) {
+            case INVALID -> new Failure.InvalidRequest(subject.field(), message);
+            case NOT_FOUND -> notFound(subject);
+            case NOT_PERMITTED -> notPermitted(subject);
+            case EXISTS -> exists(subject);
+            case NOT_A_FILE -> wrongType(subject, "is not a regular file");
+            case NOT_A_DIRECTORY -> wrongType(subject, "is not a directory, or leads through something that is none");
+            case NOT_EMPTY -> wrongType(subject, "is a directory that is not empty");
+            case ESCAPES -> escapes(subject);
+            case TOO_LARGE -> new Failure.FileTooLarge(limit, actual);
+            case TOO_MANY_FILES -> new Failure.TooManyFiles(limit, Math.max(0, actual - 1));
+            case WORKSPACE_FULL -> new Failure.WorkspaceFull(limit, actual, 0);
+            case NO_SPACE -> new Failure.DiskFull(id);
+            case PROCESS_LIMIT -> new Failure.ProcessLimitReached(id);
+            case REFUSED -> refused(subject);
+            case UNSUPPORTED -> new Failure.Unsupported(subject.step(), message);
+            case BUSY -> new Failure.TooManyCommands(id, (int) Math.min(Integer.MAX_VALUE, limit));
+            case OUT_OF_MEMORY -> new Failure.ProviderFailed(subject.step(), "the sandbox is out of memory");
+            case INPUT_OUTPUT, UNKNOWN -> ours(subject);
+        };
+    }
+
+    private Failure notFound(Subject subject) {
+        return switch (subject) {
+            case Subject.Program(String name) -> new Failure.CannotRun(name, orElse("it was not found"));
+            case Subject.File(String path, String _) -> new Failure.NoSuchFile(path);
+            case Subject.Listener(String target) -> new Failure.ConnectionRefused(target);
+            case Subject.Machine _ -> ours(subject);
+        };
+    }
+
+    private Failure notPermitted(Subject subject) {
+        return switch (subject) {
+            case Subject.Program(String name) -> new Failure.CannotRun(name, orElse("it may not be run"));
+            case Subject.File(String path, String _) -> new Failure.FileNotPermitted(path);
+            case Subject.Listener(String target) -> new Failure.ConnectionRefused(target);
+            case Subject.Machine _ -> ours(subject);
+        };
+    }
+
+    private Failure exists(Subject subject) {
+        return subject instanceof Subject.File(String _, String target)
+                ? new Failure.FileExists(target)
+                : ours(subject);
+    }
+
+    private Failure wrongType(Subject subject, String why) {
+        return switch (subject) {
+            case Subject.Program(String name) -> new Failure.CannotRun(name, orElse(why));
+            case Subject.File(String path, String _) -> new Failure.WrongFileType(path, why);
+            case Subject.Listener(String target) -> new Failure.ConnectionRefused(target);
+            case Subject.Machine _ -> ours(subject);
+        };
+    }
+
+    private Failure escapes(Subject subject) {
+        return switch (subject) {
+            case Subject.Program(String name) ->
+                new Failure.CannotRun(name, orElse("its directory is not inside the workspace"));
+            case Subject.File(String path, String _) -> new Failure.PathEscapes(path);
+            case Subject.Listener _, Subject.Machine _ -> ours(subject);
+        };
+    }
+
+    private Failure refused(Subject subject) {
+        return subject instanceof Subject.Listener(String target)
+                ? new Failure.ConnectionRefused(target)
+                : ours(subject);
+    }
+
+    private Failure ours(Subject subject) {
+        return new Failure.ProviderFailed(subject.step(), orElse("the guest said " + code));
+    }
+
+    private String orElse(String why) {
+        return message.isEmpty() ? why : message;
+    }
+
+    /// The guest's words reach people and logs, so they must not steer a terminal or flood a page.
+    private static String printable(String text) {
+        String cut = text.length() > MAX_MESSAGE ? text.substring(0, MAX_MESSAGE) : text;
+        return cut.replaceAll("[\\p{Cntrl}\\p{Cs}]", " ").strip();
+    }
+}
