@@ -1,0 +1,154 @@
+package dev.vivarium.core.exec;
+
+import dev.vivarium.core.guest.Channel;
+import dev.vivarium.core.guest.Fields;
+import dev.vivarium.core.guest.Guest;
+import dev.vivarium.core.guest.Message;
+import dev.vivarium.core.guest.Payload;
+import dev.vivarium.core.guest.Service;
+import dev.vivarium.core.guest.Subject;
+import dev.vivarium.model.Command;
+import dev.vivarium.model.ExecEvent;
+import dev.vivarium.model.ExecResult;
+import dev.vivarium.model.Exit;
+
+/// A command that runs in a sandbox. Thread-safe, meant for one reader; others may write, signal and close meanwhile.
+///
+/// Output is pulled: a reader that stops slows the command as a slow terminal would. If the guest is lost on the way,
+/// [#next] throws `GuestUnreachable`; the command itself goes on and the guest names it when it is back.
+public final class Execution implements AutoCloseable {
+    private static final int STDOUT = 1;
+
+    private final Channel channel;
+    private final Command command;
+    private final int pid;
+    private Progress progress = Progress.STARTED;
+
+    /// What [#next] has told its reader. Confined to the reader.
+    private enum Progress {
+        STARTED,
+        RUNNING,
+        EXITED
+    }
+
+    private Execution(Channel channel, Command command, int pid) {
+        this.channel = channel;
+        this.command = command;
+        this.pid = pid;
+    }
+
+    /// Starts `command` as the sandbox user and returns as soon as it runs. Throws `CannotRun` when it cannot.
+    public static Execution start(Guest guest, Command command) {
+        return begin(guest, Service.EXEC, command, Requests.exec(command));
+    }
+
+    /// Starts `command` on a terminal of its own; what it writes all comes as standard output.
+    public static Execution startOnTerminal(Guest guest, Command command, int columns, int rows) {
+        Payload request = Requests.exec(command).u16(columns).u16(rows);
+        return begin(guest, Service.PTY, command, request);
+    }
+
+    private static Execution begin(Guest guest, Service service, Command command, Payload request) {
+        Channel channel =
+                guest.open(service, request, new Subject.Program(command.argv().getFirst()));
+        try {
+            return new Execution(channel, command, channel.started(Fields::i32));
+        } catch (RuntimeException e) {
+            channel.close();
+            throw e;
+        }
+    }
+
+    /// Its number inside the sandbox.
+    public int pid() {
+        return pid;
+    }
+
+    /// Waits for what happens next. The last event is `Exited`; asking again after it is a mistake.
+    public ExecEvent next() {
+        switch (progress) {
+            case STARTED -> {
+                progress = Progress.RUNNING;
+                return new ExecEvent.Started(pid);
+            }
+            case RUNNING -> {
+                return output();
+            }
+            case EXITED -> throw new IllegalStateException("the command has exited");
+        }
+        throw new AssertionError(progress);
+    }
+
+    private ExecEvent output() {
+        while (true) {
+            switch (channel.next()) {
+                case Message.Data(int stream, byte[] bytes) -> {
+                    return new ExecEvent.Output(
+                            stream == STDOUT ? ExecEvent.Stream.STDOUT : ExecEvent.Stream.STDERR, bytes);
+                }
+                case Message.Eof _ -> {}
+                case Message.Ended _ -> {
+                    progress = Progress.EXITED;
+                    return new ExecEvent.Exited(channel.result(Exits::read));
+                }
+            }
+        }
+    }
+
+    /// Writes to its standard input and waits while it does not read. Bytes for a command that has ended
+    /// are thrown
+    /// away, as nobody can read them. The command must have been started with a stream as its input.
+    public void write(byte[] bytes, int offset, int length) {
+        if (command.input() != Command.Input.STREAM) {
+            throw new IllegalStateException("the command was started without an input stream");
+        }
+        channel.write(bytes, offset, length);
+    }
+
+    /// Ends its standard input. Idempotent.
+    public void closeInput() {
+        channel.closeInput();
+    }
+
+    /// Sends a signal. A command that has ended does not mind.
+    public void signal(int signal, Target target) {
+        channel.signal(signal, target == Target.TREE);
+    }
+
+    /// Changes the size of its terminal.
+    public void resize(int columns, int rows) {
+        channel.resize(columns, rows);
+    }
+
+    /// Lets it go on alone: its input ends, its further output is thrown away, its time limits no longer apply.
+    /// [#next] then comes to an exit with cause `DETACHED`.
+    public void detach() {
+        channel.detach();
+    }
+
+    /// Waits for the end and returns everything it wrote. No more than the command's output limit is kept
+    /// of each
+    /// stream; without a limit, [Command#OUTPUT_LIMIT].
+    public ExecResult collect() {
+        long limit = command.outputLimit() == Command.UNLIMITED ? Command.OUTPUT_LIMIT : command.outputLimit();
+        var stdout = new Capture(limit);
+        var stderr = new Capture(limit);
+        while (true) {
+            switch (next()) {
+                case ExecEvent.Started _ -> {}
+                case ExecEvent.Output(ExecEvent.Stream stream, byte[] bytes) ->
+                    (stream == ExecEvent.Stream.STDOUT ? stdout : stderr).add(bytes);
+                case ExecEvent.Exited(Exit exit) -> {
+                    boolean truncated = stdout.isShort(exit.stdoutBytes()) || stderr.isShort(exit.stderrBytes());
+                    return new ExecResult(exit, stdout.text(), stderr.text(), truncated);
+                }
+            }
+        }
+    }
+
+    /// Kills it with all its descendants if it still runs. Waits for nothing. Idempotent.
+    @Override
+    public void close() {
+        channel.close();
+    }
+}
