@@ -2,9 +2,10 @@ package dev.vivarium.policy;
 
 import java.util.regex.Pattern;
 
-/// Looks for what lets an awk program start others. It searches the text instead of reading the language, because awk
-/// cannot be cut into tokens without knowing where a regular expression may stand; so it also refuses harmless programs
-/// that contain such text, for example in a string. Stateless.
+/// Looks for what lets an awk program start others. It searches the text instead of reading the
+/// language, because awk cannot be cut into tokens without knowing where a regular expression may
+/// stand; so it also refuses harmless programs that contain such text, for example in a string.
+/// Stateless.
 final class AwkProgram {
     /// GNU awk: `@load`, `@include`, and calls of a function whose name is computed.
     private static final Pattern DIRECTIVE = Pattern.compile("@\\s*[A-Za-z_]");

@@ -1,7 +1,8 @@
 package dev.vivarium.policy;
 
-/// Refuses characters that do not survive the way to the shell, or that people and programs read differently:
-/// control characters, half surrogate pairs, invisible characters and blanks beyond ASCII. Stateless.
+/// Refuses characters that do not survive the way to the shell, or that people and programs read
+/// differently: control characters, half surrogate pairs, invisible characters and blanks beyond
+/// ASCII. Stateless.
 final class CharacterRules {
     private CharacterRules() {}
 

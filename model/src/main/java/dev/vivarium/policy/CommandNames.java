@@ -20,15 +20,15 @@ final class CommandNames {
     private static final Set<String> KEYWORDS =
             setOf("if then elif else fi for in while until do done case esac select function time coproc");
 
-    /// Builtins that evaluate text, change how the shell reads what follows, or start what their arguments
-    /// name.
-    /// With one of these on the list, reading the line no longer says what runs.
+    /// Builtins that evaluate text, change how the shell reads what follows, or start what their
+    /// arguments name. With one of these on the list, reading the line no longer says what runs.
     private static final Set<String> EVALUATING_BUILTINS = setOf(
             "alias bg bind break builtin caller command compgen complete compopt continue declare dirs disown enable"
                     + " eval exec export fc fg getopts hash history jobs let local logout mapfile popd pushd read readarray"
                     + " readonly return set shift shopt source suspend test trap typeset ulimit unalias unset wait");
 
-    /// Programs that run whatever their arguments or their files say, so that allowing one allows everything.
+    /// Programs that run whatever their arguments or their files say, so that allowing one allows
+    /// everything.
     private static final Set<String> UNBOUNDED = setOf(
             "ash bash busybox bun bundle cargo chroot csh dash deno docker ed emacs env ex expect fish flock gcc gdb git"
                     + " go java ksh less lua make man more nano nice node nohup npm npx parallel perl php pip pip3"

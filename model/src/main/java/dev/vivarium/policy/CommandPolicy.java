@@ -9,9 +9,9 @@ import java.util.SequencedSet;
 
 /// Decides whether a command line may be given to the shell of a sandbox.
 ///
-/// A policy is a guard rail against accidents and a help for audits. It is not the boundary: that is the sandbox's
-/// isolation, which holds whatever runs inside. `docs/command-policy.md` says what each mode promises.
-/// Immutable and thread-safe.
+/// A policy is a guard rail against accidents and a help for audits. It is not the boundary: that
+/// is the sandbox's isolation, which holds whatever runs inside. `docs/command-policy.md` says what
+/// each mode promises. Immutable and thread-safe.
 public final class CommandPolicy {
     /// The longest command line that [Mode#ALLOWLIST] reads, in characters.
     public static final int MAX_LENGTH = 64 * 1024;
@@ -47,9 +47,8 @@ public final class CommandPolicy {
         this.denied = denied;
     }
 
-    /// The policy of this mode with its defaults: [Mode#OPEN] denies nothing, [Mode#ALLOWLIST] has a list
-    /// of text tools
-    /// and refuses what deletes, moves, copies devices, or reaches out.
+    /// The policy of this mode with its defaults: [Mode#OPEN] denies nothing, [Mode#ALLOWLIST] has
+    /// a list of text tools and refuses what deletes, moves, copies devices, or reaches out.
     public static CommandPolicy of(Mode mode) {
         return new CommandPolicy(
                 mode,
@@ -64,8 +63,8 @@ public final class CommandPolicy {
     /// This policy with another list of allowed commands; an empty list allows nothing. Only
     /// [Mode#ALLOWLIST] reads it.
     ///
-    /// @throws IllegalArgumentException for an entry that is not a plain command name, or that is part of
-    /// the shell
+    /// @throws IllegalArgumentException for an entry that is not a plain command name, or that is
+    /// part of the shell
     public CommandPolicy withAllowedCommands(Collection<String> names) {
         return new CommandPolicy(mode, CommandNames.checked(names), denied);
     }
@@ -90,18 +89,15 @@ public final class CommandPolicy {
         return denied.stream().map(DenyPattern::text).toList();
     }
 
-    /// The allowed commands that can themselves run any program, such as interpreters. If there is one, the
-    /// list
-    /// limits nothing that its user does not want limited; a server should say so when it starts. The set
-    /// knows common
-    /// programs only, so an empty answer proves nothing.
+    /// The allowed commands that can themselves run any program, such as interpreters. If there is
+    /// one, the list limits nothing that its user does not want limited; a server should say so
+    /// when it starts. The set knows common programs only, so an empty answer proves nothing.
     public SequencedSet<String> unboundedCommands() {
         return CommandNames.unbounded(allowedCommands);
     }
 
-    /// What this policy says about the command line. Never throws, and takes time linear in the length of
-    /// the command,
-    /// within a fixed bound for each deny pattern.
+    /// What this policy says about the command line. Never throws, and takes time linear in the
+    /// length of the command, within a fixed bound for each deny pattern.
     public Verdict check(String command) {
         try {
             if (command.chars().allMatch(c -> c == ' ' || c == '\t' || c == '\n')) {
@@ -155,8 +151,8 @@ public final class CommandPolicy {
         }
     }
 
-    /// A file may be named like an option, and a wildcard that can produce such a word lets files choose
-    /// the options.
+    /// A file may be named like an option, and a wildcard that can produce such a word lets files
+    /// choose the options.
     private static void checkGlob(Word argument) {
         if (argument.shape() == Shape.LEADING_GLOB
                 || (argument.isGlob() && argument.text().charAt(0) == '-')) {

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
-/// A regular expression that no command may contain, searched with a bounded number of steps, because an
-/// operator's expression can be slow on text that an attacker chooses. Immutable.
+/// A regular expression that no command may contain, searched with a bounded number of steps,
+/// because an operator's expression can be slow on text that an attacker chooses. Immutable.
 final class DenyPattern {
     static final List<String> SEED =
             List.of("\\brm\\b", "\\bmv\\b", "\\bdd\\b", "\\bcurl\\b", "\\bwget\\b", "\\bssh\\b", "\\bsudo\\b");
@@ -55,8 +55,8 @@ final class DenyPattern {
         }
     }
 
-    /// Text that may be looked at only so many times. The regular expression engine reads its input through
-    /// `charAt` alone, so counting there bounds its time. Confined to one search.
+    /// Text that may be looked at only so many times. The regular expression engine reads its input
+    /// through `charAt` alone, so counting there bounds its time. Confined to one search.
     private static final class CountedText implements CharSequence {
         private static final long STEPS = 10_000_000;
         private static final long STEPS_PER_CHARACTER = 64;

@@ -6,8 +6,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// Accepts the tests and actions of find that only look and print. Every word with a leading dash is judged wherever it
-/// stands, so that nothing depends on how many arguments a test takes. Stateless.
+/// Accepts the tests and actions of find that only look and print. Every word with a leading dash
+/// is judged wherever it stands, so that nothing depends on how many arguments a test takes.
+/// Stateless.
 final class FindExpression {
     private static final Set<String> HARMLESS = Stream.of(("-H -L -P -O0 -O1 -O2 -O3 -a -amin -and -anewer -atime -cmin"
                             + " -cnewer -ctime -d -daystart -depth -empty -executable -false -follow -fstype -gid"
@@ -19,12 +20,13 @@ final class FindExpression {
                     .split(" "))
             .collect(Collectors.toUnmodifiableSet());
 
-    /// `-newermt` and its kind, and arguments that begin with a dash: `-mtime -7`, `-size -10k`, `-perm
-    /// -u=rw,g+w`.
+    /// `-newermt` and its kind, and arguments that begin with a dash: `-mtime -7`, `-size -10k`,
+    /// `-perm -u=rw,g+w`.
     private static final Pattern HARMLESS_FORM = Pattern.compile(
             "-newer[aBcm][aBcmt]|-[0-9]+(\\.[0-9]+)?[a-zA-Z]?|-[ugoa]+[=+][rwxXst]+(,[ugoa]+[=+][rwxXst]+)*");
 
-    /// Keeps the search for a form from going deep: the expression engine recurses once for each repetition.
+    /// Keeps the search for a form from going deep: the expression engine recurses once for each
+    /// repetition.
     private static final int MAX_FORM_LENGTH = 100;
 
     private FindExpression() {}

@@ -5,19 +5,19 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/// The options of a tool that are known to be harmless, read as `getopt_long` reads them; any other is refused, and so
-/// are
-/// abbreviations of long names. `valued` letters and names take an argument. Immutable.
+/// The options of a tool that are known to be harmless, read as `getopt_long` reads them; any other
+/// is refused, and so are abbreviations of long names. `valued` letters and names take an argument.
+/// Immutable.
 record OptionTable(String letters, String valuedLetters, Set<String> names, Set<String> valuedNames, Order order) {
-    /// Whether options may follow operands. Implementations differ on it where a program text is the first
-    /// operand.
+    /// Whether options may follow operands. Implementations differ on it where a program text is
+    /// the first operand.
     enum Order {
         ANYWHERE,
         BEFORE_OPERANDS
     }
 
-    /// One argument after reading: an option with its value (empty when it has none), or an operand with an
-    /// empty name.
+    /// One argument after reading: an option with its value (empty when it has none), or an operand
+    /// with an empty name.
     record Item(String option, Word value) {
         boolean isOperand() {
             return option.isEmpty();
@@ -91,9 +91,8 @@ record OptionTable(String letters, String valuedLetters, Set<String> names, Set<
             }
         }
 
-        /// The word after an option that needs a value. It must not look like another option, which is how a
-        /// reader that
-        /// disagrees about the value would take it.
+        /// The word after an option that needs a value. It must not look like another option, which
+        /// is how a reader that disagrees about the value would take it.
         private Word nextWord(String option) {
             if (at == words.size()) {
                 throw refused(option, "without its value");

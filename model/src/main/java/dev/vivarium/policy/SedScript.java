@@ -1,10 +1,9 @@
 package dev.vivarium.policy;
 
-/// Reads a sed script far enough to know each of its commands, and refuses those that run programs (`e`), write files
-/// (`w`, `W`) or are not known. Each line is read by itself: a line that continues on the next is refused, so that
-/// readers
-/// who disagree on where a text or a label ends still agree on where a line begins.
-/// Confined to the worker that reads it.
+/// Reads a sed script far enough to know each of its commands, and refuses those that run programs
+/// (`e`), write files (`w`, `W`) or are not known. Each line is read by itself: a line that
+/// continues on the next is refused, so that readers who disagree on where a text or a label ends
+/// still agree on where a line begins. Confined to the worker that reads it.
 final class SedScript {
     private static final String ALONE = "=dDgGhHnNpPxzF";
     private static final String NUMBERED = "lqQ";
@@ -117,8 +116,8 @@ final class SedScript {
         end();
     }
 
-    /// Some readers let the delimiter stand between brackets and some do not, so the expression must mean
-    /// the same to both.
+    /// Some readers let the delimiter stand between brackets and some do not, so the expression
+    /// must mean the same to both.
     private void regularExpression(char delimiter) {
         int start = at + 1;
         delimited(delimiter);
@@ -160,7 +159,8 @@ final class SedScript {
         return true;
     }
 
-    /// The place after the bracket expression that opens at `open`, or -1 if it is not closed beyond doubt.
+    /// The place after the bracket expression that opens at `open`, or -1 if it is not closed
+    /// beyond doubt.
     private static int afterBracket(String expression, int open) {
         int i = open + 1;
         if (expression.startsWith("^", i)) {

@@ -6,12 +6,12 @@ import dev.vivarium.policy.Token.Word;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Cuts a command line into tokens exactly as bash does, for the part of its grammar that needs no evaluation,
-/// and leaves with a reason at the first character that belongs to any other part.
+/// Cuts a command line into tokens exactly as bash does, for the part of its grammar that needs no
+/// evaluation, and leaves with a reason at the first character that belongs to any other part.
 ///
-/// Every character is looked at once, so the time is linear. The rule behind each refusal is the same: if two shells,
-/// two locales or two settings could read the text differently, it is not read at all.
-/// Confined to the worker that reads it.
+/// Every character is looked at once, so the time is linear. The rule behind each refusal is the
+/// same: if two shells, two locales or two settings could read the text differently, it is not read
+/// at all. Confined to the worker that reads it.
 final class ShellLexer {
     private static final String IO_NUMBER_OUT = "12";
 

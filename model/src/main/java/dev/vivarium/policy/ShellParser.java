@@ -20,7 +20,8 @@ import java.util.Set;
 final class ShellParser {
     static final int MAX_COMMANDS = 256;
 
-    /// The only names below `/dev` that may be redirected to: bash opens network connections for others.
+    /// The only names below `/dev` that may be redirected to: bash opens network connections for
+    /// others.
     private static final Set<String> DEVICES = Set.of("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr");
 
     private final List<Token> tokens;

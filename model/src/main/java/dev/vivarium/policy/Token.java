@@ -13,13 +13,15 @@ sealed interface Token {
             return shape == Shape.GLOB || shape == Shape.LEADING_GLOB;
         }
 
-        /// Reports whether a program would read this word as an option. A lone `-` means standard input.
+        /// Reports whether a program would read this word as an option. A lone `-` means standard
+        /// input.
         boolean looksLikeOption() {
             return text.length() > 1 && text.charAt(0) == '-';
         }
     }
 
-    /// The start of a redirection, as written: `>`, `2>>`, `2>&`. The next token must be its target.
+    /// The start of a redirection, as written: `>`, `2>>`, `2>&`. The next token must be its
+    /// target.
     record RedirectOperator(String text) implements Token {
         boolean duplicates() {
             return text.endsWith("&");
@@ -54,7 +56,8 @@ sealed interface Token {
         QUOTED,
         /// An active glob after a literal first character.
         GLOB,
-        /// An active glob as the first character, so that the files decide what the word begins with.
+        /// An active glob as the first character, so that the files decide what the word begins
+        /// with.
         LEADING_GLOB
     }
 }

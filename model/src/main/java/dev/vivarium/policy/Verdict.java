@@ -7,8 +7,8 @@ public sealed interface Verdict {
     /// The command line may run.
     record Allowed() implements Verdict {}
 
-    /// The command line must not run. `reason` is a sentence for people; `forbiddenPattern` is the deny
-    /// pattern that matched, when it was one.
+    /// The command line must not run. `reason` is a sentence for people; `forbiddenPattern` is the
+    /// deny pattern that matched, when it was one.
     record Refused(String reason, Optional<String> forbiddenPattern) implements Verdict {}
 
     /// Reports whether the command line may run.

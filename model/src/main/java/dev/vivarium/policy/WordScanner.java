@@ -3,8 +3,8 @@ package dev.vivarium.policy;
 import dev.vivarium.policy.Token.Shape;
 import dev.vivarium.policy.Token.Word;
 
-/// Reads one word: literal characters, single quotes, double quotes without expansions, escapes and globs.
-/// Confined to the worker that reads it.
+/// Reads one word: literal characters, single quotes, double quotes without expansions, escapes and
+/// globs. Confined to the worker that reads it.
 final class WordScanner {
     /// Unquoted, these mean themselves at any place of an argument.
     private static final String LITERAL_PUNCTUATION = "_-./,:+=@%^#";
@@ -99,7 +99,8 @@ final class WordScanner {
         markQuoted();
     }
 
-    /// Between double quotes a backslash is an escape before four characters and itself before all others.
+    /// Between double quotes a backslash is an escape before four characters and itself before all
+    /// others.
     private void escapeInDoubleQuotes() {
         char escaped = escaped();
         if ("$`\"\\".indexOf(escaped) < 0) {

@@ -1,5 +1,5 @@
-/// Which command lines may run: a guard rail that reads the shell's grammar and refuses what it does not fully
-/// understand.
+/// Which command lines may run: a guard rail that reads the shell's grammar and refuses what it
+/// does not fully understand.
 @NullMarked
 package dev.vivarium.policy;
 

@@ -19,9 +19,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Runs lines that the parser accepts in the real bash, where every allowed name is a script that writes down its
-/// arguments
-/// and every builtin is switched off, and compares what ran with what the parser read.
+/// Runs lines that the parser accepts in the real bash, where every allowed name is a script that
+/// writes down its arguments and every builtin is switched off, and compares what ran with what the
+/// parser read.
 @Timeout(120)
 class BashAgreementTest {
     private static final String END_OF_ARGUMENT = "\u001f";
@@ -66,7 +66,8 @@ class BashAgreementTest {
         }
     }
 
-    /// The method of the test above would notice: the same set-up sees what a line outside the policy runs.
+    /// The method of the test above would notice: the same set-up sees what a line outside the
+    /// policy runs.
     @Test
     void theSetUpSeesStrangersAndBuiltins() throws Exception {
         runInBash(List.of("ls a; id", "eval ls", "echo $(ls x)"));

@@ -2,7 +2,8 @@ package dev.vivarium.policy;
 
 import java.util.List;
 
-/// Command lines that the default allowlist must refuse and must allow, without the help of deny patterns.
+/// Command lines that the default allowlist must refuse and must allow, without the help of deny
+/// patterns.
 final class CommandCorpus {
     /// Substitutions, expansions and documents: text that becomes other text before it runs.
     static final List<String> EXPANSIONS = List.of(

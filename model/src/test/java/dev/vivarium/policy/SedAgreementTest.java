@@ -13,9 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Gives scripts that the reader accepts to GNU sed in its own sandbox mode, which refuses any script with a command
-/// that
-/// runs programs or touches files.
+/// Gives scripts that the reader accepts to GNU sed in its own sandbox mode, which refuses any
+/// script with a command that runs programs or touches files.
 @Timeout(120)
 class SedAgreementTest {
     private static final int SCRIPTS = 500;

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Runs accepted lines with the real tools in a directory that holds a program leaving a mark, and looks for any change
-/// there.
+/// Runs accepted lines with the real tools in a directory that holds a program leaving a mark, and
+/// looks for any change there.
 @Timeout(120)
 class ToolAgreementTest {
     private static final int LINES = 300;
