@@ -1,0 +1,72 @@
+# `make` alone prints what there is to do.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+export PATH := $(PATH):/usr/sbin:/sbin:$(HOME)/.cargo/bin
+
+mvn := scripts/maven
+cargo := cd guest && cargo
+shell_scripts := scripts/assemble scripts/bench scripts/find-java.sh scripts/maven scripts/setup scripts/train-aot scripts/viv .ci/run
+
+# What the distribution is made of; a change to any of it means packaging again.
+shipped := guest model core json server sdk third-party cli dist
+sources := pom.xml $(shell find $(shipped) .mvn -name target -prune -o -type f -print)
+
+.PHONY: help
+help: ## print this
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup: ## install what is missing (Debian); instant when nothing is
+	@scripts/setup
+
+.PHONY: build
+build: setup build/vivarium/.assembled ## build the jars, the guest, bin/viv and its AOT caches
+	@scripts/train-aot
+
+build/vivarium/.assembled: $(sources) scripts/assemble scripts/viv scripts/find-java.sh
+	@$(mvn) --quiet package -Dmaven.test.skip=true --projects dist --also-make
+	@scripts/assemble
+	@touch $@
+
+.PHONY: run
+run: build ## build, then start the server in the foreground
+	@exec bin/viv serve
+
+.PHONY: test
+test: setup test-guest ## run every check and every test
+	@$(mvn) verify
+	@$(MAKE) build
+
+.PHONY: test-guest
+test-guest: setup
+	@$(cargo) fmt --check
+	@$(cargo) clippy --quiet --locked --all-targets -- --deny warnings
+	@$(cargo) test --quiet --locked
+
+.PHONY: lint
+lint: setup ## formatters, compiler checks and linters, without the tests
+	@$(cargo) fmt --check
+	@$(cargo) clippy --quiet --locked --all-targets -- --deny warnings
+	@$(mvn) --quiet test-compile spotless:check
+	@if command -v shellcheck >/dev/null; then shellcheck --external-sources $(shell_scripts); fi
+
+.PHONY: format
+format: setup ## format the Java and the Rust
+	@$(mvn) --quiet spotless:apply
+	@$(cargo) fmt
+
+.PHONY: bench
+bench: build ## measure, print the table and write it as JSON
+	@$(mvn) --quiet package -Dmaven.test.skip=true --projects bench --also-make
+	@scripts/bench $(ARGS)
+
+.PHONY: image
+image: build ## make the debian root file system for sandboxes
+	@bin/viv image build debian
+
+.PHONY: clean
+clean: ## remove everything that was built
+	@$(mvn) --quiet clean
+	@rm -rf build bin
