@@ -7,7 +7,7 @@ export PATH := $(PATH):/usr/sbin:/sbin:$(HOME)/.cargo/bin
 
 mvn := scripts/maven
 cargo := cd guest && cargo
-shell_scripts := scripts/assemble scripts/bench scripts/find-java.sh scripts/maven scripts/setup scripts/train-aot scripts/viv .ci/run
+shell_scripts := scripts/assemble scripts/bench scripts/find-java.sh scripts/format scripts/maven scripts/setup scripts/train-aot scripts/viv .ci/run
 
 # What the distribution is made of; a change to any of it means packaging again.
 shipped := guest model core json server sdk third-party cli dist
@@ -54,8 +54,7 @@ lint: setup ## formatters, compiler checks and linters, without the tests
 
 .PHONY: format
 format: setup ## format the Java and the Rust
-	@$(mvn) --quiet spotless:apply
-	@$(cargo) fmt
+	@scripts/format
 
 .PHONY: bench
 bench: build ## measure, print the table and write it as JSON
