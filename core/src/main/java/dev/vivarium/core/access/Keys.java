@@ -1,0 +1,124 @@
+package dev.vivarium.core.access;
+
+import dev.vivarium.core.store.Db;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.UserId;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
+
+/// The keys that open this server: one admin key, and those that it issued to users. Of a user's key only the SHA-256
+/// is kept: a key is 160 random bits, so that a slow hash would protect nothing. Thread-safe.
+public final class Keys {
+    private static final Pattern USER_KEY = Pattern.compile("e2b_[0-9a-f]{40}");
+    private static final int CACHED = 10_000;
+
+    private final Db db;
+    private final InstantSource clock;
+    private final SecureRandom random = new SecureRandom();
+    private final byte[] adminHash;
+
+    /// By hash; what a revocation removes here no longer opens anything.
+    private final Map<String, Principal> cache = new ConcurrentHashMap<>();
+
+    private Keys(Db db, InstantSource clock, byte[] adminHash) {
+        this.db = db;
+        this.clock = clock;
+        this.adminHash = adminHash;
+    }
+
+    /// `configured` is the admin key that the operator chose. Without it, the key in `home/credentials` is
+    /// used, which
+    /// the first start writes.
+    public static Keys open(Db db, Path home, Optional<String> configured, InstantSource clock) {
+        String admin = configured.map(AdminKey::checked).orElseGet(() -> AdminKey.of(home, new SecureRandom()));
+        return new Keys(db, clock, sha256(admin));
+    }
+
+    /// Who holds `key`; throws [Failure.NotAuthenticated] when nobody does.
+    public Principal authenticate(String key) {
+        byte[] hash = sha256(key);
+        if (MessageDigest.isEqual(hash, adminHash)) {
+            return new Principal.Admin();
+        }
+        String hex = HexFormat.of().formatHex(hash);
+        Principal known = cache.get(hex);
+        return known != null ? known : lookUp(key, hex);
+    }
+
+    /// Makes a key for `user`. It can be read from the result and nowhere else.
+    public IssuedKey issue(UserId user) {
+        String key = AdminKey.random(random);
+        String keyId = "key_" + AdminKey.random(random).substring(4, 16);
+        String hash = HexFormat.of().formatHex(sha256(key));
+        db.write(sql -> sql.update(
+                "insert into api_keys (key_id, user_id, hash, created_at) values (?, ?, ?, ?)",
+                keyId,
+                user.value(),
+                hash,
+                clock.millis()));
+        return new IssuedKey(keyId, user, key);
+    }
+
+    /// Ends a key at once. Reports whether there was one of that name.
+    public boolean revoke(String keyId) {
+        var hash = db.write(sql -> {
+            var found = sql.first("select hash from api_keys where key_id = ?", row -> row.getString(1), keyId);
+            sql.update("delete from api_keys where key_id = ?", keyId);
+            return found;
+        });
+        hash.ifPresent(cache::remove);
+        return hash.isPresent();
+    }
+
+    /// Every user's keys, oldest first.
+    public List<KeyInfo> list() {
+        return db.read(sql -> sql.list(
+                "select key_id, user_id, created_at from api_keys order by created_at, key_id",
+                row -> new KeyInfo(
+                        row.getString(1), new UserId(row.getString(2)), Instant.ofEpochMilli(row.getLong(3)))));
+    }
+
+    private Principal lookUp(String key, String hash) {
+        // What cannot be a key costs no query.
+        var user = USER_KEY.matcher(key).matches() ? find(hash) : Optional.<UserId>empty();
+        Principal principal = new Principal.User(
+                user.orElseThrow(() -> new SandboxException(new Failure.NotAuthenticated("the API key is not valid"))));
+        if (cache.size() < CACHED) {
+            cache.put(hash, principal);
+            forgetIfRevoked(hash);
+        }
+        return principal;
+    }
+
+    /// A revocation between the query and the caching would otherwise be lost.
+    private void forgetIfRevoked(String hash) {
+        if (find(hash).isEmpty()) {
+            cache.remove(hash);
+        }
+    }
+
+    private Optional<UserId> find(String hash) {
+        return db.read(sql ->
+                sql.first("select user_id from api_keys where hash = ?", row -> new UserId(row.getString(1)), hash));
+    }
+
+    private static byte[] sha256(String key) {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+    }
+}
