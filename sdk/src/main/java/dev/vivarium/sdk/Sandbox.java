@@ -1,0 +1,184 @@
+package dev.vivarium.sdk;
+
+import dev.vivarium.model.Command;
+import dev.vivarium.model.ExecResult;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.FileEntry;
+import dev.vivarium.model.Listing;
+import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.ThreadId;
+import dev.vivarium.policy.CommandPolicy;
+import dev.vivarium.policy.Verdict;
+import dev.vivarium.sdk.ExecOptions.OnExpiry;
+import dev.vivarium.sdk.engine.Content;
+import dev.vivarium.sdk.engine.Engine;
+import dev.vivarium.sdk.engine.Run;
+import dev.vivarium.sdk.engine.Session;
+import java.io.InputStream;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/// One thread's sandbox in the hands of a program. It holds nothing that must be closed: the sandbox lives on the
+/// server's side until it is idle for too long, or until [#end]. Thread-safe.
+///
+/// When the sandbox has expired, the next command, upload or listing makes a new one and goes on there, once. The files
+/// of the old one are gone then; [#onRecreated] and [#recreations] say so. Reading a file does not: no new sandbox can
+/// have it.
+public final class Sandbox {
+    private final Engine engine;
+    private final CommandPolicy policy;
+    private final NewSandbox request;
+    private final AtomicReference<Session> session;
+    private final AtomicInteger recreations = new AtomicInteger();
+    private final List<Consumer<Recreated>> listeners = new CopyOnWriteArrayList<>();
+    private volatile boolean ended;
+
+    Sandbox(Engine engine, CommandPolicy policy, NewSandbox request) {
+        this.engine = engine;
+        this.policy = policy;
+        this.request = request;
+        this.session = new AtomicReference<>(engine.open(request));
+    }
+
+    public SandboxId id() {
+        return session().id();
+    }
+
+    public ThreadId thread() {
+        return request.thread();
+    }
+
+    /// The session as it was when it was opened, or last made anew.
+    public Session session() {
+        return session.get();
+    }
+
+    /// Runs a shell command for at most thirty seconds.
+    public ExecResult execute(String script) {
+        return execute(script, ExecOptions.STANDARD);
+    }
+
+    public ExecResult execute(String script, Duration timeout) {
+        return execute(script, ExecOptions.STANDARD.withTimeout(timeout));
+    }
+
+    /// Runs `bash -c script` to its end. Any exit code, and a time limit, is a result; a `SandboxException`
+    /// says that
+    /// there is none.
+    public ExecResult execute(String script, ExecOptions options) {
+        Command command = checked(script, options);
+        return inLiveSandbox(options.onExpiry(), id -> engine.execute(id, command));
+    }
+
+    /// Starts a shell command, for at most thirty seconds, whose output is wanted while it comes.
+    public Run start(String script) {
+        return start(script, ExecOptions.STANDARD);
+    }
+
+    /// Starts `bash -c script`. Closing the run before its end kills the command.
+    public Run start(String script, ExecOptions options) {
+        Command command = checked(script, options).withOutputLimit(Command.UNLIMITED);
+        return inLiveSandbox(options.onExpiry(), id -> engine.start(id, command));
+    }
+
+    /// Uploads a file under its own name.
+    public FileEntry upload(Path file) {
+        return upload(file, String.valueOf(file.getFileName()));
+    }
+
+    /// Uploads a file; `name` is relative to the workspace and may name directories, which are made.
+    public FileEntry upload(Path file, String name) {
+        return inLiveSandbox(OnExpiry.RECREATE, id -> engine.upload(id, name, new Content.OfFile(file)));
+    }
+
+    /// Uploads what the stream holds, to its end, and leaves it to the caller to close.
+    public FileEntry upload(String name, InputStream bytes) {
+        // A stream cannot be sent twice, so an expired sandbox has to be noticed before it is touched.
+        Session expected = session();
+        if (!ended
+                && engine.find(thread())
+                        .filter(s -> s.id().equals(expected.id()))
+                        .isEmpty()) {
+            recreate(expected, new Failure.NoSuchSandbox(expected.id().value(), Optional.empty()));
+        }
+        return engine.upload(id(), name, new Content.OfStream(bytes));
+    }
+
+    /// Downloads a file to `target`, or into it under its own name if it is a directory. The target is
+    /// replaced when
+    /// the last byte has come, and untouched before. Returns the path of the file.
+    public Path download(String name, Path target) {
+        return Downloads.save(engine.read(id(), name), name, target);
+    }
+
+    /// The bytes of a file, as they come. The caller closes the stream.
+    public InputStream open(String name) {
+        return engine.read(id(), name);
+    }
+
+    /// Every file of the workspace, newest first.
+    public Listing list() {
+        return inLiveSandbox(OnExpiry.RECREATE, engine::list);
+    }
+
+    /// Ends the sandbox with all its files. This handle makes no new one after it; `client.sandbox` does.
+    /// Idempotent.
+    public void end() {
+        ended = true;
+        engine.end(id());
+    }
+
+    /// How often this handle found its sandbox expired and made a new one.
+    public int recreations() {
+        return recreations.get();
+    }
+
+    /// Tells the listener each time, on the worker that noticed and before its call goes on.
+    public void onRecreated(Consumer<Recreated> listener) {
+        listeners.add(listener);
+    }
+
+    private Command checked(String script, ExecOptions options) {
+        return switch (policy.check(script)) {
+            case Verdict.Allowed _ -> options.shell(script);
+            case Verdict.Refused(String reason, var pattern) ->
+                throw new SandboxException(new Failure.PolicyRefused(script, reason, pattern));
+        };
+    }
+
+    /// `NoSuchSandbox` is the only failure that promises that nothing was started, hence the only one to
+    /// try again on.
+    private <T> T inLiveSandbox(OnExpiry onExpiry, Function<SandboxId, T> call) {
+        Session expected = session();
+        try {
+            return call.apply(expected.id());
+        } catch (SandboxException e) {
+            if (e.failure() instanceof Failure.NoSuchSandbox gone && onExpiry == OnExpiry.RECREATE && !ended) {
+                return call.apply(recreate(expected, gone).id());
+            }
+            throw e;
+        }
+    }
+
+    /// Workers that notice at the same time all ask; the server gives them one sandbox, and the first to
+    /// say so here
+    /// tells the listeners.
+    private Session recreate(Session lost, Failure.NoSuchSandbox why) {
+        Session now = engine.open(request);
+        if (session.compareAndSet(lost, now)) {
+            recreations.incrementAndGet();
+            var news = new Recreated(lost, now, why);
+            listeners.forEach(listener -> listener.accept(news));
+        }
+        return now;
+    }
+}

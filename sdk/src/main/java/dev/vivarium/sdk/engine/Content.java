@@ -1,0 +1,48 @@
+package dev.vivarium.sdk.engine;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.OptionalLong;
+
+/// The bytes of an upload: a file, which can be read again, or a stream, which cannot. Used by one upload at a time.
+public sealed interface Content {
+    /// Opens the bytes; whoever opens closes.
+    InputStream open() throws IOException;
+
+    /// How many there are, when that is known before they are read.
+    OptionalLong length() throws IOException;
+
+    /// A file on this machine.
+    record OfFile(Path file) implements Content {
+        @Override
+        public InputStream open() throws IOException {
+            return Files.newInputStream(file);
+        }
+
+        @Override
+        public OptionalLong length() throws IOException {
+            var attributes = Files.readAttributes(file, BasicFileAttributes.class);
+            if (attributes.isDirectory()) {
+                throw new FileSystemException(file.toString(), null, "is a directory");
+            }
+            return attributes.isRegularFile() ? OptionalLong.of(attributes.size()) : OptionalLong.empty();
+        }
+    }
+
+    /// A stream of the caller's, who also closes it.
+    record OfStream(InputStream stream) implements Content {
+        @Override
+        public InputStream open() {
+            return new Lent(stream);
+        }
+
+        @Override
+        public OptionalLong length() {
+            return OptionalLong.empty();
+        }
+    }
+}

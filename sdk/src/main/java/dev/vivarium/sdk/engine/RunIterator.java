@@ -1,0 +1,30 @@
+package dev.vivarium.sdk.engine;
+
+import dev.vivarium.model.ExecEvent;
+import java.util.Iterator;
+import java.util.NoSuchElementException;
+
+/// A run seen as a sequence that ends after its last event. Confined to the worker that iterates.
+final class RunIterator implements Iterator<ExecEvent> {
+    private final Run run;
+    private boolean finished;
+
+    RunIterator(Run run) {
+        this.run = run;
+    }
+
+    @Override
+    public boolean hasNext() {
+        return !finished;
+    }
+
+    @Override
+    public ExecEvent next() {
+        if (finished) {
+            throw new NoSuchElementException();
+        }
+        ExecEvent event = run.next();
+        finished = event.isLast();
+        return event;
+    }
+}

@@ -1,0 +1,57 @@
+package dev.vivarium.sdk.http;
+
+import dev.vivarium.json.ExecJson;
+import dev.vivarium.json.Json;
+import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.ExecEvent;
+import dev.vivarium.sdk.engine.Run;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+
+/// A command that runs on a server, as the lines of its event stream. Hanging up is how it is cancelled. Confined to
+/// the worker that reads it, except for [#close].
+final class HttpRun implements Run {
+    private final Connection connection;
+    private final BodyStream body;
+    private final BufferedReader lines;
+    private boolean finished;
+
+    HttpRun(Connection connection, BodyStream body) {
+        this.connection = connection;
+        this.body = body;
+        this.lines = new BufferedReader(new InputStreamReader(body, StandardCharsets.UTF_8));
+    }
+
+    @Override
+    public ExecEvent next() {
+        if (finished) {
+            throw new IllegalStateException("the command has ended; there is no further event");
+        }
+        Optional<ExecEvent> event = Optional.empty();
+        while (event.isEmpty()) {
+            event = ExecJson.readEvent(line());
+        }
+        finished = event.get().isLast();
+        return event.get();
+    }
+
+    private JsonFields line() {
+        try {
+            String line = lines.readLine();
+            if (line == null) {
+                throw connection.unreachable("the connection broke off while the command ran", null);
+            }
+            return Json.answer(line);
+        } catch (IOException e) {
+            throw connection.failed(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        body.close();
+    }
+}
