@@ -1,7 +1,105 @@
-//! `launch`: prepares the mounts of a sandbox and executes the runtime.
+//! Launcher mode: builds a sandbox's file systems in a mount namespace of its own, then becomes the runtime.
+//!
+//! Nothing it mounts is seen by the host, so nothing is left when anything dies, and a thousand sandboxes do not
+//! slow down the start of the next. The order matters: the lock first (whoever removes a half-made sandbox waits
+//! for it), then the private namespace, then the disk, the root and what is bound into it.
+//!
+//! Everything appears below one fixed directory, the *stage*, which each launch covers with its own sandbox's
+//! directory. So the bundle names no path of the host, and a parent that only root may enter is no hindrance.
 
-use crate::options::Usage;
+mod disk;
+mod mount;
+mod options;
+mod userns;
 
-pub fn launch(_arguments: &[&[u8]]) -> Result<core::convert::Infallible, Usage> {
-    Err(Usage("launch is not built into this guest"))
+use alloc::ffi::CString;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ffi::CStr;
+
+use crate::sys::{Errno, Fd, process, syscall};
+use options::{Disk, Options};
+
+/// What a step gives: a result, or one line for people.
+type Step<T> = core::result::Result<T, String>;
+
+/// All that the runtime gets of an environment.
+const ENVIRONMENT: &CStr = c"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Runs the launcher with the arguments that follow `launch`: becomes the runtime, or says in one line why not.
+pub fn launch(arguments: &[&[u8]]) -> ! {
+    let arguments: Vec<CString> = arguments.iter().map(|a| CString::new(*a).unwrap_or_default()).collect();
+    let arguments: Vec<&CStr> = arguments.iter().map(CString::as_c_str).collect();
+    let failure = match Options::parse(&arguments) {
+        Ok(options) => match prepare(&options) {
+            Ok(()) => execute(&options),
+            Err(failure) => failure,
+        },
+        Err(failure) => failure,
+    };
+    let _ = process::say(2, format!("launch: {failure}\n").as_bytes());
+    process::exit(1)
+}
+
+fn prepare(options: &Options) -> Step<()> {
+    // The lock must last until the runtime is done: it belongs to this process and dies with it.
+    core::mem::forget(lock(options.lock)?);
+    mount::private_namespace()?;
+    let ids = userns::with_range(options.base)?;
+    mount::bind(options.directory, options.stage, mount::NOSUID | mount::NODEV, None)?;
+    process::change_directory(options.stage).map_err(|e| failed("enter the stage", e))?;
+    match options.disk {
+        Disk::Image { image, template } => disk::attach_image(image, template, &ids)?,
+        Disk::Directory(directory) => mount::bind(directory, c"disk", mount::NOSUID | mount::NODEV, Some(&ids))?,
+    }
+    mount::bind(options.lower, c"lower", mount::READ_ONLY | mount::NOSUID | mount::NODEV, Some(&ids))?;
+    mount::overlay()?;
+    for (source, target) in &options.binds {
+        mount::bind_tree(source, target, mount::READ_ONLY | mount::NOSUID | mount::NODEV)?;
+    }
+    options.hidden.iter().try_for_each(|path| mount::hide(path))
+}
+
+/// A record lock, which Java's file channels see too; it survives `execve` and is not passed to children.
+fn lock(path: &CStr) -> Step<Fd> {
+    let flags = libc::O_RDWR | libc::O_CREAT;
+    // SAFETY: the path is a C string.
+    let fd = unsafe { syscall!(libc::SYS_openat, libc::AT_FDCWD as isize, path.as_ptr(), flags, 0o600) }
+        .map_err(|e| failed("open the lock", e))?;
+    // SAFETY: all zeroes is a valid flock: from the start, to the end.
+    let mut whole: libc::flock = unsafe { core::mem::zeroed() };
+    whole.l_type = libc::F_WRLCK as libc::c_short;
+    // SAFETY: the kernel reads one flock.
+    unsafe { syscall!(libc::SYS_fcntl, fd, libc::F_SETLK, &raw const whole) }
+        .map_err(|e| failed("take the lock (is another launch under way?)", e))?;
+    Ok(Fd::owned(fd))
+}
+
+/// Becomes the runtime.
+fn execute(options: &Options) -> String {
+    let mut argv: Vec<*const u8> = options.command.iter().map(|a| a.as_ptr().cast()).collect();
+    argv.push(core::ptr::null());
+    let environment = [ENVIRONMENT.as_ptr().cast(), core::ptr::null()];
+    failed("execute the runtime", process::execute(options.command[0], &argv, &environment))
+}
+
+fn failed(step: &str, errno: Errno) -> String {
+    let name = match errno.0 {
+        libc::EPERM => "not permitted",
+        libc::ENOENT => "no such file",
+        libc::EIO => "input or output error",
+        libc::EAGAIN => "held by another",
+        libc::ENOMEM => "out of memory",
+        libc::EACCES => "access denied",
+        libc::EBUSY => "busy",
+        libc::ENODEV => "not in this kernel",
+        libc::ENOTDIR => "not a directory",
+        libc::EINVAL => "invalid",
+        libc::ENOSPC => "no space, or too many mounts",
+        libc::EROFS => "read-only file system",
+        libc::ENOSYS => "kernel too old",
+        _ => "",
+    };
+    format!("{step}: {name} (errno {})", errno.0)
 }

@@ -37,7 +37,8 @@ public final class Db implements AutoCloseable {
         this.writer = new Writer(this::connect, patience);
     }
 
-    /// Opens the database, makes it if it is not there (readable by this user alone) and brings its schema up to date.
+    /// Opens the database, makes it if it is not there (readable by this user alone) and brings its schema up to
+    /// date.
     public static Db sqlite(Path file) {
         return sqlite(file, PATIENCE);
     }

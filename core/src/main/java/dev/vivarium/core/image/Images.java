@@ -1,0 +1,81 @@
+package dev.vivarium.core.image;
+
+import dev.vivarium.core.provider.FileTrees;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/// The images of one server, by name. Thread-safe.
+public final class Images {
+    private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9._-]{0,63}");
+
+    private final Path directory;
+    private final HostImage host;
+
+    private Images(Path directory) {
+        this.directory = directory;
+        this.host = new HostImage(directory);
+    }
+
+    public static Images open(Path home) {
+        try {
+            return new Images(FileTrees.make(home.toAbsolutePath().resolve("images"), "rwx------"));
+        } catch (IOException e) {
+            throw failed("open the images", e);
+        }
+    }
+
+    /// Every image that can be started from, `host` first.
+    public List<Image> list() {
+        var images = new ArrayList<>(List.of(require(HostImage.NAME)));
+        try (var entries = Files.newDirectoryStream(
+                directory, entry -> isName(entry.getFileName().toString()))) {
+            entries.forEach(root -> images.add(imported(root)));
+            return images;
+        } catch (IOException e) {
+            throw failed("list the images", e);
+        }
+    }
+
+    /// The image of that name, or a failure that says how to get it.
+    public Image require(String name) {
+        if (name.equals(HostImage.NAME)) {
+            try {
+                return host.current();
+            } catch (IOException e) {
+                throw failed("prepare the image host", e);
+            }
+        }
+        var root = directory.resolve(requireName(name));
+        if (!Files.isDirectory(root)) {
+            throw new SandboxException(new Failure.InvalidRequest(
+                    "image", "'" + name + "' is not there; build it (debian) or import it, or use 'host'"));
+        }
+        return imported(root);
+    }
+
+    private static Image imported(Path root) {
+        return new Image(root.getFileName().toString(), root, List.of());
+    }
+
+    private static boolean isName(String name) {
+        return NAME.matcher(name).matches() && !name.equals(HostImage.NAME);
+    }
+
+    private static String requireName(String name) {
+        if (!isName(name)) {
+            throw new SandboxException(new Failure.InvalidRequest(
+                    "image", "must be a name of a-z, 0-9, '.', '_' and '-', at most 64 characters"));
+        }
+        return name;
+    }
+
+    private static SandboxException failed(String step, IOException cause) {
+        return new SandboxException(new Failure.ProviderFailed(step, String.valueOf(cause)), cause);
+    }
+}

@@ -1,0 +1,63 @@
+package dev.vivarium.core.provider;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
+import org.jspecify.annotations.Nullable;
+
+/// Directories that a provider makes and clears away. Links are never followed. Stateless.
+public final class FileTrees {
+    private FileTrees() {}
+
+    /// Makes `directory` with exactly this mode, for example `rwx--x--x`, whatever the umask; parents too, if need
+    /// be.
+    public static Path make(Path directory, String mode) throws IOException {
+        Files.createDirectories(directory);
+        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString(mode));
+        return directory;
+    }
+
+    /// Writes a file that only its owner reads.
+    public static void writePrivately(Path file, String text) throws IOException {
+        Files.deleteIfExists(file);
+        var mode = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+        Files.createFile(file, mode);
+        Files.writeString(file, text, StandardCharsets.UTF_8);
+    }
+
+    /// Removes a tree; one that is not there, or goes away meanwhile, is fine.
+    public static void delete(Path tree) throws IOException {
+        if (!Files.exists(tree, LinkOption.NOFOLLOW_LINKS)) {
+            return;
+        }
+        Files.walkFileTree(tree, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                Files.deleteIfExists(file);
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFileFailed(Path file, IOException failure) throws IOException {
+                if (failure instanceof NoSuchFileException) {
+                    return FileVisitResult.CONTINUE;
+                }
+                throw failure;
+            }
+
+            @Override
+            public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException failure)
+                    throws IOException {
+                Files.deleteIfExists(directory);
+                return FileVisitResult.CONTINUE;
+            }
+        });
+    }
+}

@@ -1,0 +1,32 @@
+package dev.vivarium.core.provider;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/// A process of the host, as `/proc` tells of it. Stateless.
+public final class HostProcess {
+    private HostProcess() {}
+
+    /// Reports whether the process runs; one that ended and was not reaped yet does not.
+    public static boolean isAlive(long pid) {
+        var stat = read(pid, "stat");
+        int state = stat.lastIndexOf(')') + 2;
+        return state > 1 && state < stat.length() && "ZXx".indexOf(stat.charAt(state)) < 0;
+    }
+
+    /// A file of the process in `/proc`, or nothing when the process is gone.
+    public static String read(long pid, String name) {
+        try {
+            return new String(Files.readAllBytes(Path.of("/proc/" + pid, name)), StandardCharsets.ISO_8859_1);
+        } catch (IOException e) {
+            return "";
+        }
+    }
+
+    /// Sends SIGKILL; a process that is gone is fine.
+    public static void kill(long pid) {
+        ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
+    }
+}

@@ -1,0 +1,69 @@
+package dev.vivarium.core.provider.oci;
+
+import static dev.vivarium.core.provider.oci.ControlFiles.field;
+import static dev.vivarium.core.provider.oci.ControlFiles.number;
+import static dev.vivarium.core.provider.oci.ControlFiles.write;
+import static dev.vivarium.core.provider.oci.ControlFiles.writeIfThere;
+
+import dev.vivarium.core.provider.Machine;
+import dev.vivarium.core.provider.Patience;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.Limits;
+import dev.vivarium.model.SandboxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/// A machine's group in the unified hierarchy. Thread-safe.
+record CgroupV2(Path directory) implements Cgroup {
+    private static final Duration FREEZE_PATIENCE = Duration.ofSeconds(5);
+
+    @Override
+    public void freeze() {
+        write(directory, "cgroup.freeze", "1");
+        if (!Patience.until(FREEZE_PATIENCE, () -> field(directory, "cgroup.events", "frozen") == 1)) {
+            write(directory, "cgroup.freeze", "0");
+            throw new SandboxException(new Failure.ProviderFailed("pause", "the processes did not freeze in time"));
+        }
+    }
+
+    @Override
+    public void thaw() {
+        write(directory, "cgroup.freeze", "0");
+    }
+
+    @Override
+    public void limit(Limits limits) {
+        write(directory, "memory.max", Long.toString(limits.memoryBytes()));
+        write(directory, "cpu.max", Cgroups.quotaMicros(limits) + " " + Cgroups.PERIOD_MICROS);
+        write(directory, "pids.max", Integer.toString(limits.processes()));
+    }
+
+    @Override
+    public Machine.Usage usage() {
+        return new Machine.Usage(
+                number(directory, "memory.current"),
+                Duration.ofNanos(1000 * field(directory, "cpu.stat", "usage_usec")),
+                Math.toIntExact(number(directory, "pids.current")),
+                field(directory, "memory.events", "oom_kill"));
+    }
+
+    @Override
+    public void kill() {
+        if (Files.exists(directory.resolve("cgroup.kill"))) {
+            writeIfThere(directory, "cgroup.kill", "1");
+        } else {
+            ControlFiles.killAll(directory);
+        }
+    }
+
+    @Override
+    public boolean isEmpty() {
+        return field(directory, "cgroup.events", "populated") == 0;
+    }
+
+    @Override
+    public boolean remove() {
+        return ControlFiles.remove(directory);
+    }
+}

@@ -1,0 +1,148 @@
+package dev.vivarium.core.provider.oci;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.Limits;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/// The host's cgroups, found once, and below them one branch for this provider's machines. Thread-safe.
+final class Cgroups implements AutoCloseable {
+    static final long PERIOD_MICROS = 100_000;
+    private static final String ROOT = "vivarium";
+    private static final Set<String> NEEDED = Set.of("cpu", "cpuacct", "memory", "pids", "freezer");
+
+    private final Mode mode;
+    /// Controller to its hierarchy's mount point; for v2 the one entry has no name.
+    private final Map<String, Path> hierarchies;
+    private final Optional<Path> unified;
+    private final String branch;
+
+    enum Mode {
+        V1,
+        V2,
+        /// Both are mounted. The controllers are on v1, and the unified hierarchy only hinders.
+        HYBRID
+    }
+
+    private Cgroups(Mode mode, Map<String, Path> hierarchies, Optional<Path> unified, String branch) {
+        this.mode = mode;
+        this.hierarchies = hierarchies;
+        this.unified = unified;
+        this.branch = branch;
+    }
+
+    /// Reads what is mounted; `branch` keeps the machines of one server apart from another's.
+    static Cgroups detect(String branch) throws IOException {
+        var v1 = new TreeMap<String, Path>();
+        Optional<Path> v2 = Optional.empty();
+        for (var line : Files.readAllLines(Path.of("/proc/self/mountinfo"))) {
+            var fields = List.of(line.split(" "));
+            int dash = fields.indexOf("-");
+            var point = Path.of(fields.get(4));
+            switch (fields.get(dash + 1)) {
+                case "cgroup" -> controllers(fields.getLast()).forEach(name -> v1.put(name, point));
+                case "cgroup2" -> v2 = Optional.of(point);
+                default -> {}
+            }
+        }
+        return of(v1, v2, branch);
+    }
+
+    private static Cgroups of(Map<String, Path> v1, Optional<Path> v2, String branch) {
+        if (v1.keySet().containsAll(NEEDED)) {
+            return new Cgroups(v2.isPresent() ? Mode.HYBRID : Mode.V1, Map.copyOf(v1), v2, branch);
+        }
+        if (v2.isPresent() && offers(v2.get(), "memory") && offers(v2.get(), "pids")) {
+            return new Cgroups(Mode.V2, Map.of("", v2.get()), v2, branch);
+        }
+        throw new SandboxException(new Failure.Unsupported(
+                "the oci provider",
+                "this host has no usable cgroups; mount them with the cpu, memory, pids and freezer controllers"));
+    }
+
+    private static List<String> controllers(String options) {
+        return Arrays.stream(options.split(","))
+                .filter(option -> !option.equals("rw") && !option.equals("xattr"))
+                .filter(option -> !option.startsWith("release_agent="))
+                .map(option -> option.startsWith("name=") ? option.substring(5) : option)
+                .toList();
+    }
+
+    private static boolean offers(Path unified, String controller) {
+        return Arrays.asList(ControlFiles.read(unified, "cgroup.controllers").split(" "))
+                .contains(controller);
+    }
+
+    static long quotaMicros(Limits limits) {
+        return Math.round(limits.cpus() * PERIOD_MICROS);
+    }
+
+    Mode mode() {
+        return mode;
+    }
+
+    /// Mounts that the runtime must not see: crun refuses to start where both versions are.
+    List<Path> hidden() {
+        return mode == Mode.HYBRID ? unified.stream().toList() : List.of();
+    }
+
+    /// Reports whether swap can be bounded together with memory.
+    boolean limitsSwap() {
+        var memory = hierarchies.get("memory");
+        return mode == Mode.V2 || (memory != null && Files.exists(memory.resolve("memory.memsw.limit_in_bytes")));
+    }
+
+    /// The path in each hierarchy, as the bundle names it.
+    String path(SandboxId id) {
+        return "/" + ROOT + "/" + branch + "/" + id;
+    }
+
+    Cgroup of(SandboxId id) {
+        var below = Path.of(ROOT, branch, id.value());
+        return switch (mode) {
+            case V2 -> new CgroupV2(unified.orElseThrow().resolve(below));
+            case V1, HYBRID -> {
+                var directories = new TreeMap<String, Path>();
+                hierarchies.forEach((name, point) -> directories.put(name, point.resolve(below)));
+                yield new CgroupV1(directories);
+            }
+        };
+    }
+
+    /// Every machine that has a group.
+    Set<SandboxId> survivors() throws IOException {
+        var ids = new HashSet<SandboxId>();
+        for (var hierarchy : Set.copyOf(hierarchies.values())) {
+            ids.addAll(RunDirectory.list(hierarchy.resolve(ROOT).resolve(branch)));
+        }
+        return ids;
+    }
+
+    /// Removes the branch if no machine is left in it.
+    @Override
+    public void close() {
+        for (var hierarchy : Set.copyOf(hierarchies.values())) {
+            var root = hierarchy.resolve(ROOT);
+            removeIfBare(root.resolve(branch));
+            removeIfBare(root);
+        }
+    }
+
+    private static void removeIfBare(Path directory) {
+        try {
+            Files.deleteIfExists(directory);
+        } catch (IOException e) {
+            // Another server, or a machine that goes on, is in it.
+        }
+    }
+}

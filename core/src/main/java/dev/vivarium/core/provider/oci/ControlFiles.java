@@ -1,0 +1,87 @@
+package dev.vivarium.core.provider.oci;
+
+import dev.vivarium.core.provider.HostProcess;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+
+/// Reading and writing the files of a cgroup directory. Stateless.
+final class ControlFiles {
+    private ControlFiles() {}
+
+    static void write(Path directory, String name, String value) {
+        try {
+            // Never create or truncate: these are not files but requests to the kernel.
+            Files.writeString(directory.resolve(name), value, StandardOpenOption.WRITE);
+        } catch (IOException e) {
+            throw new SandboxException(new Failure.ProviderFailed("write " + name, String.valueOf(e.getMessage())), e);
+        }
+    }
+
+    static void writeIfThere(Path directory, String name, String value) {
+        if (Files.exists(directory.resolve(name))) {
+            write(directory, name, value);
+        }
+    }
+
+    /// The text of a file, or nothing when the group is gone.
+    static String read(Path directory, String name) {
+        try {
+            return Files.readString(directory.resolve(name), StandardCharsets.US_ASCII)
+                    .strip();
+        } catch (IOException e) {
+            return "";
+        }
+    }
+
+    static long number(Path directory, String name) {
+        var text = read(directory, name);
+        return text.isEmpty() || text.equals("max") ? 0 : Long.parseLong(text);
+    }
+
+    /// The number beside `key` in a file of `key value` lines, or zero.
+    static long field(Path directory, String name, String key) {
+        return read(directory, name)
+                .lines()
+                .filter(line -> line.startsWith(key + " "))
+                .mapToLong(
+                        line -> Long.parseLong(line.substring(key.length() + 1).strip()))
+                .findFirst()
+                .orElse(0);
+    }
+
+    static List<Long> processes(Path directory) {
+        return read(directory, "cgroup.procs").lines().map(Long::parseLong).toList();
+    }
+
+    static void killAll(Path directory) {
+        processes(directory).forEach(HostProcess::kill);
+    }
+
+    /// Removes a group and those below it. Reports whether it is gone: the kernel refuses while a process is in it.
+    static boolean remove(Path directory) {
+        if (!Files.isDirectory(directory)) {
+            return true;
+        }
+        try (var below = Files.newDirectoryStream(directory, Files::isDirectory)) {
+            for (var child : below) {
+                remove(child);
+            }
+            Files.delete(directory);
+            return true;
+        } catch (NoSuchFileException e) {
+            return true;
+        } catch (DirectoryNotEmptyException e) {
+            return false;
+        } catch (IOException e) {
+            return !Files.isDirectory(directory);
+        }
+    }
+}

@@ -1,0 +1,275 @@
+package dev.vivarium.core.provider.oci;
+
+import dev.vivarium.core.image.Image;
+import dev.vivarium.core.image.Images;
+import dev.vivarium.core.provider.Capabilities;
+import dev.vivarium.core.provider.FileTrees;
+import dev.vivarium.core.provider.HostProcess;
+import dev.vivarium.core.provider.Machine;
+import dev.vivarium.core.provider.MachineSpec;
+import dev.vivarium.core.provider.Patience;
+import dev.vivarium.core.provider.Provider;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/// Machines under crun, runc or gVisor. Needs root, since it mounts, maps users and writes cgroups; what runs in a
+/// machine
+/// has none of that. Thread-safe; start and remove of one and the same id must not overlap.
+public final class OciProvider implements Provider {
+    private static final Duration DEATH_PATIENCE = Duration.ofSeconds(10);
+
+    private final OciConfig config;
+    private final Place place;
+    private final Images images;
+    private final Disks disks;
+    private final Cgroups cgroups;
+    private final UidSlots slots;
+    private final Map<SandboxId, OciMachine> machines = new ConcurrentHashMap<>();
+
+    private OciProvider(OciConfig config, Place place, Images images, Disks disks, Cgroups cgroups, UidSlots slots) {
+        this.config = config;
+        this.place = place;
+        this.images = images;
+        this.disks = disks;
+        this.cgroups = cgroups;
+        this.slots = slots;
+    }
+
+    /// Probes the host and opens the provider on `config.home()`; one provider may be open on a home at a time.
+    public static OciProvider open(OciConfig config) {
+        try {
+            requireRoot();
+            var place = Place.of(config.home());
+            var cgroups = Cgroups.detect(place.hash());
+            var disks = Disks.open(config.home().resolve("disks"));
+            var slots = UidSlots.open(place.blocks(), place.run());
+            for (var id : RunDirectory.list(place.run())) {
+                place.directory(id).slot().ifPresent(slot -> slots.claim((int) slot));
+            }
+            return new OciProvider(config, place, Images.open(config.home()), disks, cgroups, slots);
+        } catch (IOException e) {
+            throw failed("open the provider", e);
+        }
+    }
+
+    private static void requireRoot() throws IOException {
+        if (!Files.getAttribute(Path.of("/proc/self"), "unix:uid").equals(0)) {
+            throw new SandboxException(new Failure.Unsupported(
+                    "the oci provider", "it needs root; run the server as root, or choose another provider"));
+        }
+    }
+
+    @Override
+    public String name() {
+        return "oci/" + config.runtime().program();
+    }
+
+    @Override
+    public Capabilities capabilities() {
+        var kernel = config.runtime().sharesTheKernel()
+                ? "namespaces with a user range of their own, no network, no capabilities, a system call filter"
+                : "gVisor's own kernel, in namespaces with a user range of their own, no network";
+        var mode = cgroups.mode().name().toLowerCase(Locale.ROOT);
+        return new Capabilities(kernel, disks.limit(), mode, true, true, true);
+    }
+
+    @Override
+    public Machine start(MachineSpec spec) {
+        var id = spec.id();
+        var image = images.require(spec.image());
+        boolean hadDisk = disks.exists(id);
+        if (place.directory(id).exists()) {
+            clearAway(id);
+        }
+        try {
+            return launch(spec, image);
+        } catch (IOException e) {
+            undo(id, hadDisk, e);
+            throw failed("start a machine", e);
+        } catch (RuntimeException e) {
+            undo(id, hadDisk, e);
+            throw e;
+        }
+    }
+
+    /// What an earlier server left of the machine, if that is not running.
+    private void clearAway(SandboxId id) {
+        if (place.directory(id).isAlive()) {
+            throw new SandboxException(new Failure.ProviderFailed("start a machine", id + " runs already"));
+        }
+        remove(id, Disk.KEEP);
+    }
+
+    private void undo(SandboxId id, boolean hadDisk, Exception cause) {
+        try {
+            remove(id, hadDisk ? Disk.KEEP : Disk.ERASE);
+        } catch (RuntimeException e) {
+            cause.addSuppressed(e);
+        }
+    }
+
+    private Machine launch(MachineSpec spec, Image image) throws IOException {
+        var id = spec.id();
+        var directory = place.directory(id);
+        int slot = slots.take();
+        try {
+            directory.make(slot);
+        } catch (IOException e) {
+            // From here on the directory names the slot, and remove gives it back.
+            slots.release(slot);
+            FileTrees.delete(directory.path());
+            throw e;
+        }
+        var bundle = new Bundle(
+                place.stage(),
+                spec,
+                UidSlots.base(slot),
+                cgroups.path(id),
+                cgroups.limitsSwap(),
+                config.runtime().sharesTheKernel());
+        bundle.write(directory);
+        var machine = new OciMachine(directory, cgroups.of(id));
+        machines.put(id, machine);
+        machine.listen();
+        int status = Command.start(launcher(spec, image, directory, slot), directory.log());
+        if (status != 0) {
+            throw new SandboxException(new Failure.ProviderFailed("start a machine", directory.lastWords()));
+        }
+        return machine;
+    }
+
+    private List<String> launcher(MachineSpec spec, Image image, RunDirectory directory, int slot) throws IOException {
+        var command = new ArrayList<>(List.of(config.guestBinary().toString(), "launch"));
+        command.addAll(List.of("--lock", directory.lock().toString()));
+        command.addAll(List.of("--stage", place.stage().toString()));
+        command.addAll(List.of("--directory", directory.path().toString()));
+        command.addAll(List.of("--base", Integer.toUnsignedString(UidSlots.base(slot))));
+        command.addAll(disks.attach(spec.id(), spec.limits().diskBytes()));
+        command.addAll(List.of("--lower", image.root().toString()));
+        for (var shared : image.shared()) {
+            command.addAll(List.of("--bind", shared.toString(), "rootfs" + shared));
+        }
+        command.addAll(List.of("--bind", config.guestBinary().toString(), "guest"));
+        cgroups.hidden().forEach(mount -> command.addAll(List.of("--hide", mount.toString())));
+        command.add("--");
+        command.addAll(config.runtime()
+                .run(
+                        config.runtimeBinary(),
+                        place.state(),
+                        place.stage(),
+                        spec.id().value()));
+        return command;
+    }
+
+    @Override
+    public Optional<Machine> adopt(SandboxId id, Duration patience) {
+        var directory = place.directory(id);
+        if (!Patience.until(patience, () -> !isLaunching(directory)) || !directory.isAlive()) {
+            return Optional.empty();
+        }
+        return Optional.of(machines.computeIfAbsent(id, key -> new OciMachine(directory, cgroups.of(key))));
+    }
+
+    @Override
+    public Set<SandboxId> survivors() {
+        try {
+            var ids = new HashSet<>(RunDirectory.list(place.run()));
+            ids.addAll(RunDirectory.list(place.state()));
+            ids.addAll(cgroups.survivors());
+            ids.addAll(disks.survivors());
+            return ids;
+        } catch (IOException e) {
+            throw failed("look for machines", e);
+        }
+    }
+
+    @Override
+    public void remove(SandboxId id, Disk disk) {
+        var directory = place.directory(id);
+        var machine = machines.remove(id);
+        if (machine != null) {
+            machine.close();
+        }
+        try {
+            // A launch that a dead server began goes on by itself, and would make anew what is removed here.
+            require("wait for the launcher", () -> !isLaunching(directory));
+            kill(directory);
+            require("wait for the processes", cgroups.of(id)::isEmpty);
+            require("remove the cgroup", cgroups.of(id)::remove);
+            require("detach the disk", () -> !directory.holdsLoop(disks.image(id)));
+            FileTrees.delete(place.state().resolve(id.value()));
+            var slot = directory.slot();
+            FileTrees.delete(directory.path());
+            slot.ifPresent(number -> slots.release((int) number));
+            disks.finish(id, disk);
+        } catch (IOException e) {
+            throw failed("remove a machine", e);
+        }
+    }
+
+    private void kill(RunDirectory directory) throws IOException {
+        if (!config.runtime().sharesTheKernel()
+                && Files.exists(place.state().resolve(directory.id().value()))) {
+            var command = config.runtime()
+                    .delete(
+                            config.runtimeBinary(),
+                            place.state(),
+                            directory.id().value());
+            Command.start(command, directory.log());
+        }
+        if (directory.isAlive()) {
+            HostProcess.kill(directory.pid().orElseThrow());
+        }
+        cgroups.of(directory.id()).kill();
+    }
+
+    private static void require(String step, java.util.function.BooleanSupplier holds) {
+        if (!Patience.until(DEATH_PATIENCE, holds)) {
+            throw new SandboxException(
+                    new Failure.ProviderFailed(step, "it took longer than " + DEATH_PATIENCE.toSeconds() + " s"));
+        }
+    }
+
+    /// The launcher holds a lock on the machine's directory until the runtime, which it becomes, is done.
+    private static boolean isLaunching(RunDirectory directory) {
+        if (!Files.exists(directory.lock())) {
+            return false;
+        }
+        try (var channel = FileChannel.open(directory.lock(), StandardOpenOption.WRITE);
+                var lock = channel.tryLock()) {
+            return lock == null;
+        } catch (OverlappingFileLockException e) {
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private static SandboxException failed(String step, IOException cause) {
+        return new SandboxException(new Failure.ProviderFailed(step, String.valueOf(cause)), cause);
+    }
+
+    @Override
+    public void close() {
+        machines.values().forEach(OciMachine::close);
+        machines.clear();
+        slots.close();
+        cgroups.close();
+    }
+}

@@ -1,0 +1,53 @@
+package dev.vivarium.core.provider.oci;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/// An OCI runtime and how it is called. Immutable.
+public enum OciRuntime {
+    CRUN("crun"),
+    RUNC("runc"),
+    /// gVisor: a kernel of its own in user space, for code that is not trusted at all.
+    RUNSC("runsc");
+
+    private final String program;
+
+    OciRuntime(String program) {
+        this.program = program;
+    }
+
+    /// The program's usual name.
+    public String program() {
+        return program;
+    }
+
+    /// Reports whether the sandbox's processes are processes of the host, that a signal to their init ends.
+    boolean sharesTheKernel() {
+        return this != RUNSC;
+    }
+
+    /// The command that starts the bundle `stage` as `id` and leaves it alone.
+    List<String> run(Path binary, Path state, Path stage, String id) {
+        var command = command(binary, state);
+        command.addAll(List.of("run", "--detach", "--bundle", stage.toString()));
+        command.addAll(List.of("--pid-file", stage.resolve("pid").toString(), id));
+        return command;
+    }
+
+    /// The command that ends `id` and forgets it; used where a signal is not enough.
+    List<String> delete(Path binary, Path state, String id) {
+        var command = command(binary, state);
+        command.addAll(List.of("delete", "--force", id));
+        return command;
+    }
+
+    private ArrayList<String> command(Path binary, Path state) {
+        var command = new ArrayList<>(List.of(binary.toString(), "--root", state.toString()));
+        if (this == RUNSC) {
+            // The overlay is made by the launcher and the wire is a socket of the host; systrap needs no hardware.
+            command.addAll(List.of("--platform=systrap", "--network=none", "--host-uds=open", "--overlay2=none"));
+        }
+        return command;
+    }
+}

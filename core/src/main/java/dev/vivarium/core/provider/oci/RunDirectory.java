@@ -1,0 +1,133 @@
+package dev.vivarium.core.provider.oci;
+
+import dev.vivarium.core.provider.FileTrees;
+import dev.vivarium.core.provider.HostProcess;
+import dev.vivarium.model.SandboxId;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+
+/// The directory of one machine on the host: its bundle, its wire and what a later server must know. The launcher
+/// mounts it over the stage, so its inside is also what the runtime sees. Immutable.
+///
+/// ```
+/// config.json  the bundle          rootfs/ lower/ disk/  mount points, used in the launcher's namespace only
+/// wire/s       the guest's socket  meminfo               what /proc/meminfo shows
+/// slot pid loop lock log           numbers of the user range, init and loop device; the launcher's lock; last words
+/// ```
+record RunDirectory(Path path, SandboxId id) {
+    static RunDirectory of(Path run, SandboxId id) {
+        return new RunDirectory(run.resolve(id.value()), id);
+    }
+
+    /// Every machine below `run`.
+    static Set<SandboxId> list(Path run) throws IOException {
+        var ids = new HashSet<SandboxId>();
+        if (Files.isDirectory(run)) {
+            try (var entries = Files.newDirectoryStream(run)) {
+                entries.forEach(entry -> idOf(entry.getFileName().toString()).ifPresent(ids::add));
+            }
+        }
+        return ids;
+    }
+
+    static Optional<SandboxId> idOf(String name) {
+        return SandboxId.isWellFormed(name) ? Optional.of(new SandboxId(name)) : Optional.empty();
+    }
+
+    /// Makes the directory for the user range `slot`. Its parent keeps others out; the range's root passes through
+    /// it.
+    void make(int slot) throws IOException {
+        FileTrees.make(path, "rwx--x--x");
+        FileTrees.writePrivately(path.resolve("slot"), Integer.toString(slot));
+        for (var mountPoint : new String[] {"rootfs", "lower", "disk"}) {
+            FileTrees.make(path.resolve(mountPoint), "rwxr-xr-x");
+        }
+        Files.createFile(path.resolve("guest"));
+        var wire = FileTrees.make(path.resolve("wire"), "rwx------");
+        Files.setAttribute(wire, "unix:uid", UidSlots.base(slot));
+        Files.setAttribute(wire, "unix:gid", UidSlots.base(slot));
+    }
+
+    boolean exists() {
+        return Files.exists(path);
+    }
+
+    Path socket() {
+        return path.resolve("wire").resolve("s");
+    }
+
+    Path lock() {
+        return path.resolve("lock");
+    }
+
+    Path log() {
+        return path.resolve("log");
+    }
+
+    Path meminfo() {
+        return path.resolve("meminfo");
+    }
+
+    OptionalLong slot() {
+        return number("slot");
+    }
+
+    /// The process id of init, if it was ever started.
+    OptionalLong pid() {
+        return number("pid");
+    }
+
+    /// Reports whether the loop device that the launcher noted still has this machine's disk.
+    boolean holdsLoop(Path image) {
+        var number = number("loop");
+        if (number.isEmpty()) {
+            return false;
+        }
+        try {
+            var backing = Path.of("/sys/block/loop" + number.getAsLong() + "/loop/backing_file");
+            return Files.readString(backing).strip().startsWith(image.toString());
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /// Reports whether init runs. A process id may have been given to another process since, so its cgroup must
+    /// bear
+    /// the machine's name.
+    boolean isAlive() {
+        var pid = pid();
+        return pid.isPresent()
+                && HostProcess.isAlive(pid.getAsLong())
+                && HostProcess.read(pid.getAsLong(), "cgroup").contains(id.value());
+    }
+
+    /// The last line that the launcher, the runtime or the guest wrote.
+    String lastWords() {
+        try {
+            var lines = Files.readAllLines(log(), StandardCharsets.ISO_8859_1).stream()
+                    .filter(line -> !line.isBlank())
+                    .toList();
+            return lines.isEmpty() ? "it said nothing" : lines.getLast();
+        } catch (IOException e) {
+            return "it said nothing";
+        }
+    }
+
+    private OptionalLong number(String name) {
+        try {
+            return OptionalLong.of(
+                    Long.parseLong(Files.readString(path.resolve(name)).strip()));
+        } catch (NoSuchFileException | NumberFormatException e) {
+            return OptionalLong.empty();
+        } catch (IOException e) {
+            return OptionalLong.empty();
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The sandbox's disk: a sparse ext4 image on a loop device that clears itself when the last mount goes.
+
+use alloc::ffi::CString;
+use alloc::format;
+use alloc::string::String;
+use core::ffi::CStr;
+
+use super::{Step, failed, mount};
+use crate::sys::{Errno, Fd, Result, file, syscall};
+
+const LOOP_CONFIGURE: usize = 0x4C0A;
+const LOOP_CTL_GET_FREE: usize = 0x4C82;
+const AUTOCLEAR: u32 = 4;
+const DIRECT_IO: u32 = 16;
+const FICLONE: usize = 0x4004_9409;
+const ENXIO: i32 = 6;
+
+/// Another launch may take the same free device first; that many can hardly win in a row.
+const ATTEMPTS: u32 = 256;
+/// How long an earlier machine on the same image may take to let go of it.
+const PATIENCE_MS: u32 = 5_000;
+
+/// `struct loop_config`: descriptor, block size, `struct loop_info64`, reserved.
+#[repr(C)]
+struct Config {
+    fd: u32,
+    block_size: u32,
+    info: Info,
+    reserved: [u64; 8],
+}
+
+#[repr(C)]
+struct Info {
+    device: u64,
+    inode: u64,
+    rdevice: u64,
+    offset: u64,
+    size_limit: u64,
+    number: u32,
+    encrypt_type: u32,
+    encrypt_key_size: u32,
+    flags: u32,
+    names: [u8; 160],
+    init: [u64; 2],
+}
+
+/// Mounts the image on `disk`, and writes which loop device it has to `loop` beside it, so that whoever ends the
+/// sandbox can tell when it is gone.
+pub fn attach_image(image: &CStr, template: &CStr, ids: &Fd) -> Step<()> {
+    let backing = match file::open(image, libc::O_RDWR) {
+        Err(Errno(libc::ENOENT)) => copy(template, image)?,
+        other => other.map_err(|e| failed("open the disk image", e))?,
+    };
+    await_sole_use(&backing)?;
+    let (number, device) = bind_loop(&backing)?;
+    note(number)?;
+    // A descriptor, not a name under /dev: the node may be missing there, and it cannot be swapped.
+    mount::ext4(&path(&format!("/proc/self/fd/{}", device.raw())), c"disk", ids)
+}
+
+/// Two loop devices on one image would destroy it. A write lease is granted only while nobody else has the file open,
+/// so it tells when the device of a machine that just ended has let go.
+fn await_sole_use(backing: &Fd) -> Step<()> {
+    for _ in 0..PATIENCE_MS {
+        // SAFETY: no pointers.
+        let lease = unsafe { syscall!(libc::SYS_fcntl, backing.raw(), libc::F_SETLEASE, libc::F_WRLCK) };
+        match lease {
+            Ok(_) => {
+                // SAFETY: no pointers.
+                let _ = unsafe { syscall!(libc::SYS_fcntl, backing.raw(), libc::F_SETLEASE, libc::F_UNLCK) };
+                return Ok(());
+            }
+            Err(Errno(libc::EAGAIN)) => pause_ms(1),
+            Err(error) => return Err(failed("see whether the disk is in use", error)),
+        }
+    }
+    Err(String::from("the disk image is still in use"))
+}
+
+fn bind_loop(backing: &Fd) -> Step<(usize, Fd)> {
+    let control = file::open(c"/dev/loop-control", libc::O_RDWR).map_err(|e| failed("open /dev/loop-control", e))?;
+    for attempt in 0..ATTEMPTS {
+        // SAFETY: no pointers.
+        let number = unsafe { syscall!(libc::SYS_ioctl, control.raw(), LOOP_CTL_GET_FREE, 0) }
+            .map_err(|e| failed("find a free loop device", e))?;
+        match open_loop(number).and_then(|device| configure(&device, backing).map(|()| device)) {
+            Ok(device) => return Ok((number, device)),
+            Err(Errno(libc::EBUSY | ENXIO | libc::ENOENT)) => pause_ms(attempt / 16),
+            Err(error) => return Err(failed("set up a loop device", error)),
+        }
+    }
+    Err(String::from("set up a loop device: every free one was taken by others"))
+}
+
+fn configure(device: &Fd, backing: &Fd) -> Result<()> {
+    // Direct: otherwise each page of a file is kept in memory twice. Some file systems cannot; then buffered.
+    match set_backing(device, backing, AUTOCLEAR | DIRECT_IO) {
+        Err(Errno(libc::EINVAL)) => set_backing(device, backing, AUTOCLEAR),
+        other => other,
+    }
+}
+
+fn set_backing(device: &Fd, backing: &Fd, flags: u32) -> Result<()> {
+    // SAFETY: all zeroes is a valid configuration.
+    let mut config: Config = unsafe { core::mem::zeroed() };
+    config.fd = backing.raw() as u32;
+    config.info.flags = flags;
+    // SAFETY: the kernel reads one `loop_config`.
+    unsafe { syscall!(libc::SYS_ioctl, device.raw(), LOOP_CONFIGURE, &raw const config) }.map(drop)
+}
+
+/// Opens a loop device. Where /dev is not kept by the kernel, the node is made for a moment.
+fn open_loop(number: usize) -> Result<Fd> {
+    match file::open(&path(&format!("/dev/loop{number}")), libc::O_RDWR) {
+        Err(Errno(libc::ENOENT)) => open_loop_by_number(number),
+        other => other,
+    }
+}
+
+fn open_loop_by_number(number: usize) -> Result<Fd> {
+    let mut text = [0; 32];
+    let device = file::read_small(&path(&format!("/sys/block/loop{number}/dev")), &mut text)?;
+    let minor: u64 = core::str::from_utf8(device)
+        .ok()
+        .and_then(|t| t.trim().split_once(':'))
+        .and_then(|(_, minor)| minor.parse().ok())
+        .ok_or(Errno(ENXIO))?;
+    let device = (minor & 0xff) | (7 << 8) | ((minor & !0xff) << 12);
+    let node = path(&format!("loop-node-{number}"));
+    let here = libc::AT_FDCWD as isize;
+    // SAFETY: the name is a C string.
+    unsafe {
+        syscall!(libc::SYS_mknodat, here, node.as_ptr(), libc::S_IFBLK | 0o600, device)?;
+        let opened = file::open(&node, libc::O_RDWR);
+        syscall!(libc::SYS_unlinkat, here, node.as_ptr(), 0)?;
+        opened
+    }
+}
+
+fn note(number: usize) -> Step<()> {
+    let step = |e| failed("note the loop device", e);
+    let note = create(c"loop", libc::O_TRUNC).map_err(step)?;
+    note.write(format!("{number}").as_bytes()).map(drop).map_err(step)
+}
+
+/// Copies a template with its holes, under a temporary name first: an image is whole or not there.
+fn copy(template: &CStr, image: &CStr) -> Step<Fd> {
+    let step = |e| failed("make the disk from its template", e);
+    let source = file::open(template, libc::O_RDONLY).map_err(step)?;
+    let temporary = path(&format!("{}.new", String::from_utf8_lossy(image.to_bytes())));
+    let target = create(&temporary, libc::O_TRUNC).map_err(step)?;
+    // SAFETY: no pointers.
+    let cloned = unsafe { syscall!(libc::SYS_ioctl, target.raw(), FICLONE, source.raw()) };
+    if cloned.is_err() {
+        copy_data(&source, &target).map_err(step)?;
+    }
+    let here = libc::AT_FDCWD as isize;
+    // SAFETY: both names are C strings.
+    unsafe { syscall!(libc::SYS_renameat2, here, temporary.as_ptr(), here, image.as_ptr(), 0) }.map_err(step)?;
+    Ok(target)
+}
+
+fn copy_data(source: &Fd, target: &Fd) -> Result<()> {
+    let size = file::stat_of(source)?.size;
+    // SAFETY: no pointers.
+    unsafe { syscall!(libc::SYS_ftruncate, target.raw(), size) }?;
+    let mut end = 0;
+    while let Ok(start) = seek(source, end, libc::SEEK_DATA) {
+        end = seek(source, start, libc::SEEK_HOLE)?;
+        copy_range(source, target, start, end)?;
+    }
+    Ok(())
+}
+
+fn copy_range(source: &Fd, target: &Fd, mut from: u64, end: u64) -> Result<()> {
+    while from < end {
+        let (mut at_source, mut at_target) = (from, from);
+        // SAFETY: the kernel reads and writes the two offsets.
+        let moved = unsafe {
+            let (a, b) = (&raw mut at_source, &raw mut at_target);
+            syscall!(libc::SYS_copy_file_range, source.raw(), a, target.raw(), b, end - from, 0)
+        }?;
+        if moved == 0 {
+            return Err(Errno(libc::EIO));
+        }
+        from += moved as u64;
+    }
+    Ok(())
+}
+
+fn seek(fd: &Fd, offset: u64, whence: i32) -> Result<u64> {
+    // SAFETY: no pointers.
+    unsafe { syscall!(libc::SYS_lseek, fd.raw(), offset, whence) }.map(|at| at as u64)
+}
+
+fn create(name: &CStr, flags: i32) -> Result<Fd> {
+    let flags = flags | libc::O_RDWR | libc::O_CREAT | libc::O_CLOEXEC;
+    // SAFETY: the name is a C string.
+    unsafe { syscall!(libc::SYS_openat, libc::AT_FDCWD as isize, name.as_ptr(), flags, 0o600) }.map(Fd::owned)
+}
+
+fn pause_ms(milliseconds: u32) {
+    let time = [0i64, i64::from(milliseconds) * 1_000_000];
+    // SAFETY: a timespec is two 64-bit words.
+    let _ = unsafe { syscall!(libc::SYS_nanosleep, time.as_ptr(), 0) };
+}
+
+fn path(text: &str) -> CString {
+    CString::new(text).unwrap_or_default()
+}

@@ -1,0 +1,142 @@
+//! Mounts, made detached and put in place only when they are finished.
+
+use alloc::format;
+use core::ffi::CStr;
+
+use super::{Step, failed};
+use crate::sys::{Fd, Result, syscall};
+
+pub const READ_ONLY: u64 = 0x1;
+pub const NOSUID: u64 = 0x2;
+pub const NODEV: u64 = 0x4;
+pub const NOATIME: u64 = 0x10;
+const IDMAP: u64 = 0x0010_0000;
+
+const OPEN_TREE_CLONE: i32 = 1;
+const AT_RECURSIVE: i32 = 0x8000;
+const MOVE_FROM_EMPTY_PATH: i32 = 0x4;
+const FSOPEN_CLOEXEC: i32 = 1;
+const FSMOUNT_CLOEXEC: i32 = 1;
+const SET_FLAG: i32 = 0;
+const SET_STRING: i32 = 1;
+const CREATE: i32 = 6;
+
+/// `struct mount_attr`.
+#[repr(C)]
+struct Attributes {
+    set: u64,
+    clear: u64,
+    propagation: u64,
+    userns: u64,
+}
+
+/// From here on, what this process mounts is its own, and what the host mounts does not come in.
+pub fn private_namespace() -> Step<()> {
+    let private = libc::MS_REC | libc::MS_PRIVATE;
+    // SAFETY: the target is a constant C string; source, type and data are not read for a change of propagation.
+    unsafe {
+        syscall!(libc::SYS_unshare, libc::CLONE_NEWNS).map_err(|e| failed("make a mount namespace", e))?;
+        syscall!(libc::SYS_mount, 0, c"/".as_ptr(), 0, private, 0).map_err(|e| failed("make all mounts private", e))?;
+    }
+    Ok(())
+}
+
+/// Binds one mount (not those below it), with its ids mapped if `ids` is given.
+pub fn bind(source: &CStr, target: &CStr, attributes: u64, ids: Option<&Fd>) -> Step<()> {
+    place(clone(source, 0)?, target, attributes, ids, 0)
+}
+
+/// Binds a whole tree of mounts.
+pub fn bind_tree(source: &CStr, target: &CStr, attributes: u64) -> Step<()> {
+    place(clone(source, AT_RECURSIVE)?, target, attributes, None, AT_RECURSIVE)
+}
+
+fn clone(source: &CStr, recursive: i32) -> Step<Fd> {
+    let flags = OPEN_TREE_CLONE | libc::O_CLOEXEC | recursive;
+    // SAFETY: the path is a C string.
+    unsafe { syscall!(libc::SYS_open_tree, libc::AT_FDCWD as isize, source.as_ptr(), flags) }
+        .map(Fd::owned)
+        .map_err(|e| about("clone the mount of", source, e))
+}
+
+fn place(tree: Fd, target: &CStr, attributes: u64, ids: Option<&Fd>, recursive: i32) -> Step<()> {
+    let wanted = Attributes {
+        set: attributes | if ids.is_some() { IDMAP } else { 0 },
+        clear: 0,
+        propagation: 0,
+        userns: ids.map_or(0, |fd| fd.raw() as u64),
+    };
+    let flags = libc::AT_EMPTY_PATH | recursive;
+    // SAFETY: the structure and the paths outlive the calls.
+    unsafe {
+        let size = size_of::<Attributes>();
+        syscall!(libc::SYS_mount_setattr, tree.raw(), c"".as_ptr(), flags, &raw const wanted, size)
+            .map_err(|e| about("set the attributes (id map?) of the mount for", target, e))?;
+        let here = libc::AT_FDCWD as isize;
+        syscall!(libc::SYS_move_mount, tree.raw(), c"".as_ptr(), here, target.as_ptr(), MOVE_FROM_EMPTY_PATH)
+            .map_err(|e| about("mount on", target, e))?;
+    }
+    Ok(())
+}
+
+/// Mounts a block device that holds ext4 on `target`.
+///
+/// Inode tables need no zeroing in the background, since a sparse image reads as zeroes; discards punch holes into it,
+/// so that a removed file gives its space back to the host.
+pub fn ext4(device: &CStr, target: &CStr, ids: &Fd) -> Step<()> {
+    let step = |e| failed("mount the disk", e);
+    let context = open_filesystem(c"ext4").map_err(step)?;
+    configure(&context, SET_STRING, c"source", Some(device)).map_err(step)?;
+    for flag in [c"noinit_itable", c"discard"] {
+        configure(&context, SET_FLAG, flag, None).map_err(step)?;
+    }
+    let tree = finish(&context, NOSUID | NODEV | NOATIME).map_err(step)?;
+    place(tree, target, 0, Some(ids), 0)
+}
+
+/// Mounts `disk/upper` over `lower` on `rootfs`. The names are relative, so that the sandbox, which can read the
+/// options of its root, learns no path of the host.
+pub fn overlay() -> Step<()> {
+    let step = |e| failed("mount the overlay", e);
+    let context = open_filesystem(c"overlay").map_err(step)?;
+    let options =
+        [(c"source", c"root"), (c"lowerdir", c"lower"), (c"upperdir", c"disk/upper"), (c"workdir", c"disk/work")];
+    for (name, value) in options {
+        configure(&context, SET_STRING, name, Some(value)).map_err(step)?;
+    }
+    let tree = finish(&context, NOSUID | NODEV).map_err(step)?;
+    place(tree, c"rootfs", 0, None, 0)
+}
+
+fn open_filesystem(kind: &CStr) -> Result<Fd> {
+    // SAFETY: the name is a C string.
+    unsafe { syscall!(libc::SYS_fsopen, kind.as_ptr(), FSOPEN_CLOEXEC) }.map(Fd::owned)
+}
+
+fn configure(context: &Fd, command: i32, name: &CStr, value: Option<&CStr>) -> Result<usize> {
+    let value = value.map_or(core::ptr::null(), CStr::as_ptr);
+    // SAFETY: both are C strings, or null where the command takes no value.
+    unsafe { syscall!(libc::SYS_fsconfig, context.raw(), command, name.as_ptr(), value, 0) }
+}
+
+fn finish(context: &Fd, attributes: u64) -> Result<Fd> {
+    // SAFETY: CREATE takes no key and no value.
+    unsafe {
+        syscall!(libc::SYS_fsconfig, context.raw(), CREATE, 0, 0, 0)?;
+        syscall!(libc::SYS_fsmount, context.raw(), FSMOUNT_CLOEXEC, attributes).map(Fd::owned)
+    }
+}
+
+/// Takes a mount of the host out of this namespace; one that is not there is fine.
+pub fn hide(path: &CStr) -> Step<()> {
+    // SAFETY: the path is a C string.
+    match unsafe { syscall!(libc::SYS_umount2, path.as_ptr(), libc::MNT_DETACH) } {
+        Ok(_) => Ok(()),
+        Err(error) if [libc::EINVAL, libc::ENOENT].contains(&error.0) => Ok(()),
+        Err(error) => Err(about("hide", path, error)),
+    }
+}
+
+fn about(step: &str, path: &CStr, error: crate::sys::Errno) -> alloc::string::String {
+    failed(&format!("{step} {}", alloc::string::String::from_utf8_lossy(path.to_bytes())), error)
+}

@@ -1,0 +1,45 @@
+//! A user namespace that nobody lives in: it only says how ids are mapped.
+
+use alloc::ffi::CString;
+use alloc::format;
+use core::ffi::CStr;
+
+use super::{Step, failed};
+use crate::sys::{Fd, file, process, syscall};
+
+const IDS: u32 = 65_536;
+
+/// Makes a namespace in which 0 to 65,535 are `base` and those after it.
+///
+/// A namespace must have a process while its map is written; a child lends itself for that long.
+pub fn with_range(base: u32) -> Step<Fd> {
+    let flags = libc::CLONE_NEWUSER | libc::SIGCHLD;
+    // SAFETY: without CLONE_VM this is a fork; the child calls nothing but the kernel.
+    let child =
+        unsafe { syscall!(libc::SYS_clone, flags, 0, 0, 0, 0) }.map_err(|e| failed("make a user namespace", e))? as i32;
+    if child == 0 {
+        loop {
+            // SAFETY: no pointers are followed: there is nothing to wait for but the kill.
+            let _ = unsafe { syscall!(libc::SYS_ppoll, 0, 0, 0, 0, 0) };
+        }
+    }
+    let namespace = map_ids(child, base);
+    let _ = process::kill(child, libc::SIGKILL);
+    // SAFETY: the status is not wanted.
+    let _ = unsafe { syscall!(libc::SYS_wait4, child, 0, 0, 0) };
+    namespace
+}
+
+fn map_ids(child: i32, base: u32) -> Step<Fd> {
+    let line = format!("0 {base} {IDS}\n");
+    for name in ["uid_map", "gid_map"] {
+        let map = file::open(&path(child, name), libc::O_WRONLY).map_err(|e| failed("open an id map", e))?;
+        map.write(line.as_bytes()).map_err(|e| failed("write an id map", e))?;
+    }
+    file::open(&path(child, "ns/user"), libc::O_RDONLY).map_err(|e| failed("open the user namespace", e))
+}
+
+fn path(pid: i32, name: &str) -> CString {
+    let bytes = format!("/proc/{pid}/{name}\0").into_bytes();
+    CStr::from_bytes_with_nul(&bytes).map(CString::from).unwrap_or_default()
+}
