@@ -1,11 +1,11 @@
 //! What a frame from the host means.
 
-use crate::exec;
 use crate::fail::{Code, Fail};
 use crate::guest::Guest;
 use crate::place::Opened;
 use crate::request::Request;
 use crate::wire::{Fields, Frame, GENERATION, MAX_CHANNELS, MAX_DATA, Violation, kind};
+use crate::{dial, exec, files, list, remove, stats, watch, write};
 
 /// The first frame of a connection must be WELCOME; REFUSE ends it like any other.
 pub fn welcome(frame: &Frame) -> Result<(), Violation> {
@@ -65,9 +65,21 @@ fn open(guest: &mut Guest, frame: &Frame) -> Result<(), Violation> {
 
 fn begin(guest: &mut Guest, number: u32, request: &Request) -> Opened {
     let place = &mut guest.place;
-    match request {
-        Request::Exec(command) => exec::open(number, command, place),
-        _ => Err(Fail::new(Code::Unsupported, "this guest has no such service")),
+    match *request {
+        Request::Exec(ref command) => exec::open(number, command, place),
+        Request::Read { credit, path, offset, length } => files::read(number, credit, path, (offset, length), place),
+        Request::Write(ref file) => write::open(file, place),
+        Request::Stat { path, follow } => files::stat(number, path, follow, place),
+        Request::List { credit, path, recursive, max_entries } => {
+            list::open(credit, path, recursive, max_entries, place)
+        }
+        Request::Mkdir { path, mode, parents } => files::mkdir(number, path, mode, parents, place),
+        Request::Move { from, to, replace } => files::rename(number, from, to, replace, place),
+        Request::Remove { path, recursive } => remove::open(number, path, recursive, place),
+        Request::Watch { credit, path, recursive } => watch::open(number, credit, path, recursive, place),
+        Request::Dial { credit, family, port, path } => dial::open(number, credit, (family, port, path), place),
+        Request::Stats => stats::send(number, place),
+        Request::Setup { cpus } => stats::setup(number, cpus, place),
     }
 }
 

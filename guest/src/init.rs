@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use crate::guest::Guest;
 use crate::options::{Options, Usage};
 use crate::place::User;
+use crate::seccomp;
 use crate::sys::{file, process};
 
 /// Runs the guest; comes back only if it cannot start.
@@ -15,6 +16,8 @@ pub fn init(arguments: &[&[u8]], secret: Vec<u8>) -> Result<core::convert::Infal
     process::default_signals();
     let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     let _ = process::set_limit(libc::RLIMIT_CORE, &none);
+    // Modes on the wire are meant as they are; commands get a mask of their own.
+    process::set_umask(0);
     if process::own_pid() != 1 {
         control(libc::PR_SET_CHILD_SUBREAPER, 1)?;
     }
@@ -27,6 +30,9 @@ pub fn init(arguments: &[&[u8]], secret: Vec<u8>) -> Result<core::convert::Infal
     let user = User { uid: options.uid, gid: options.gid, plain: options.plain };
     let guest =
         Guest::new(options.socket, secret, workspace, user).map_err(|_| Usage("the kernel refuses the basics"))?;
+    if !options.plain && options.seccomp {
+        process::load_seccomp(&seccomp::filter()).map_err(|_| Usage("the kernel refuses the seccomp filter"))?;
+    }
     guest.run()
 }
 

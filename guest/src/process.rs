@@ -292,7 +292,12 @@ impl Service for Process {
         if over(self.started_us, self.limits.wall) {
             self.kill(Cause::TimedOut);
         } else if over(self.last_output_us, self.limits.idle) {
-            self.kill(Cause::Idle);
+            // What waits for credit, or for a connection, has been written.
+            if self.outputs.iter().any(|(fd, output)| fd.is_some() && output.ready) {
+                self.last_output_us = now_us;
+            } else {
+                self.kill(Cause::Idle);
+            }
         }
     }
 }

@@ -75,6 +75,11 @@ pub fn watch_here(inotify: &Fd, mask: u32) -> Result<i32> {
     Ok(wd as i32)
 }
 
+pub fn unwatch(inotify: &Fd, watch: i32) {
+    // SAFETY: no pointers.
+    let _ = unsafe { syscall!(libc::SYS_inotify_rm_watch, inotify.raw(), watch) };
+}
+
 fn clock(which: i32) -> (i64, i64) {
     let mut time = [0i64; 2];
     // SAFETY: a timespec is two 64-bit words on both architectures.

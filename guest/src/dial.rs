@@ -1,0 +1,138 @@
+//! Connections to what listens inside the sandbox.
+
+use alloc::boxed::Box;
+
+use crate::fail::{Code, Fail};
+use crate::files::acting_fail;
+use crate::place::{Next, Opened, Place, Service, token};
+use crate::streams::{Got, Inbound, Outbound};
+use crate::sys::socket;
+use crate::sys::{Errno, Fd};
+use crate::wire::{Violation, kind};
+
+const SLICE: usize = 256 * 1024;
+
+/// A connection, from the first attempt to the end of both directions.
+pub struct Dialled {
+    socket: Fd,
+    connected: bool,
+    /// The kernel has said something about the attempt.
+    woken: bool,
+    input: Inbound,
+    /// We have said that nothing more will come.
+    shut: bool,
+    output: Outbound,
+    output_ended: bool,
+    closed: bool,
+}
+
+pub fn open(channel: u32, credit: u32, to: (u8, u16, &[u8]), place: &mut Place) -> Opened {
+    let acting = place.user.act().map_err(acting_fail)?;
+    let socket = match to {
+        (1, port, _) if port > 0 => socket::connect_loopback(port),
+        (2, _, path) if path.first() == Some(&b'/') => socket::connect_unix(path),
+        _ => return Err(Fail::new(Code::Invalid, "neither a port nor an absolute path")),
+    };
+    drop(acting);
+    let socket = socket.map_err(refused)?;
+    let interest = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP;
+    place.poll.add(&socket, token(channel, 0), interest).map_err(|error| Fail::of(error, "cannot wait for it"))?;
+    Ok(Some(Box::new(Dialled {
+        socket,
+        connected: false,
+        woken: false,
+        input: Inbound::default(),
+        shut: false,
+        output: Outbound::new(1, credit, 0),
+        output_ended: false,
+        closed: false,
+    })))
+}
+
+fn refused(error: Errno) -> Fail {
+    match error.0 {
+        // A full backlog of a unix socket.
+        libc::EAGAIN => Fail { errno: error.0, ..Fail::new(Code::Refused, "the listener is busy") },
+        libc::EPROTOTYPE => Fail { errno: error.0, ..Fail::new(Code::Refused, "not a stream socket") },
+        _ => Fail::of(error, "cannot connect"),
+    }
+}
+
+impl Dialled {
+    fn exchange(&mut self, channel: u32, place: &mut Place) {
+        self.input.pump(Some(&self.socket));
+        if self.input.is_done() && !self.shut {
+            self.shut = true;
+            socket::shut_write(&self.socket);
+        }
+        self.input.repay(channel, &mut place.out);
+        let mut budget = SLICE;
+        while !self.output_ended && self.output.is_runnable() && budget > 0 && place.out.has_room() {
+            match self.output.read(&self.socket, false, channel, &mut place.out) {
+                Ok(Got::Bytes(count)) => budget = budget.saturating_sub(count),
+                Ok(Got::Nothing) => {}
+                Ok(Got::End) | Err(_) => {
+                    self.output_ended = true;
+                    place.out.frames.begin(channel, kind::EOF).u8(1).end();
+                }
+            }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.closed || (self.output_ended && (self.input.is_done() || self.input.is_broken()))
+    }
+}
+
+impl Service for Dialled {
+    fn run(&mut self, channel: u32, place: &mut Place) -> Next {
+        if !self.connected && !self.closed {
+            if !self.woken {
+                return Next::Wait;
+            }
+            if let Err(error) = socket::connected(&self.socket) {
+                refused(error).send(channel, &mut place.out.frames);
+                return Next::Done;
+            }
+            self.connected = true;
+            place.out.frames.begin(channel, kind::STARTED).end();
+        }
+        if !self.closed {
+            self.exchange(channel, place);
+        }
+        if self.is_over() {
+            place.out.frames.begin(channel, kind::END).end();
+            return Next::Done;
+        }
+        if !self.output_ended && self.output.is_runnable() { Next::Again } else { Next::Wait }
+    }
+
+    fn wake(&mut self, _source: u8, events: u32) -> bool {
+        self.woken = true;
+        self.output.wake(events);
+        true
+    }
+
+    fn data(&mut self, stream: u8, bytes: &[u8], _place: &mut Place) -> Result<(), Violation> {
+        if stream != 0 {
+            return Err(Violation);
+        }
+        self.input.push(Some(&self.socket), bytes)
+    }
+
+    fn eof(&mut self, stream: u8) {
+        if stream == 0 {
+            self.input.end();
+        }
+    }
+
+    fn credit(&mut self, stream: u8, bytes: u32) {
+        if stream == 1 {
+            self.output.credit = self.output.credit.saturating_add(bytes.into());
+        }
+    }
+
+    fn close(&mut self, _place: &mut Place) {
+        self.closed = true;
+    }
+}

@@ -1,0 +1,181 @@
+//! Files: the requests that have their answer at once, and reading.
+
+use alloc::boxed::Box;
+
+use crate::fail::{Code, Fail};
+use crate::paths;
+use crate::place::{Next, Opened, Place, Service};
+use crate::sys::file::{self, Stat, stat_at, stat_of};
+use crate::sys::{Errno, Fd};
+use crate::wire::{Frames, MAX_DATA, kind};
+
+const SLICE: usize = 256 * 1024;
+
+/// `stat` as the wire has it.
+pub fn put_stat(out: &mut Frames, stat: &Stat) {
+    let kind = match stat.mode & libc::S_IFMT {
+        libc::S_IFREG => 1,
+        libc::S_IFDIR => 2,
+        libc::S_IFLNK => 3,
+        _ => 4,
+    };
+    out.u8(kind).u32(stat.mode & 0o7777).u64(stat.size).i64(stat.mtime_ns).u32(stat.uid);
+}
+
+/// Ends a channel that has nothing more to say than that it is done.
+pub fn end(channel: u32, place: &mut Place) -> Opened {
+    place.out.frames.begin(channel, kind::END).end();
+    Ok(None)
+}
+
+pub fn acting_fail(error: Errno) -> Fail {
+    Fail::of(error, "cannot act as the sandbox user")
+}
+
+pub fn stat(channel: u32, path: &[u8], follow: bool, place: &mut Place) -> Opened {
+    let path = paths::check(path)?;
+    let _acting = place.user.act().map_err(acting_fail)?;
+    let flags = if follow { libc::O_PATH } else { libc::O_PATH | libc::O_NOFOLLOW };
+    let fd = paths::open(&place.workspace, &path, flags).map_err(|error| Fail::of(error, "cannot find it"))?;
+    let stat = stat_of(&fd).map_err(|error| Fail::of(error, "cannot look at it"))?;
+    let out = &mut place.out.frames;
+    put_stat(out.begin(channel, kind::END), &stat);
+    out.end();
+    Ok(None)
+}
+
+pub fn mkdir(channel: u32, path: &[u8], mode: u32, parents: bool, place: &mut Place) -> Opened {
+    let path = paths::check(path)?;
+    {
+        let _acting = place.user.act().map_err(acting_fail)?;
+        let root = &place.workspace;
+        let (directory, name) = if parents { paths::make_parent(root, &path)? } else { paths::parent(root, &path)? };
+        match file::make_directory_at(&directory, &name, mode & 0o777) {
+            Err(Errno(libc::EEXIST)) if parents && is_directory(&directory, &name) => {}
+            made => made.map_err(|error| Fail::of(error, "cannot make the directory"))?,
+        }
+    }
+    end(channel, place)
+}
+
+fn is_directory(directory: &Fd, name: &core::ffi::CStr) -> bool {
+    stat_at(directory, name).is_ok_and(|stat| stat.is(libc::S_IFDIR))
+}
+
+/// `move` is a word of the language.
+pub fn rename(channel: u32, from: &[u8], to: &[u8], replace: bool, place: &mut Place) -> Opened {
+    let (from, to) = (paths::check(from)?, paths::check(to)?);
+    {
+        let _acting = place.user.act().map_err(acting_fail)?;
+        let source = paths::parent(&place.workspace, &from)?;
+        let target = paths::parent(&place.workspace, &to)?;
+        put_in_place((&source.0, &source.1), (&target.0, &target.1), replace).map_err(|error| match error {
+            // Not an escape: two file systems meet inside the workspace.
+            Errno(libc::EXDEV) => Fail { errno: libc::EXDEV, ..Fail::new(Code::InputOutput, "on another file system") },
+            error => Fail::of(error, "cannot move it"),
+        })?;
+    }
+    end(channel, place)
+}
+
+/// Renames; without `replace` only if the target does not exist.
+pub fn put_in_place(
+    from: (&Fd, &core::ffi::CStr),
+    to: (&Fd, &core::ffi::CStr),
+    replace: bool,
+) -> crate::sys::Result<()> {
+    if replace {
+        return file::rename_at(from, to, 0);
+    }
+    match file::rename_at(from, to, libc::RENAME_NOREPLACE) {
+        // A file system that cannot do it in one step.
+        Err(Errno(libc::EINVAL)) => match stat_at(to.0, to.1) {
+            Ok(_) => Err(Errno(libc::EEXIST)),
+            Err(_) => file::rename_at(from, to, 0),
+        },
+        other => other,
+    }
+}
+
+/// A file on its way to the host.
+pub struct Reading {
+    file: Fd,
+    offset: u64,
+    left: u64,
+    sent: u64,
+    credit: u64,
+}
+
+/// Opens a regular file, whatever else may stand there, and sends STARTED.
+pub fn read(channel: u32, credit: u32, path: &[u8], range: (u64, u64), place: &mut Place) -> Opened {
+    let path = paths::check(path)?;
+    let acting = place.user.act().map_err(acting_fail)?;
+    // Not waited for, whatever it is: a FIFO opens at once, and is then seen not to be a file.
+    let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_NOCTTY;
+    let file = paths::open(&place.workspace, &path, flags).map_err(|error| Fail::of(error, "cannot open it"))?;
+    drop(acting);
+    let stat = stat_of(&file).map_err(|error| Fail::of(error, "cannot look at it"))?;
+    if !stat.is(libc::S_IFREG) {
+        return Err(Fail::new(Code::NotAFile, "not a regular file"));
+    }
+    let out = &mut place.out.frames;
+    put_stat(out.begin(channel, kind::STARTED), &stat);
+    out.end();
+    let (offset, length) = range;
+    let left = stat.size.saturating_sub(offset).min(length);
+    Ok(Some(Box::new(Reading { file, offset, left, sent: 0, credit: credit.into() })))
+}
+
+impl Reading {
+    /// Reads once, straight into a frame; none at the end of a file that has shrunk.
+    fn read_once(&mut self, channel: u32, place: &mut Place) -> Result<usize, Fail> {
+        let room = self.left.min(self.credit).min(MAX_DATA as u64) as usize;
+        let out = &mut place.out.frames;
+        out.begin(channel, kind::DATA).u8(1);
+        let count = out.read_in(room, |into| self.file.read_at(into, self.offset));
+        match count {
+            Ok(count) if count > 0 => out.end(),
+            _ => out.forget(),
+        }
+        count.map_err(|error| Fail::of(error, "cannot read it"))
+    }
+}
+
+impl Service for Reading {
+    fn run(&mut self, channel: u32, place: &mut Place) -> Next {
+        let mut budget = SLICE;
+        while self.left > 0 && self.credit > 0 && budget > 0 && place.out.has_room() {
+            match self.read_once(channel, place) {
+                Ok(0) => self.left = 0,
+                Ok(count) => {
+                    let bytes = count as u64;
+                    (self.offset, self.left) = (self.offset + bytes, self.left - bytes);
+                    (self.sent, self.credit) = (self.sent + bytes, self.credit - bytes);
+                    budget = budget.saturating_sub(count);
+                }
+                Err(fail) => {
+                    fail.send(channel, &mut place.out.frames);
+                    return Next::Done;
+                }
+            }
+        }
+        match (self.left, self.credit) {
+            (0, _) => {
+                place.out.frames.begin(channel, kind::END).u64(self.sent).end();
+                Next::Done
+            }
+            (_, 0) => Next::Wait,
+            _ => Next::Again,
+        }
+    }
+
+    fn credit(&mut self, stream: u8, bytes: u32) {
+        if stream == 1 {
+            self.credit = self.credit.saturating_add(bytes.into());
+        }
+    }
+
+    fn close(&mut self, _place: &mut Place) {
+        self.left = 0;
+    }
+}

@@ -1,0 +1,134 @@
+//! Listing a directory or a tree, a slice at a time.
+
+use alloc::boxed::Box;
+
+use crate::fail::Fail;
+use crate::files::{acting_fail, put_stat};
+use crate::paths;
+use crate::place::{Next, Opened, Place, Service};
+use crate::sys::file::Stat;
+use crate::totals::{SLICE, Totals};
+use crate::walk::{Step, TEMPORARY, Walk};
+use crate::wire::{Frames, MAX_DATA, kind};
+
+/// Entries are sent when so many bytes have come together.
+const BATCH: usize = 32 * 1024;
+
+/// A listing on its way to the host.
+pub struct Listing {
+    walk: Walk,
+    recursive: bool,
+    entries_left: u32,
+    truncated: bool,
+    totals: Totals,
+    batch: Frames,
+    credit: u64,
+    finished: bool,
+    closed: bool,
+}
+
+pub fn open(credit: u32, path: &[u8], recursive: bool, max_entries: u32, place: &mut Place) -> Opened {
+    let path = paths::check(path)?;
+    let _acting = place.user.act().map_err(acting_fail)?;
+    let totals = Totals::default();
+    let walk = totals.begin(&place.workspace, &path).map_err(|error| Fail::of(error, "cannot list it"))?;
+    Ok(Some(Box::new(Listing {
+        walk,
+        recursive,
+        entries_left: max_entries,
+        truncated: false,
+        totals,
+        batch: Frames::default(),
+        credit: credit.into(),
+        finished: false,
+        closed: false,
+    })))
+}
+
+impl Listing {
+    fn gather(&mut self) {
+        for _ in 0..SLICE {
+            if self.batch.buffer.len() >= BATCH {
+                return;
+            }
+            match self.walk.step() {
+                Ok(Step::Entry(name, _)) if name.to_bytes().starts_with(TEMPORARY) => {}
+                Ok(Step::Entry(name, stat)) => {
+                    self.note(&stat);
+                    if self.recursive && stat.is(libc::S_IFDIR) {
+                        // One that may not be read is listed, and counts as empty.
+                        let _ = self.walk.descend(name);
+                    }
+                }
+                Ok(Step::Leave(_)) => {}
+                Ok(Step::Done) | Err(_) => {
+                    self.finished = true;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, stat: &Stat) {
+        self.totals.add(stat);
+        // A path that fits no frame can be counted, but not told.
+        if self.entries_left == 0 || self.walk.path().len() > MAX_DATA - BATCH - 64 {
+            self.truncated = true;
+            return;
+        }
+        self.entries_left -= 1;
+        put_stat(&mut self.batch, stat);
+        self.batch.string(self.walk.path());
+    }
+
+    /// Sends what has come together, if there is credit for it.
+    fn send(&mut self, channel: u32, place: &mut Place) -> bool {
+        let length = self.batch.buffer.len() as u64;
+        if length > self.credit {
+            return false;
+        }
+        if length > 0 {
+            self.credit -= length;
+            place.out.frames.begin(channel, kind::DATA).u8(1).raw(&self.batch.buffer).end();
+            self.batch.buffer.clear();
+        }
+        true
+    }
+
+    fn send_end(&self, channel: u32, place: &mut Place) -> Next {
+        let Totals { files, directories, bytes } = self.totals;
+        let out = &mut place.out.frames;
+        out.begin(channel, kind::END).u64(files).u64(directories).u64(bytes).u8(self.truncated.into()).end();
+        Next::Done
+    }
+}
+
+impl Service for Listing {
+    fn run(&mut self, channel: u32, place: &mut Place) -> Next {
+        if self.closed {
+            return self.send_end(channel, place);
+        }
+        if !self.finished && self.batch.buffer.len() < BATCH {
+            match place.user.act() {
+                Ok(_acting) => self.gather(),
+                Err(_) => self.finished = true,
+            }
+        }
+        let due = self.finished || self.batch.buffer.len() >= BATCH;
+        if due && !self.send(channel, place) {
+            return Next::Wait;
+        }
+        if self.finished { self.send_end(channel, place) } else { Next::Again }
+    }
+
+    fn credit(&mut self, stream: u8, bytes: u32) {
+        if stream == 1 {
+            self.credit = self.credit.saturating_add(bytes.into());
+        }
+    }
+
+    fn close(&mut self, _place: &mut Place) {
+        self.closed = true;
+        self.truncated = true;
+    }
+}

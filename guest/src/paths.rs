@@ -1,0 +1,231 @@
+//! Paths of the host, resolved beneath the workspace.
+//!
+//! The kernel resolves them where it can (`openat2`), component by component where it cannot (gVisor). Either way nothing
+//! is checked first and used later: what was resolved is an open descriptor.
+
+use alloc::ffi::CString;
+use alloc::vec::Vec;
+use core::ffi::CStr;
+
+use crate::fail::{Code, Fail};
+use crate::sys::file::{self, open_at, open_beneath, read_link_at, stat_of};
+use crate::sys::{Errno, Fd, Result};
+
+const BENEATH: u64 = libc::RESOLVE_BENEATH | libc::RESOLVE_NO_MAGICLINKS;
+/// As the kernel has it.
+const MAX_LINKS: usize = 40;
+/// A concurrent rename makes the kernel unsure about `..`; it asks to be asked again.
+const ATTEMPTS: usize = 16;
+
+/// A path that is relative and has no zero byte; `""` is the workspace.
+pub fn check(path: &[u8]) -> core::result::Result<CString, Fail> {
+    if path.first() == Some(&b'/') {
+        return Err(Fail::new(Code::Escapes, "the path is absolute"));
+    }
+    let path = if path.is_empty() { b"." } else { path };
+    CString::new(path).map_err(|_| Fail::new(Code::Invalid, "a zero byte in the path"))
+}
+
+/// Opens what `path` names. With `O_NOFOLLOW` a symbolic link at its end is not followed.
+pub fn open(root: &Fd, path: &CStr, flags: i32) -> Result<Fd> {
+    for _ in 0..ATTEMPTS {
+        match open_beneath(root, path, flags, BENEATH) {
+            Err(Errno(libc::EAGAIN)) => {}
+            Err(Errno(libc::ENOSYS)) => return walk(root, path.to_bytes(), flags),
+            other => return other,
+        }
+    }
+    Err(Errno(libc::EBUSY))
+}
+
+/// The directory that holds the last component, and that component.
+pub fn parent(root: &Fd, path: &CStr) -> core::result::Result<(Fd, CString), Fail> {
+    let (above, name) = split(path)?;
+    let directory = open(root, &above, libc::O_PATH | libc::O_DIRECTORY);
+    Ok((directory.map_err(|error| Fail::of(error, "cannot open the directory above"))?, name))
+}
+
+/// As `parent`, but makes the directories that are missing.
+pub fn make_parent(root: &Fd, path: &CStr) -> core::result::Result<(Fd, CString), Fail> {
+    let (above, name) = split(path)?;
+    make_directories(root, &above)?;
+    parent(root, path).map(|(directory, _)| (directory, name))
+}
+
+fn make_directories(root: &Fd, path: &CStr) -> core::result::Result<(), Fail> {
+    if open(root, path, libc::O_PATH | libc::O_DIRECTORY).is_ok() {
+        return Ok(());
+    }
+    let bytes = path.to_bytes();
+    for end in (1..=bytes.len()).filter(|end| *end == bytes.len() || bytes[*end] == b'/') {
+        let prefix = check(&bytes[..end])?;
+        match open(root, &prefix, libc::O_PATH | libc::O_DIRECTORY) {
+            Err(Errno(libc::ENOENT)) => make_one(root, &prefix)?,
+            other => drop(other.map_err(|error| Fail::of(error, "cannot open a directory above"))?),
+        }
+    }
+    Ok(())
+}
+
+fn make_one(root: &Fd, path: &CStr) -> core::result::Result<(), Fail> {
+    let (directory, name) = parent(root, path)?;
+    match file::make_directory_at(&directory, &name, 0o755) {
+        Ok(()) | Err(Errno(libc::EEXIST)) => Ok(()),
+        Err(error) => Err(Fail::of(error, "cannot make a directory above")),
+    }
+}
+
+/// Cuts the last component off. It must be a name: neither the workspace itself nor a step up.
+fn split(path: &CStr) -> core::result::Result<(CString, CString), Fail> {
+    let bytes = path.to_bytes();
+    let mut end = bytes.len();
+    while end > 0 && bytes[end - 1] == b'/' {
+        end -= 1;
+    }
+    let start = bytes[..end].iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
+    match &bytes[start..end] {
+        b".." if leaves(&bytes[..end]) => Err(Fail::new(Code::Escapes, "the path leaves the workspace")),
+        b"" | b"." | b".." => Err(Fail::new(Code::Invalid, "the path names no entry of a directory")),
+        name => Ok((check(&bytes[..start])?, check(name)?)),
+    }
+}
+
+fn leaves(path: &[u8]) -> bool {
+    let steps = path.split(|byte| *byte == b'/').scan(0i32, |depth, component| {
+        *depth += match component {
+            b"" | b"." => 0,
+            b".." => -1,
+            _ => 1,
+        };
+        Some(*depth)
+    });
+    steps.into_iter().any(|depth| depth < 0)
+}
+
+/// The walk of our own. `..` goes back to a descriptor we came by, so it cannot lead elsewhere.
+fn walk(root: &Fd, path: &[u8], flags: i32) -> Result<Fd> {
+    let mut way: Vec<Fd> = Vec::new();
+    let mut todo: Vec<Vec<u8>> = components(path);
+    let mut links = 0;
+    while let Some(name) = todo.pop() {
+        if name == b".." {
+            way.pop().ok_or(Errno(libc::EXDEV))?;
+            continue;
+        }
+        let name = CString::new(name).map_err(|_| Errno(libc::EINVAL))?;
+        let here = way.last().unwrap_or(root);
+        let next = open_at(here, &name, libc::O_PATH | libc::O_NOFOLLOW, 0)?;
+        let last = todo.is_empty();
+        if stat_of(&next)?.is(libc::S_IFLNK) && !(last && flags & libc::O_NOFOLLOW != 0) {
+            links += 1;
+            todo.extend(follow(here, &name, links)?);
+        } else if last && flags & libc::O_PATH == 0 {
+            return open_at(here, &name, flags | libc::O_NOFOLLOW, 0);
+        } else {
+            way.push(next);
+        }
+    }
+    let here = way.last().unwrap_or(root);
+    if flags & libc::O_DIRECTORY != 0 && !stat_of(here)?.is(libc::S_IFDIR) {
+        return Err(Errno(libc::ENOTDIR));
+    }
+    match way.pop() {
+        Some(fd) if flags & libc::O_PATH != 0 => Ok(fd),
+        Some(fd) => open_at(&fd, c".", flags, 0),
+        None => open_at(root, c".", flags, 0),
+    }
+}
+
+/// Components in the order of a stack, the first on top.
+fn components(path: &[u8]) -> Vec<Vec<u8>> {
+    let parts = path.split(|byte| *byte == b'/').filter(|part| !part.is_empty() && *part != b".");
+    parts.rev().map(<[u8]>::to_vec).collect()
+}
+
+fn follow(here: &Fd, name: &CStr, links: usize) -> Result<Vec<Vec<u8>>> {
+    if links > MAX_LINKS {
+        return Err(Errno(libc::ELOOP));
+    }
+    let mut buffer = [0u8; 4096];
+    match read_link_at(here, name, &mut buffer)? {
+        [b'/', ..] => Err(Errno(libc::EXDEV)),
+        target => Ok(components(target)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    /// Both ways of resolving must agree on every path.
+    fn resolve_both(root: &Fd, path: &str, flags: i32) -> (Result<u64>, Result<u64>) {
+        let path = CString::new(path).unwrap();
+        let inode = |fd: Result<Fd>| fd.and_then(|fd| stat_of(&fd)).map(|stat| stat.inode);
+        (inode(open_beneath(root, &path, flags, BENEATH)), inode(walk(root, path.to_bytes(), flags)))
+    }
+
+    #[test]
+    fn theWalkOfOurOwnAgreesWithTheKernel() {
+        let folder = std::env::temp_dir().join(format!("viv-paths-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("a/b")).unwrap();
+        std::fs::write(folder.join("a/b/file"), "x").unwrap();
+        for (target, link) in [
+            ("a/b", "in"),
+            ("/etc", "out"),
+            ("../..", "up"),
+            ("loop", "loop"),
+            ("b/file", "a/near"),
+            ("..", "a/top"),
+            ("nowhere", "dangling"),
+        ] {
+            symlink(target, folder.join(link)).unwrap();
+        }
+        let path = CString::new(folder.to_str().unwrap()).unwrap();
+        let root = file::open(&path, libc::O_PATH | libc::O_DIRECTORY).unwrap();
+        let paths = [
+            ".",
+            "a",
+            "a/b/file",
+            "in/file",
+            "in/../a",
+            "in/../..",
+            "out",
+            "out/passwd",
+            "up",
+            "up/x",
+            "loop",
+            "a/near",
+            "a/top",
+            "a/top/in/file",
+            "..",
+            "a/../..",
+            "dangling",
+            "a/b/file/x",
+            "a/./b//file",
+            "missing",
+            "a/b/..",
+            "a/top/..",
+        ];
+        for path in paths {
+            for flags in
+                [libc::O_PATH, libc::O_PATH | libc::O_NOFOLLOW, libc::O_RDONLY, libc::O_PATH | libc::O_DIRECTORY]
+            {
+                let (kernel, own) = resolve_both(&root, path, flags);
+                assert_eq!(kernel, own, "{path} with {flags:o}");
+            }
+        }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn theLastComponentMustBeAName() {
+        let code = |path: &str| split(&CString::new(path).unwrap()).unwrap_err().code;
+        assert_eq!(code("."), Code::Invalid);
+        assert_eq!(code("a/.."), Code::Invalid);
+        assert_eq!(code(".."), Code::Escapes);
+        assert_eq!(code("a/../.."), Code::Escapes);
+        let (above, name) = split(c"a/b/").unwrap();
+        assert_eq!((above.to_bytes(), name.to_bytes()), (&b"a/"[..], &b"b"[..]));
+    }
+}

@@ -1,0 +1,96 @@
+//! Removing an entry, or a whole tree from its leaves up. Links are removed, never followed.
+
+use alloc::boxed::Box;
+use alloc::ffi::CString;
+use alloc::vec::Vec;
+
+use crate::fail::{Code, Fail};
+use crate::files::acting_fail;
+use crate::paths;
+use crate::place::{Next, Opened, Place, Service};
+use crate::sys::file::{open_at, stat_at, unlink_at};
+use crate::sys::{Errno, Fd, Result};
+use crate::totals::SLICE;
+use crate::walk::{Step, Walk};
+use crate::wire::kind;
+
+/// A tree that is being removed.
+pub struct Removing {
+    directory: Fd,
+    name: CString,
+    walk: Walk,
+    removed: u64,
+    closed: bool,
+}
+
+pub fn open(channel: u32, path: &[u8], recursive: bool, place: &mut Place) -> Opened {
+    let path = paths::check(path)?;
+    let acting = place.user.act().map_err(acting_fail)?;
+    let (directory, name) = paths::parent(&place.workspace, &path)?;
+    let stat = stat_at(&directory, &name).map_err(|error| Fail::of(error, "cannot find it"))?;
+    if recursive && stat.is(libc::S_IFDIR) {
+        let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW;
+        let walk = open_at(&directory, &name, flags, 0).and_then(|fd| Walk::new(fd, Vec::new()));
+        let walk = walk.map_err(|error| Fail::of(error, "cannot open the directory"))?;
+        return Ok(Some(Box::new(Removing { directory, name, walk, removed: 0, closed: false })));
+    }
+    let flags = if stat.is(libc::S_IFDIR) { libc::AT_REMOVEDIR } else { 0 };
+    unlink_at(&directory, &name, flags).map_err(|error| Fail::of(error, "cannot remove it"))?;
+    drop(acting);
+    place.out.frames.begin(channel, kind::END).u64(1).end();
+    Ok(None)
+}
+
+impl Removing {
+    /// Removes a slice; true when all is gone.
+    fn remove_some(&mut self) -> Result<bool> {
+        for _ in 0..SLICE {
+            match self.walk.step()? {
+                Step::Entry(name, stat) if stat.is(libc::S_IFDIR) => self.walk.descend(name)?,
+                Step::Entry(name, _) => self.unlink(&name, 0)?,
+                Step::Leave(name) => self.unlink(&name, libc::AT_REMOVEDIR)?,
+                Step::Done => {
+                    unlink_at(&self.directory, &self.name, libc::AT_REMOVEDIR)?;
+                    self.removed += 1;
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn unlink(&mut self, name: &CString, flags: i32) -> Result<()> {
+        match unlink_at(self.walk.directory()?, name, flags) {
+            // Somebody else was faster.
+            Err(Errno(libc::ENOENT)) => Ok(()),
+            Err(error) => Err(error),
+            Ok(()) => {
+                self.removed += 1;
+                Ok(())
+            }
+        }
+    }
+
+    fn advance(&mut self, place: &Place) -> core::result::Result<bool, Fail> {
+        if self.closed {
+            return Err(Fail::new(Code::Invalid, "closed by the host"));
+        }
+        let _acting = place.user.act().map_err(acting_fail)?;
+        self.remove_some().map_err(|error| Fail::of(error, "cannot remove an entry"))
+    }
+}
+
+impl Service for Removing {
+    fn run(&mut self, channel: u32, place: &mut Place) -> Next {
+        match self.advance(place) {
+            Ok(false) => return Next::Again,
+            Ok(true) => place.out.frames.begin(channel, kind::END).u64(self.removed).end(),
+            Err(fail) => fail.send(channel, &mut place.out.frames),
+        }
+        Next::Done
+    }
+
+    fn close(&mut self, _place: &mut Place) {
+        self.closed = true;
+    }
+}

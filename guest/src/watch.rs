@@ -1,0 +1,291 @@
+//! Watching a directory or a tree for changes.
+//!
+//! The kernel watches single directories, so a tree is walked once, and every directory that appears later is walked as
+//! well. What is found in such a new directory is told as created, because it may have come before the watch did.
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::ffi::CString;
+use alloc::vec::Vec;
+use core::ffi::CStr;
+
+use crate::fail::{Code, Fail};
+use crate::files::acting_fail;
+use crate::paths;
+use crate::place::{Next, Opened, Place, Service, token};
+use crate::sys::event::{inotify, unwatch, watch_here};
+use crate::sys::file::enter;
+use crate::sys::{Errno, Fd, Result};
+use crate::totals::SLICE;
+use crate::walk::{Step, TEMPORARY, Walk};
+use crate::wire::{Frames, kind};
+
+const MASK: u32 = libc::IN_CREATE
+    | libc::IN_DELETE
+    | libc::IN_CLOSE_WRITE
+    | libc::IN_MOVED_FROM
+    | libc::IN_MOVED_TO
+    | libc::IN_ONLYDIR
+    | libc::IN_EXCL_UNLINK;
+const OPEN_DIRECTORY: i32 = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_NONBLOCK;
+/// Events are sent when so many bytes have come together, or there are no more.
+const BATCH: usize = 16 * 1024;
+
+/// What happened, as the wire says it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum What {
+    Created = 1,
+    Modified = 2,
+    Deleted = 3,
+    Overflow = 4,
+}
+
+/// A watch on a directory, or on all below it.
+pub struct Watching {
+    inotify: Fd,
+    root: Fd,
+    recursive: bool,
+    /// Paths of the watched directories, relative to the root.
+    directories: BTreeMap<i32, Vec<u8>>,
+    root_watch: i32,
+    /// Directories that are still to be walked; the first of all is the root.
+    walks: VecDeque<Walk>,
+    started: bool,
+    ready: bool,
+    events: Frames,
+    credit: u64,
+    over: bool,
+}
+
+pub fn open(channel: u32, credit: u32, path: &[u8], recursive: bool, place: &mut Place) -> Opened {
+    let path = paths::check(path)?;
+    let fail = |error| Fail::of(error, "cannot watch it");
+    let _acting = place.user.act().map_err(acting_fail)?;
+    let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NONBLOCK;
+    let root = paths::open(&place.workspace, &path, flags).map_err(fail)?;
+    let inotify = inotify().map_err(fail)?;
+    enter(&root).map_err(fail)?;
+    let root_watch = watch_here(&inotify, MASK).map_err(too_many)?;
+    let mut walks = VecDeque::new();
+    if recursive {
+        let again = paths::open(&root, c".", flags).map_err(fail)?;
+        walks.push_back(Walk::new(again, Vec::new()).map_err(fail)?);
+    }
+    place.poll.add(&inotify, token(channel, 0), libc::EPOLLIN).map_err(fail)?;
+    Ok(Some(Box::new(Watching {
+        inotify,
+        root,
+        recursive,
+        directories: BTreeMap::from([(root_watch, Vec::new())]),
+        root_watch,
+        walks,
+        started: false,
+        ready: true,
+        events: Frames::default(),
+        credit: credit.into(),
+        over: false,
+    })))
+}
+
+fn too_many(error: Errno) -> Fail {
+    match error.0 {
+        libc::ENOSPC => Fail { errno: error.0, ..Fail::new(Code::Busy, "no more watches are allowed") },
+        _ => Fail::of(error, "cannot watch it"),
+    }
+}
+
+impl Watching {
+    fn tell(&mut self, what: What, directory: bool, path: &[u8]) {
+        self.events.u8(what as u8).u8(directory.into()).string(path);
+    }
+
+    /// Watches the directories of a new tree, a slice of it. An error says that not all could be watched.
+    fn walk_some(&mut self) -> Result<()> {
+        for _ in 0..SLICE {
+            let Some(walk) = self.walks.front_mut() else { return Ok(()) };
+            match walk.step() {
+                Ok(Step::Entry(name, stat)) => {
+                    let path = walk.path().to_vec();
+                    let directory = stat.is(libc::S_IFDIR);
+                    if directory && walk.descend(name.clone()).is_ok() {
+                        let watch = enter(walk.directory()?).and_then(|()| watch_here(&self.inotify, MASK))?;
+                        self.directories.insert(watch, path.clone());
+                    }
+                    if self.started && !name.to_bytes().starts_with(TEMPORARY) {
+                        self.tell(What::Created, directory, &path);
+                    }
+                }
+                Ok(Step::Leave(_)) => {}
+                // A directory that has gone meanwhile needs no watch.
+                Ok(Step::Done) | Err(_) => drop(self.walks.pop_front()),
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&mut self) {
+        #[repr(align(8))]
+        struct Buffer([u8; 4096]);
+        let mut buffer = Buffer([0; 4096]);
+        while self.ready && self.events.buffer.len() < BATCH {
+            match self.inotify.read(&mut buffer.0) {
+                Ok(length) if length > 0 => self.take(&buffer.0[..length]),
+                _ => self.ready = false,
+            }
+        }
+    }
+
+    fn take(&mut self, mut records: &[u8]) {
+        while let Some((watch, mask, name, rest)) = record(records) {
+            records = rest;
+            if mask & libc::IN_Q_OVERFLOW != 0 {
+                self.tell(What::Overflow, false, b"");
+            } else if mask & libc::IN_IGNORED != 0 {
+                self.directories.remove(&watch);
+                self.over |= watch == self.root_watch;
+            } else if !name.to_bytes().starts_with(TEMPORARY) && !name.is_empty() {
+                self.happened(watch, mask, name);
+            }
+        }
+    }
+
+    fn happened(&mut self, watch: i32, mask: u32, name: &CStr) {
+        let Some(above) = self.directories.get(&watch) else { return };
+        let path = if above.is_empty() { name.to_bytes().to_vec() } else { [above, name.to_bytes()].join(&b'/') };
+        let directory = mask & libc::IN_ISDIR != 0;
+        let what = match mask & MASK {
+            libc::IN_CREATE | libc::IN_MOVED_TO => What::Created,
+            libc::IN_DELETE | libc::IN_MOVED_FROM => What::Deleted,
+            _ => What::Modified,
+        };
+        self.tell(what, directory, &path);
+        if directory && self.recursive {
+            match what {
+                What::Created => self.appeared(path),
+                _ => self.gone(&path),
+            }
+        }
+    }
+
+    /// A directory has come: it is watched, and then looked through.
+    fn appeared(&mut self, path: Vec<u8>) {
+        let Ok(name) = CString::new(path.clone()) else { return };
+        let walk = paths::open(&self.root, &name, OPEN_DIRECTORY).and_then(|fd| {
+            enter(&fd)?;
+            let watch = watch_here(&self.inotify, MASK)?;
+            self.directories.insert(watch, path.clone());
+            Walk::new(fd, path)
+        });
+        match walk {
+            Ok(walk) => self.walks.push_back(walk),
+            Err(Errno(libc::ENOSPC)) => self.tell(What::Overflow, true, b""),
+            Err(_) => {}
+        }
+    }
+
+    /// A directory was moved away: what is below it has another name now, or none.
+    fn gone(&mut self, path: &[u8]) {
+        let inotify = &self.inotify;
+        self.directories.retain(|watch, watched| {
+            let below = watched.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest[0] == b'/');
+            if below {
+                unwatch(inotify, *watch);
+            }
+            !below
+        });
+    }
+
+    /// Sends whole events as far as the credit goes.
+    fn send(&mut self, channel: u32, place: &mut Place) -> bool {
+        let length = self.events.buffer.len() as u64;
+        if length > self.credit {
+            return false;
+        }
+        if length > 0 {
+            self.credit -= length;
+            let mut rest = self.events.buffer.as_slice();
+            while !rest.is_empty() {
+                let (now, later) = rest.split_at(whole_events(rest));
+                place.out.frames.begin(channel, kind::DATA).u8(1).raw(now).end();
+                rest = later;
+            }
+            self.events.buffer.clear();
+        }
+        true
+    }
+
+    fn look(&mut self, place: &Place) -> core::result::Result<(), Fail> {
+        let _acting = place.user.act().map_err(acting_fail)?;
+        if let Err(error) = self.walk_some() {
+            if !self.started {
+                return Err(too_many(error));
+            }
+            self.walks.pop_front();
+            self.tell(What::Overflow, true, b"");
+        }
+        if self.walks.is_empty() {
+            self.read();
+        }
+        Ok(())
+    }
+}
+
+/// How many bytes of whole events fit into one frame.
+fn whole_events(bytes: &[u8]) -> usize {
+    let mut end = 0;
+    while let Some(head) = bytes.get(end + 2..end + 6).and_then(|head| head.first_chunk()) {
+        let next = end + 6 + u32::from_be_bytes(*head) as usize;
+        if next > crate::wire::MAX_DATA && end > 0 {
+            break;
+        }
+        end = next;
+    }
+    end.min(bytes.len())
+}
+
+/// One inotify record: watch, mask, name, and what follows it.
+fn record(bytes: &[u8]) -> Option<(i32, u32, &CStr, &[u8])> {
+    let word = |at: usize| bytes.get(at..)?.first_chunk().map(|word| u32::from_ne_bytes(*word));
+    let end = 16 + word(12)? as usize;
+    let name = CStr::from_bytes_until_nul(bytes.get(16..end)?).unwrap_or(c"");
+    Some((word(0)? as i32, word(4)?, name, &bytes[end..]))
+}
+
+impl Service for Watching {
+    fn run(&mut self, channel: u32, place: &mut Place) -> Next {
+        if !self.over
+            && self.events.buffer.len() < BATCH
+            && let Err(fail) = self.look(place)
+        {
+            fail.send(channel, &mut place.out.frames);
+            return Next::Done;
+        }
+        if !self.started && self.walks.is_empty() {
+            self.started = true;
+            place.out.frames.begin(channel, kind::STARTED).end();
+        }
+        let sent = self.send(channel, place);
+        if self.over {
+            place.out.frames.begin(channel, kind::END).end();
+            return Next::Done;
+        }
+        if sent && (self.ready || !self.walks.is_empty()) { Next::Again } else { Next::Wait }
+    }
+
+    fn wake(&mut self, _source: u8, _events: u32) -> bool {
+        self.ready = true;
+        true
+    }
+
+    fn credit(&mut self, stream: u8, bytes: u32) {
+        if stream == 1 {
+            self.credit = self.credit.saturating_add(bytes.into());
+        }
+    }
+
+    fn close(&mut self, _place: &mut Place) {
+        self.over = true;
+        self.events.buffer.clear();
+    }
+}

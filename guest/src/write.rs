@@ -1,0 +1,212 @@
+//! Writing a file: collected under a temporary name, checked, then renamed.
+
+use alloc::boxed::Box;
+use alloc::ffi::CString;
+use alloc::format;
+
+use crate::fail::{Code, Fail};
+use crate::files::{acting_fail, put_in_place, put_stat};
+use crate::paths;
+use crate::place::{Next, Opened, Place, Service, User};
+use crate::request::Write;
+use crate::sys::file::{open_at, set_mode, stat_at, stat_of, unlink_at};
+use crate::sys::{Errno, Fd, process};
+use crate::totals::Totals;
+use crate::walk::Walk;
+use crate::wire::{HOST_CREDIT, MAX_DATA, Violation, kind};
+
+/// A file that is being received.
+pub struct Writing {
+    user: User,
+    directory: Fd,
+    name: CString,
+    temporary: CString,
+    file: Fd,
+    mode: u32,
+    replace: bool,
+    max_size: u64,
+    max_files: u64,
+    max_total: u64,
+    received: u64,
+    owed: u64,
+    state: State,
+}
+
+enum State {
+    Receiving,
+    /// All is there; the limits of the workspace are being checked.
+    Checking(Option<(Walk, Totals)>),
+    Failed(Fail),
+    /// The temporary name is gone.
+    InPlace,
+}
+
+pub fn open(request: &Write, place: &mut Place) -> Opened {
+    let path = paths::check(request.path)?;
+    place.counter += 1;
+    let temporary = format!(".viv-tmp-{}-{}", process::own_pid(), place.counter);
+    let temporary = CString::new(temporary).map_err(|_| Fail::new(Code::Invalid, "no name"))?;
+    let _acting = place.user.act().map_err(acting_fail)?;
+    let root = &place.workspace;
+    let above = if request.make_parents { paths::make_parent(root, &path) } else { paths::parent(root, &path) };
+    let (directory, name) = above?;
+    match stat_at(&directory, &name) {
+        Ok(_) if request.fail_if_exists => return Err(Fail::new(Code::Exists, "the file exists")),
+        Ok(stat) if stat.is(libc::S_IFDIR) => return Err(Fail::new(Code::NotAFile, "a directory is in the way")),
+        _ => {}
+    }
+    let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW;
+    let file = open_at(&directory, &temporary, flags, 0o600);
+    let file = file.map_err(|error| Fail::of(error, "cannot write in that directory"))?;
+    Ok(Some(Box::new(Writing {
+        user: place.user,
+        directory,
+        name,
+        temporary,
+        file,
+        mode: request.mode & 0o777,
+        replace: !request.fail_if_exists,
+        max_size: limit(request.max_size),
+        max_files: limit(request.max_files),
+        max_total: limit(request.max_total),
+        received: 0,
+        owed: 0,
+        state: State::Receiving,
+    })))
+}
+
+fn limit(value: u64) -> u64 {
+    if value == 0 { u64::MAX } else { value }
+}
+
+impl Writing {
+    fn store(&mut self, mut bytes: &[u8]) -> Result<(), Fail> {
+        self.received += bytes.len() as u64;
+        if self.received > self.max_size {
+            return Err(Fail::beyond(Code::TooLarge, self.received, self.max_size, "the file is larger than allowed"));
+        }
+        while !bytes.is_empty() {
+            let count = self.file.write(bytes).map_err(|error| Fail::of(error, "cannot write"))?;
+            bytes = &bytes[count..];
+        }
+        Ok(())
+    }
+
+    fn begin_check(&mut self, place: &Place) -> Result<(), Fail> {
+        let mut check = None;
+        if self.max_files != u64::MAX || self.max_total != u64::MAX {
+            let _acting = self.user.act().map_err(acting_fail)?;
+            let totals = Totals::default();
+            let walk = totals.begin(&place.workspace, c".").map_err(|error| Fail::of(error, "cannot count files"))?;
+            check = Some((walk, totals));
+        }
+        self.state = State::Checking(check);
+        Ok(())
+    }
+
+    /// Counts on; true when the file may be put in place.
+    fn check(&mut self) -> Result<bool, Fail> {
+        let State::Checking(Some((walk, totals))) = &mut self.state else { return Ok(true) };
+        let acting = self.user.act().map_err(acting_fail)?;
+        if !totals.count_some(walk) {
+            return Ok(false);
+        }
+        let old = stat_at(&self.directory, &self.name).ok();
+        drop(acting);
+        let files = totals.files + u64::from(old.is_none());
+        if files > self.max_files {
+            return Err(Fail::beyond(Code::TooManyFiles, files, self.max_files, "the workspace has too many files"));
+        }
+        let replaced = old.filter(|stat| stat.is(libc::S_IFREG)).map_or(0, |stat| stat.size);
+        let total = (totals.bytes + self.received).saturating_sub(replaced);
+        if total > self.max_total {
+            return Err(Fail::beyond(Code::WorkspaceFull, total, self.max_total, "the workspace is full"));
+        }
+        Ok(true)
+    }
+
+    fn put(&mut self, channel: u32, place: &mut Place) -> Result<(), Fail> {
+        let _acting = self.user.act().map_err(acting_fail)?;
+        set_mode(&self.file, self.mode).map_err(|error| Fail::of(error, "cannot set the mode"))?;
+        let stat = stat_of(&self.file).map_err(|error| Fail::of(error, "cannot look at it"))?;
+        put_in_place((&self.directory, &self.temporary), (&self.directory, &self.name), self.replace)
+            .map_err(|error| Fail::of(error, "cannot put the file in place"))?;
+        self.state = State::InPlace;
+        let out = &mut place.out.frames;
+        put_stat(out.begin(channel, kind::END), &stat);
+        out.end();
+        Ok(())
+    }
+
+    fn repay(&mut self, channel: u32, place: &mut Place) {
+        if self.owed >= MAX_DATA as u64 {
+            place.out.frames.begin(channel, kind::CREDIT).u8(0).u32(self.owed as u32).end();
+            self.owed = 0;
+        }
+    }
+
+    fn advance(&mut self, channel: u32, place: &mut Place) -> Result<Next, Fail> {
+        match &self.state {
+            State::Failed(fail) => return Err(*fail),
+            State::Receiving => {
+                self.repay(channel, place);
+                return Ok(Next::Wait);
+            }
+            State::Checking(None) => self.begin_check(place)?,
+            _ => {}
+        }
+        if !self.check()? {
+            return Ok(Next::Again);
+        }
+        self.put(channel, place).map(|()| Next::Done)
+    }
+}
+
+impl Service for Writing {
+    fn run(&mut self, channel: u32, place: &mut Place) -> Next {
+        self.advance(channel, place).unwrap_or_else(|fail| {
+            fail.send(channel, &mut place.out.frames);
+            Next::Done
+        })
+    }
+
+    fn data(&mut self, stream: u8, bytes: &[u8], _place: &mut Place) -> Result<(), Violation> {
+        self.owed += bytes.len() as u64;
+        if stream != 0 || self.owed > HOST_CREDIT {
+            return Err(Violation);
+        }
+        match self.state {
+            State::Receiving => {
+                if let Err(fail) = self.store(bytes) {
+                    self.state = State::Failed(fail);
+                }
+                Ok(())
+            }
+            State::Failed(_) => Ok(()),
+            _ => Err(Violation),
+        }
+    }
+
+    fn eof(&mut self, stream: u8) {
+        if stream == 0 && matches!(self.state, State::Receiving) {
+            self.state = State::Checking(None);
+        }
+    }
+
+    fn close(&mut self, _place: &mut Place) {
+        if !matches!(self.state, State::InPlace) {
+            self.state = State::Failed(Fail::new(Code::Invalid, "closed by the host"));
+        }
+    }
+}
+
+impl Drop for Writing {
+    /// Whatever the way out: an unfinished file leaves nothing behind.
+    fn drop(&mut self) {
+        if !matches!(self.state, State::InPlace)
+            && let Ok(_acting) = self.user.act()
+        {
+            let _: Result<(), Errno> = unlink_at(&self.directory, &self.temporary, 0);
+        }
+    }
+}
