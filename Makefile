@@ -42,13 +42,13 @@ test: setup test-guest ## run every check and every test
 .PHONY: test-guest
 test-guest: setup
 	@$(cargo) fmt --check
-	@$(cargo) clippy --quiet --locked --all-targets -- --deny warnings
+	@$(cargo) clippy --quiet --locked --lib --bins --tests -- --deny warnings
 	@$(cargo) test --quiet --locked
 
 .PHONY: lint
 lint: setup ## formatters, compiler checks and linters, without the tests
 	@$(cargo) fmt --check
-	@$(cargo) clippy --quiet --locked --all-targets -- --deny warnings
+	@$(cargo) clippy --quiet --locked --lib --bins --tests -- --deny warnings
 	@$(mvn) --quiet test-compile spotless:check
 	@if command -v shellcheck >/dev/null; then shellcheck --external-sources $(shell_scripts); fi
 
