@@ -1,0 +1,70 @@
+package dev.vivarium.core.store;
+
+import dev.vivarium.model.End;
+import dev.vivarium.model.Limits;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.UserId;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/// A sandbox as the store knows it: everything a server needs to find it again. Immutable.
+///
+/// A machine of the warm pool has a row without an owner; it gets one when it is handed out.
+public record SandboxRow(
+        SandboxId id,
+        Optional<Owner> owner,
+        Phase phase,
+        String image,
+        String secret,
+        Limits limits,
+        Map<String, String> env,
+        Duration idleTimeout,
+        Instant createdAt,
+        Instant lastActivity,
+        Instant endsAt,
+        Optional<End> end) {
+    public SandboxRow {
+        env = Map.copyOf(env);
+    }
+
+    /// Whose sandbox it is.
+    public record Owner(ThreadId thread, UserId user) {}
+
+    /// What the store says of a sandbox; each has one recovery after a restart.
+    public enum Phase {
+        CREATING,
+        /// Greeted and ready in the warm pool.
+        POOLED,
+        RUNNING,
+        PAUSED,
+        TERMINATED,
+        FAILED;
+
+        String text() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+
+        static Phase of(String text) {
+            return valueOf(text.toUpperCase(Locale.ROOT));
+        }
+    }
+
+    public SandboxRow withPhase(Phase other) {
+        return new SandboxRow(
+                id, owner, other, image, secret, limits, env, idleTimeout, createdAt, lastActivity, endsAt, end);
+    }
+
+    public SandboxRow withSecret(String other) {
+        return new SandboxRow(
+                id, owner, phase, image, other, limits, env, idleTimeout, createdAt, lastActivity, endsAt, end);
+    }
+
+    @Override
+    public String toString() {
+        return "SandboxRow[" + id + ", " + phase + ", " + owner + "]";
+    }
+}

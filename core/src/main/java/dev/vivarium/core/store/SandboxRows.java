@@ -1,0 +1,216 @@
+package dev.vivarium.core.store;
+
+import dev.vivarium.core.store.SandboxRow.Owner;
+import dev.vivarium.core.store.SandboxRow.Phase;
+import dev.vivarium.model.End;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.Limits;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.UserId;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/// The rows of sandboxes and of the threads they belong to. A row that has ended is never changed again, whoever comes
+/// late. Thread-safe.
+public final class SandboxRows {
+    private static final String ALIVE = "ended_at is null";
+
+    private final Db db;
+
+    public SandboxRows(Db db) {
+        this.db = db;
+    }
+
+    /// Whose thread it is, if anybody ever used it.
+    public Optional<UserId> ownerOf(ThreadId thread) {
+        return db.read(sql -> ownerOf(sql, thread));
+    }
+
+    /// Adds a row, and its thread if that is new. Fails with `NoSandboxForThread` when the thread is somebody else's.
+    public void insert(SandboxRow row) {
+        db.write(sql -> {
+            claim(sql, row);
+            return sql.update(
+                    """
+                    insert into sandboxes (id, thread_id, user_id, status, image, secret, memory_bytes, cpus, processes,
+                      disk_bytes, env, idle_timeout_ms, created_at, last_activity, ends_at)
+                    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+                    row.id().value(),
+                    thread(row),
+                    user(row),
+                    row.phase().text(),
+                    row.image(),
+                    row.secret(),
+                    row.limits().memoryBytes(),
+                    row.limits().cpus(),
+                    row.limits().processes(),
+                    row.limits().diskBytes(),
+                    EnvText.encode(row.env()),
+                    row.idleTimeout().toMillis(),
+                    row.createdAt().toEpochMilli(),
+                    row.lastActivity().toEpochMilli(),
+                    row.endsAt().toEpochMilli());
+        });
+    }
+
+    /// Gives a machine of the pool to the owner in `row`. Reports whether it was still in the pool.
+    public boolean handOut(SandboxRow row) {
+        return db.write(sql -> {
+            claim(sql, row);
+            return sql.update(
+                            """
+                            update sandboxes set thread_id = ?, user_id = ?, status = ?, memory_bytes = ?, cpus = ?,
+                              processes = ?, env = ?, idle_timeout_ms = ?, created_at = ?, last_activity = ?, ends_at = ?
+                            where id = ? and status = ?""",
+                            thread(row),
+                            user(row),
+                            row.phase().text(),
+                            row.limits().memoryBytes(),
+                            row.limits().cpus(),
+                            row.limits().processes(),
+                            EnvText.encode(row.env()),
+                            row.idleTimeout().toMillis(),
+                            row.createdAt().toEpochMilli(),
+                            row.lastActivity().toEpochMilli(),
+                            row.endsAt().toEpochMilli(),
+                            row.id().value(),
+                            Phase.POOLED.text())
+                    == 1;
+        });
+    }
+
+    /// Moves a row that has not ended to another phase. Reports whether there was one.
+    public boolean phase(SandboxId id, Phase phase) {
+        return db.write(sql -> sql.update(
+                        "update sandboxes set status = ? where id = ? and " + ALIVE, phase.text(), id.value())
+                == 1);
+    }
+
+    /// Remembers the secret of the guest that is about to be started on the sandbox's old disk.
+    public void secret(SandboxId id, String secret) {
+        db.write(sql ->
+                sql.update("update sandboxes set secret = ? where id = ? and " + ALIVE, secret, id.value()));
+    }
+
+    /// Ends a row for good. The first end stands. Reports whether this was it.
+    public boolean end(SandboxId id, Phase phase, End end) {
+        return db.write(sql -> sql.update(
+                        "update sandboxes set status = ?, end_cause = ?, end_detail = ?, ended_at = ? where id = ? and "
+                                + ALIVE,
+                        phase.text(),
+                        end.cause().label(),
+                        end.detail(),
+                        end.at().toEpochMilli(),
+                        id.value())
+                == 1);
+    }
+
+    /// Forgets a machine that nobody ever owned.
+    public void forgetUnowned(SandboxId id) {
+        db.write(sql -> sql.update("delete from sandboxes where id = ? and thread_id is null", id.value()));
+    }
+
+    /// Saves when each of these was last used.
+    public void lastActivity(Map<SandboxId, Instant> times) {
+        db.write(sql -> {
+            for (var entry : times.entrySet()) {
+                sql.update(
+                        "update sandboxes set last_activity = ? where id = ? and " + ALIVE,
+                        entry.getValue().toEpochMilli(),
+                        entry.getKey().value());
+            }
+            return times.size();
+        });
+    }
+
+    public Optional<SandboxRow> find(SandboxId id) {
+        return db.read(sql -> sql.first("select * from sandboxes where id = ?", SandboxRows::row, id.value()));
+    }
+
+    /// Every row that has not ended.
+    public List<SandboxRow> alive() {
+        return db.read(sql -> sql.list("select * from sandboxes where " + ALIVE, SandboxRows::row));
+    }
+
+    /// Deletes rows that ended before `time`. Returns how many.
+    public int prune(Instant time) {
+        return db.write(sql -> sql.update("delete from sandboxes where ended_at < ?", time.toEpochMilli()));
+    }
+
+    private static Optional<UserId> ownerOf(Sql sql, ThreadId thread) throws SQLException {
+        return sql.first(
+                "select user_id from threads where thread_id = ?",
+                columns -> new UserId(columns.getString(1)),
+                thread.value());
+    }
+
+    /// A thread belongs to the user who first used it, for good.
+    private static void claim(Sql sql, SandboxRow row) throws SQLException {
+        if (row.owner().isEmpty()) {
+            return;
+        }
+        Owner owner = row.owner().get();
+        sql.update(
+                "insert into threads (thread_id, user_id, created_at) values (?, ?, ?) on conflict do nothing",
+                owner.thread().value(),
+                owner.user().value(),
+                row.createdAt().toEpochMilli());
+        if (!ownerOf(sql, owner.thread()).equals(Optional.of(owner.user()))) {
+            throw new SandboxException(new Failure.NoSandboxForThread(owner.thread()));
+        }
+    }
+
+    private static @Nullable String thread(SandboxRow row) {
+        return row.owner().map(owner -> owner.thread().value()).orElse(null);
+    }
+
+    private static @Nullable String user(SandboxRow row) {
+        return row.owner().map(owner -> owner.user().value()).orElse(null);
+    }
+
+    private static SandboxRow row(ResultSet columns) throws SQLException {
+        return new SandboxRow(
+                new SandboxId(columns.getString("id")),
+                owner(columns.getString("thread_id"), columns.getString("user_id")),
+                Phase.of(columns.getString("status")),
+                columns.getString("image"),
+                columns.getString("secret"),
+                new Limits(
+                        columns.getLong("memory_bytes"),
+                        columns.getDouble("cpus"),
+                        columns.getInt("processes"),
+                        columns.getLong("disk_bytes")),
+                EnvText.decode(columns.getString("env")),
+                Duration.ofMillis(columns.getLong("idle_timeout_ms")),
+                Instant.ofEpochMilli(columns.getLong("created_at")),
+                Instant.ofEpochMilli(columns.getLong("last_activity")),
+                Instant.ofEpochMilli(columns.getLong("ends_at")),
+                end(columns));
+    }
+
+    private static Optional<Owner> owner(@Nullable String thread, @Nullable String user) {
+        return thread == null || user == null
+                ? Optional.empty()
+                : Optional.of(new Owner(new ThreadId(thread), new UserId(user)));
+    }
+
+    private static Optional<End> end(ResultSet columns) throws SQLException {
+        String cause = columns.getString("end_cause");
+        if (cause == null) {
+            return Optional.empty();
+        }
+        return Optional.of(new End(
+                End.Cause.valueOf(cause.toUpperCase(Locale.ROOT)),
+                columns.getString("end_detail"),
+                Instant.ofEpochMilli(columns.getLong("ended_at"))));
+    }
+}
