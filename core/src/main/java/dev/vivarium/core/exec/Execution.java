@@ -19,6 +19,7 @@ import dev.vivarium.model.Exit;
 public final class Execution implements AutoCloseable {
     private static final int STDOUT = 1;
 
+    private final Guest guest;
     private final Channel channel;
     private final Command command;
     private final int pid;
@@ -31,7 +32,8 @@ public final class Execution implements AutoCloseable {
         EXITED
     }
 
-    private Execution(Channel channel, Command command, int pid) {
+    private Execution(Guest guest, Channel channel, Command command, int pid) {
+        this.guest = guest;
         this.channel = channel;
         this.command = command;
         this.pid = pid;
@@ -52,7 +54,7 @@ public final class Execution implements AutoCloseable {
         Channel channel =
                 guest.open(service, request, new Subject.Program(command.argv().getFirst()));
         try {
-            return new Execution(channel, command, channel.started(Fields::i32));
+            return new Execution(guest, channel, command, channel.started(Fields::i32));
         } catch (RuntimeException e) {
             channel.close();
             throw e;
@@ -89,7 +91,7 @@ public final class Execution implements AutoCloseable {
                 case Message.Eof _ -> {}
                 case Message.Ended _ -> {
                     progress = Progress.EXITED;
-                    return new ExecEvent.Exited(channel.result(Exits::read));
+                    return new ExecEvent.Exited(guest.explain(channel.result(Exits::read)));
                 }
             }
         }

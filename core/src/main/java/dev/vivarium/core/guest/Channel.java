@@ -25,6 +25,7 @@ public final class Channel implements AutoCloseable {
     private final int number;
     private final Service service;
     private final Subject subject;
+    private final Keeper keeper;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition news = lock.newCondition();
@@ -62,11 +63,12 @@ public final class Channel implements AutoCloseable {
         record Failed(Failure failure) implements Ending {}
     }
 
-    Channel(Connection connection, int number, Service service, Subject subject) {
+    Channel(Connection connection, int number, Service service, Subject subject, Keeper keeper) {
         this.connection = connection;
         this.number = number;
         this.service = service;
         this.subject = subject;
+        this.keeper = keeper;
         this.granted = new int[service.streams + 1];
         this.taken = new int[service.streams + 1];
         for (int stream = 1; stream <= service.streams; stream++) {
@@ -76,6 +78,14 @@ public final class Channel implements AutoCloseable {
 
     /// Waits until the guest has begun, and reads its first answer.
     public <T> T started(Function<Fields, T> shape) {
+        try {
+            return parse(awaitStarted(), shape);
+        } catch (SandboxException e) {
+            throw connection.explained(e);
+        }
+    }
+
+    private Fields awaitStarted() {
         Fields fields;
         lock.lock();
         try {
@@ -92,12 +102,20 @@ public final class Channel implements AutoCloseable {
         if (fields == null) {
             throw connection.violated(new ProtocolViolation("a channel ended before it started"));
         }
-        return parse(fields, shape);
+        return fields;
     }
 
     /// Waits for the next message. After [Message.Ended] it returns that for ever. Throws what the guest failed
     /// with, once everything before it was taken.
     public Message next() {
+        try {
+            return take();
+        } catch (SandboxException e) {
+            throw connection.explained(e);
+        }
+    }
+
+    private Message take() {
         Message message;
         int stream = 0;
         int credit = 0;
@@ -262,12 +280,14 @@ public final class Channel implements AutoCloseable {
     private void end(Ending how) {
         lock.lock();
         try {
-            if (ending == null) {
-                ending = how;
+            if (ending != null) {
+                return;
             }
+            ending = how;
         } finally {
             lock.unlock();
         }
+        keeper.ended(service);
     }
 
     @GuardedBy("lock")

@@ -42,6 +42,7 @@ final class Connection {
     private final Outbound outbound;
     private final AtomicReference<@Nullable Loss> loss = new AtomicReference<>();
     private final List<Runnable> listeners = new ArrayList<>();
+    private volatile Keeper keeper = Keeper.NONE;
 
     Connection(GuestLoop loop, SandboxId id, SocketChannel socket) {
         this.loop = loop;
@@ -61,6 +62,14 @@ final class Connection {
 
     Switchboard switchboard() {
         return switchboard;
+    }
+
+    Keeper keeper() {
+        return keeper;
+    }
+
+    void keptBy(Keeper other) {
+        keeper = other;
     }
 
     Optional<Loss> loss() {
@@ -100,7 +109,7 @@ final class Connection {
     /// Writes one frame. Throws when the guest is lost.
     void send(ByteBuffer... frame) {
         if (!offer(frame)) {
-            throw unreachable();
+            throw explained(unreachable());
         }
     }
 
@@ -166,6 +175,14 @@ final class Connection {
     SandboxException unreachable() {
         Loss known = loss.get();
         return unreachable(known == null ? "the connection is in use" : known.why());
+    }
+
+    /// What a caller is told instead of `failed`, if that is because of a loss. May wait, so no lock may be held.
+    SandboxException explained(SandboxException failed) {
+        if (loss.get() != null && failed.failure() instanceof Failure.GuestUnreachable lost) {
+            return new SandboxException(keeper.explain(lost), failed);
+        }
+        return failed;
     }
 
     SandboxException unreachable(String why) {

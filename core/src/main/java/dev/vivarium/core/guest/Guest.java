@@ -1,5 +1,6 @@
 package dev.vivarium.core.guest;
 
+import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -49,7 +50,12 @@ public final class Guest implements AutoCloseable {
             hello.survivors()
                     .forEach(process -> connection
                             .switchboard()
-                            .reserve(new Channel(connection, process.channel(), Service.EXEC, new Subject.Machine())
+                            .reserve(new Channel(
+                                            connection,
+                                            process.channel(),
+                                            Service.EXEC,
+                                            new Subject.Machine(),
+                                            Keeper.NONE)
                                     .unread()));
             connection.welcome();
             connection.send(new Payload().u16(GENERATION).frame(0, Kind.WELCOME));
@@ -99,9 +105,25 @@ public final class Guest implements AutoCloseable {
         }
         open.append(request);
         // First added, then checked (by send): a loss in between finds the channel.
-        Channel channel = connection.switchboard().add(number -> new Channel(connection, number, service, subject));
-        connection.send(open.frame(channel.number(), Kind.OPEN));
+        Channel channel = add(service, subject);
+        try {
+            connection.send(open.frame(channel.number(), Kind.OPEN));
+        } catch (SandboxException e) {
+            channel.onLost(e.failure());
+            throw e;
+        }
         return channel;
+    }
+
+    private Channel add(Service service, Subject subject) {
+        Keeper keeper = connection.keeper();
+        keeper.began(service);
+        try {
+            return connection.switchboard().add(number -> new Channel(connection, number, service, subject, keeper));
+        } catch (RuntimeException e) {
+            keeper.ended(service);
+            throw e;
+        }
     }
 
     /// Asks something that has no streams, and reads the answer.
@@ -143,6 +165,16 @@ public final class Guest implements AutoCloseable {
     /// Has the guest kill every process and exit. Returns before it has.
     public void shutdown() {
         connection.send(new Payload().frame(0, Kind.SHUTDOWN));
+    }
+
+    /// Has `keeper` answer for this guest from now on.
+    public void keptBy(Keeper keeper) {
+        connection.keptBy(keeper);
+    }
+
+    /// How a command really ended, by the word of the keeper.
+    public Exit explain(Exit exit) {
+        return connection.keeper().explain(exit);
     }
 
     public boolean isOpen() {
