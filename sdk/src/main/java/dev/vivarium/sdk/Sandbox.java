@@ -42,11 +42,11 @@ public final class Sandbox {
     private final List<Consumer<Recreated>> listeners = new CopyOnWriteArrayList<>();
     private volatile boolean ended;
 
-    Sandbox(Engine engine, CommandPolicy policy, NewSandbox request) {
+    Sandbox(Engine engine, CommandPolicy policy, NewSandbox request, Session session) {
         this.engine = engine;
         this.policy = policy;
         this.request = request;
-        this.session = new AtomicReference<>(engine.open(request));
+        this.session = new AtomicReference<>(session);
     }
 
     public SandboxId id() {

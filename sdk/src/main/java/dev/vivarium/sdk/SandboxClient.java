@@ -9,7 +9,6 @@ import dev.vivarium.policy.CommandPolicy;
 import dev.vivarium.sdk.engine.Engine;
 import dev.vivarium.sdk.engine.LocalConfig;
 import dev.vivarium.sdk.engine.LocalMode;
-import dev.vivarium.sdk.engine.Session;
 import dev.vivarium.sdk.http.HttpEngine;
 import dev.vivarium.sdk.http.RemoteConfig;
 import java.net.URI;
@@ -74,12 +73,15 @@ public final class SandboxClient implements AutoCloseable {
     /// for a new one;
     /// one that exists stays as it is.
     public Sandbox sandbox(NewSandbox request) {
-        return new Sandbox(engine, policy, request);
+        return new Sandbox(engine, policy, request, engine.open(request));
     }
 
-    /// The thread's session if it has one that lives; nothing is created.
-    public Optional<Session> find(String thread) {
-        return engine.find(new ThreadId(thread));
+    /// The thread's sandbox if it has one that lives; nothing is created.
+    public Optional<Sandbox> find(String thread) {
+        return engine.find(new ThreadId(thread)).map(session -> {
+            var request = NewSandbox.of(session.info().user(), session.thread());
+            return new Sandbox(engine, policy, request, session);
+        });
     }
 
     /// Ends calls under way and releases connections. Sandboxes on a server live on, to be found again by their

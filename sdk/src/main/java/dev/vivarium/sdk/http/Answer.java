@@ -11,7 +11,7 @@ import java.util.function.Function;
 
 /// What a server said to a call that does not stream: a status, a type and a whole body. Immutable.
 @SuppressWarnings("ArrayRecordComponent") // Read once by its receiver, compared by nobody.
-record Answer(URI server, int status, String contentType, byte[] body) {
+public record Answer(URI server, int status, String contentType, byte[] body) {
     private static final int LAST_SUCCESS = 299;
 
     boolean isProblem() {
@@ -32,11 +32,16 @@ record Answer(URI server, int status, String contentType, byte[] body) {
         return new SandboxException(failure);
     }
 
-    /// The body of a success, read by `codec`; anything else is thrown.
-    <T> T read(Function<JsonFields, T> codec) {
+    /// Throws the failure if it is one.
+    public void requireSuccess() {
         if (status > LAST_SUCCESS || isProblem()) {
             throw failure();
         }
+    }
+
+    /// The body of a success, read by `codec`; anything else is thrown.
+    public <T> T read(Function<JsonFields, T> codec) {
+        requireSuccess();
         return decode(codec);
     }
 

@@ -52,15 +52,15 @@ public final class Connection implements AutoCloseable {
         return config;
     }
 
-    Answer get(String path) {
+    public Answer get(String path) {
         return exchange(request(path).GET().timeout(config.answer()).build());
     }
 
-    Answer delete(String path) {
+    public Answer delete(String path) {
         return exchange(request(path).DELETE().timeout(config.answer()).build());
     }
 
-    Answer post(String path, byte[] json) {
+    public Answer post(String path, byte[] json) {
         return post(path, json, config.answer());
     }
 
@@ -104,7 +104,7 @@ public final class Connection implements AutoCloseable {
         return name + "=" + encoded(value);
     }
 
-    static String encoded(String value) {
+    public static String encoded(String value) {
         return URLEncoder.encode(value, StandardCharsets.UTF_8).replace("+", "%20");
     }
 

@@ -107,7 +107,7 @@ public final class HttpEngine implements Engine {
     @Override
     public void end(SandboxId id) {
         byte[] body = Json.bytes(out -> out.writeStringProperty("session_id", id.value()));
-        connection.post("/cleanup", body).read(fields -> fields);
+        connection.post("/cleanup", body).requireSuccess();
     }
 
     @Override

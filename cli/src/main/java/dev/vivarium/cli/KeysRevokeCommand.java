@@ -1,0 +1,39 @@
+package dev.vivarium.cli;
+
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/// Takes a key back.
+@Command(name = "revoke", description = "Take a key back; it stops working at once.")
+final class KeysRevokeCommand implements Callable<Integer> {
+    private final Terminal terminal;
+
+    @Mixin
+    private ServerOptions server = new ServerOptions();
+
+    @Mixin
+    private OutputOptions output = new OutputOptions();
+
+    @Parameters(index = "0", paramLabel = "KEY_ID")
+    private String keyId = "";
+
+    KeysRevokeCommand(Terminal terminal) {
+        this.terminal = terminal;
+    }
+
+    @Override
+    public Integer call() {
+        try (var admin = server.admin(terminal.env())) {
+            admin.revokeKey(keyId);
+            if (output.isJson()) {
+                terminal.json(out -> {
+                    out.writeStringProperty("key_id", keyId);
+                    out.writeStringProperty("status", "revoked");
+                });
+            }
+            return 0;
+        }
+    }
+}

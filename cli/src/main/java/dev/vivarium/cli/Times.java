@@ -1,0 +1,27 @@
+package dev.vivarium.cli;
+
+import java.time.Duration;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/// Reads spans of time as people write them: `500ms`, `90s`, `10m`, `2h`; a bare number is seconds.
+final class Times implements ITypeConverter<Duration> {
+    private static final Pattern FORM = Pattern.compile("(\\d{1,9})(ms|s|m|h|)");
+
+    @Override
+    public Duration convert(String text) {
+        Matcher parts = FORM.matcher(text);
+        if (!parts.matches()) {
+            throw new TypeConversionException("'" + text + "' is not a time such as 500ms, 90s, 10m or 2h");
+        }
+        long number = Long.parseLong(parts.group(1));
+        return switch (parts.group(2)) {
+            case "ms" -> Duration.ofMillis(number);
+            case "m" -> Duration.ofMinutes(number);
+            case "h" -> Duration.ofHours(number);
+            default -> Duration.ofSeconds(number);
+        };
+    }
+}

@@ -1,0 +1,38 @@
+package dev.vivarium.cli;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/// The command above all others.
+@Command(
+        name = "viv",
+        description = "Sandboxes for AI agents: run commands and move files, thread by thread.",
+        synopsisSubcommandLabel = "COMMAND",
+        footer = {
+            "",
+            "viv serve starts a server, viv image prepares root file systems.",
+            "",
+            "Returns 0 if all is well, 1 for a failure, 2 for wrong use, 3 not found,",
+            "4 no or wrong key, 5 not allowed, 6 in the wrong state, 8 server unreachable,",
+            "9 no room."
+        })
+final class Viv implements Runnable {
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Print this.")
+    @SuppressWarnings("UnusedVariable") // Read by picocli.
+    private boolean help;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // Set by picocli.
+    private CommandSpec spec;
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "say what to do; viv help lists the commands");
+    }
+}

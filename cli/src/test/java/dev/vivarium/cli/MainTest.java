@@ -1,0 +1,102 @@
+package dev.vivarium.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+class MainTest {
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+    @TempDir
+    private Path home;
+
+    @Test
+    void everyCommandThatAnswersSpeaksJson() {
+        var silent = new ArrayList<String>();
+        visit(viv(Map.of()).commandLine(""), silent);
+
+        assertThat(silent).containsExactlyInAnyOrder("viv", "keys", "help");
+    }
+
+    @Test
+    void withoutACommandTheUsageIsShownAsAnError() {
+        assertThat(viv(Map.of()).run()).isEqualTo(ExitCode.USAGE);
+        assertThat(err()).contains("exec").contains("keys");
+        assertThat(out.toString(StandardCharsets.UTF_8)).isEmpty();
+    }
+
+    @Test
+    void helpGoesToStandardOutput() {
+        assertThat(viv(Map.of()).run("exec", "--help")).isZero();
+        assertThat(out.toString(StandardCharsets.UTF_8)).contains("THREAD").contains("--timeout");
+    }
+
+    @Test
+    void withoutAKeyNothingIsSentAndTheSentenceSaysWhereItWasSought() {
+        assertThat(viv(Map.of("VIV_HOME", home.toString())).run("ls", "t1")).isEqualTo(ExitCode.NOT_SIGNED_IN);
+        assertThat(err())
+                .contains("VIV_API_KEY")
+                .contains(home.resolve("credentials").toString());
+    }
+
+    @Test
+    void theKeyOfThisMachinesServerIsNotSentElsewhere() throws Exception {
+        Files.writeString(home.resolve("credentials"), "e2b_secret\n");
+
+        int code = viv(Map.of("VIV_HOME", home.toString())).run("ls", "t1", "--server", "http://sandboxes.example");
+
+        assertThat(code).isEqualTo(ExitCode.NOT_SIGNED_IN);
+    }
+
+    @Test
+    void aServerThatIsNotThereHasACodeOfItsOwn() throws Exception {
+        int port;
+        try (var socket = new ServerSocket(0)) {
+            port = socket.getLocalPort();
+        }
+        var env = Map.of("VIV_SERVER", "http://127.0.0.1:" + port, "VIV_API_KEY", "e2b_x");
+
+        assertThat(viv(env).run("health")).isEqualTo(ExitCode.UNREACHABLE);
+        assertThat(viv(env).run("exec", "t1", "--", "ls", "-l")).isEqualTo(ExitCode.EXEC_FAILED);
+        assertThat(viv(env).run("ls", "t1", "--json")).isEqualTo(ExitCode.UNREACHABLE);
+        assertThat(err()).contains("urn:vivarium:problem:server-unreachable");
+    }
+
+    @Test
+    void theVersionIsTheBuilds() {
+        assertThat(viv(Map.of()).run("version")).isZero();
+        assertThat(out.toString(StandardCharsets.UTF_8)).matches("viv \\d+\\.\\d+\\.\\d+\\S*\n");
+    }
+
+    private Main viv(Map<String, String> env) {
+        return new Main(new Terminal(
+                InputStream.nullInputStream(),
+                new PrintStream(out, true, StandardCharsets.UTF_8),
+                new PrintStream(err, true, StandardCharsets.UTF_8),
+                env));
+    }
+
+    private String err() {
+        return err.toString(StandardCharsets.UTF_8);
+    }
+
+    private static void visit(CommandLine command, List<String> withoutJson) {
+        if (command.getCommandSpec().findOption("--json") == null) {
+            withoutJson.add(command.getCommandName());
+        }
+        command.getSubcommands().values().forEach(sub -> visit(sub, withoutJson));
+    }
+}
