@@ -25,6 +25,8 @@ const MASK: u32 = libc::IN_CREATE
     | libc::IN_CLOSE_WRITE
     | libc::IN_MOVED_FROM
     | libc::IN_MOVED_TO
+    | libc::IN_MOVE_SELF
+    | libc::IN_DELETE_SELF
     | libc::IN_ONLYDIR
     | libc::IN_EXCL_UNLINK;
 const OPEN_DIRECTORY: i32 = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_NONBLOCK;
@@ -44,7 +46,8 @@ enum What {
 /// A watch on a directory, or on all below it.
 pub struct Watching {
     inotify: Fd,
-    root: Fd,
+    /// Path of the root. It is not kept open: a directory that is open is not told to be removed.
+    root: Vec<u8>,
     recursive: bool,
     /// Paths of the watched directories, relative to the root.
     directories: BTreeMap<i32, Vec<u8>>,
@@ -63,19 +66,17 @@ pub fn open(channel: u32, credit: u32, path: &[u8], recursive: bool, place: &mut
     let fail = |error| Fail::of(error, "cannot watch it");
     let _acting = place.user.act().map_err(acting_fail)?;
     let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NONBLOCK;
-    let root = paths::open(&place.workspace, &path, flags).map_err(fail)?;
+    let directory = paths::open(&place.workspace, &path, flags).map_err(fail)?;
     let inotify = inotify().map_err(fail)?;
-    enter(&root).map_err(fail)?;
-    let root_watch = watch_here(&inotify, MASK).map_err(too_many)?;
+    let root_watch = watch_directory(&inotify, &directory, place).map_err(too_many)?;
     let mut walks = VecDeque::new();
     if recursive {
-        let again = paths::open(&root, c".", flags).map_err(fail)?;
-        walks.push_back(Walk::new(again, Vec::new()).map_err(fail)?);
+        walks.push_back(Walk::new(directory, Vec::new()).map_err(fail)?);
     }
     place.poll.add(&inotify, token(channel, 0), libc::EPOLLIN).map_err(fail)?;
     Ok(Some(Box::new(Watching {
         inotify,
-        root,
+        root: path.into_bytes(),
         recursive,
         directories: BTreeMap::from([(root_watch, Vec::new())]),
         root_watch,
@@ -86,6 +87,14 @@ pub fn open(channel: u32, credit: u32, path: &[u8], recursive: bool, place: &mut
         credit: credit.into(),
         over: false,
     })))
+}
+
+/// A path would be followed, so the directory is entered and the watch put on where we are.
+fn watch_directory(inotify: &Fd, directory: &Fd, place: &Place) -> Result<i32> {
+    enter(directory)?;
+    let watch = watch_here(inotify, MASK);
+    enter(&place.workspace)?;
+    watch
 }
 
 fn too_many(error: Errno) -> Fail {
@@ -101,7 +110,7 @@ impl Watching {
     }
 
     /// Watches the directories of a new tree, a slice of it. An error says that not all could be watched.
-    fn walk_some(&mut self) -> Result<()> {
+    fn walk_some(&mut self, place: &Place) -> Result<()> {
         for _ in 0..SLICE {
             let Some(walk) = self.walks.front_mut() else { return Ok(()) };
             match walk.step() {
@@ -109,7 +118,7 @@ impl Watching {
                     let path = walk.path().to_vec();
                     let directory = stat.is(libc::S_IFDIR);
                     if directory && walk.descend(name.clone()).is_ok() {
-                        let watch = enter(walk.directory()?).and_then(|()| watch_here(&self.inotify, MASK))?;
+                        let watch = watch_directory(&self.inotify, walk.directory()?, place)?;
                         self.directories.insert(watch, path.clone());
                     }
                     if self.started && !name.to_bytes().starts_with(TEMPORARY) {
@@ -124,19 +133,19 @@ impl Watching {
         Ok(())
     }
 
-    fn read(&mut self) {
+    fn read(&mut self, place: &Place) {
         #[repr(align(8))]
         struct Buffer([u8; 4096]);
         let mut buffer = Buffer([0; 4096]);
         while self.ready && self.events.buffer.len() < BATCH {
             match self.inotify.read(&mut buffer.0) {
-                Ok(length) if length > 0 => self.take(&buffer.0[..length]),
+                Ok(length) if length > 0 => self.take(&buffer.0[..length], place),
                 _ => self.ready = false,
             }
         }
     }
 
-    fn take(&mut self, mut records: &[u8]) {
+    fn take(&mut self, mut records: &[u8], place: &Place) {
         while let Some((watch, mask, name, rest)) = record(records) {
             records = rest;
             if mask & libc::IN_Q_OVERFLOW != 0 {
@@ -144,13 +153,15 @@ impl Watching {
             } else if mask & libc::IN_IGNORED != 0 {
                 self.directories.remove(&watch);
                 self.over |= watch == self.root_watch;
-            } else if !name.to_bytes().starts_with(TEMPORARY) && !name.is_empty() {
-                self.happened(watch, mask, name);
+            } else if name.is_empty() {
+                self.over |= watch == self.root_watch && mask & (libc::IN_MOVE_SELF | libc::IN_DELETE_SELF) != 0;
+            } else if !name.to_bytes().starts_with(TEMPORARY) {
+                self.happened(watch, mask, name, place);
             }
         }
     }
 
-    fn happened(&mut self, watch: i32, mask: u32, name: &CStr) {
+    fn happened(&mut self, watch: i32, mask: u32, name: &CStr, place: &Place) {
         let Some(above) = self.directories.get(&watch) else { return };
         let path = if above.is_empty() { name.to_bytes().to_vec() } else { [above, name.to_bytes()].join(&b'/') };
         let directory = mask & libc::IN_ISDIR != 0;
@@ -162,18 +173,17 @@ impl Watching {
         self.tell(what, directory, &path);
         if directory && self.recursive {
             match what {
-                What::Created => self.appeared(path),
+                What::Created => self.appeared(path, place),
                 _ => self.gone(&path),
             }
         }
     }
 
     /// A directory has come: it is watched, and then looked through.
-    fn appeared(&mut self, path: Vec<u8>) {
-        let Ok(name) = CString::new(path.clone()) else { return };
-        let walk = paths::open(&self.root, &name, OPEN_DIRECTORY).and_then(|fd| {
-            enter(&fd)?;
-            let watch = watch_here(&self.inotify, MASK)?;
+    fn appeared(&mut self, path: Vec<u8>, place: &Place) {
+        let Ok(name) = CString::new([&self.root, path.as_slice()].join(&b'/')) else { return };
+        let walk = paths::open(&place.workspace, &name, OPEN_DIRECTORY).and_then(|fd| {
+            let watch = watch_directory(&self.inotify, &fd, place)?;
             self.directories.insert(watch, path.clone());
             Walk::new(fd, path)
         });
@@ -217,7 +227,7 @@ impl Watching {
 
     fn look(&mut self, place: &Place) -> core::result::Result<(), Fail> {
         let _acting = place.user.act().map_err(acting_fail)?;
-        if let Err(error) = self.walk_some() {
+        if let Err(error) = self.walk_some(place) {
             if !self.started {
                 return Err(too_many(error));
             }
@@ -225,7 +235,7 @@ impl Watching {
             self.tell(What::Overflow, true, b"");
         }
         if self.walks.is_empty() {
-            self.read();
+            self.read(place);
         }
         Ok(())
     }

@@ -21,7 +21,8 @@ pub struct Writing {
     directory: Fd,
     name: CString,
     temporary: CString,
-    file: Fd,
+    /// None once it is complete.
+    file: Option<Fd>,
     mode: u32,
     replace: bool,
     max_size: u64,
@@ -63,7 +64,7 @@ pub fn open(request: &Write, place: &mut Place) -> Opened {
         directory,
         name,
         temporary,
-        file,
+        file: Some(file),
         mode: request.mode & 0o777,
         replace: !request.fail_if_exists,
         max_size: limit(request.max_size),
@@ -85,8 +86,9 @@ impl Writing {
         if self.received > self.max_size {
             return Err(Fail::beyond(Code::TooLarge, self.received, self.max_size, "the file is larger than allowed"));
         }
+        let file = self.file.as_ref().ok_or(Fail::new(Code::Invalid, "the file is complete"))?;
         while !bytes.is_empty() {
-            let count = self.file.write(bytes).map_err(|error| Fail::of(error, "cannot write"))?;
+            let count = file.write(bytes).map_err(|error| Fail::of(error, "cannot write"))?;
             bytes = &bytes[count..];
         }
         Ok(())
@@ -127,8 +129,11 @@ impl Writing {
 
     fn put(&mut self, channel: u32, place: &mut Place) -> Result<(), Fail> {
         let _acting = self.user.act().map_err(acting_fail)?;
-        set_mode(&self.file, self.mode).map_err(|error| Fail::of(error, "cannot set the mode"))?;
-        let stat = stat_of(&self.file).map_err(|error| Fail::of(error, "cannot look at it"))?;
+        let file = self.file.take().ok_or(Fail::new(Code::Invalid, "the file is complete"))?;
+        set_mode(&file, self.mode).map_err(|error| Fail::of(error, "cannot set the mode"))?;
+        let stat = stat_of(&file).map_err(|error| Fail::of(error, "cannot look at it"))?;
+        // Closed before it gets its name: a watch would tell of it as modified.
+        drop(file);
         put_in_place((&self.directory, &self.temporary), (&self.directory, &self.name), self.replace)
             .map_err(|error| Fail::of(error, "cannot put the file in place"))?;
         self.state = State::InPlace;

@@ -1,0 +1,442 @@
+//! Commands, driven over a real socket.
+
+#![allow(non_snake_case)]
+
+mod common;
+
+use common::{Fields, Host, Outcome, Run, is_alive, kind, service, until};
+
+#[test]
+fn aCommandIsHeardAndItsStatusTold() {
+    let mut host = Host::start();
+    let outcome = host.shell("echo out; echo err >&2; exit 3");
+    assert_eq!((outcome.text(1), outcome.text(2)), ("out\n".into(), "err\n".into()));
+    let exit = outcome.exit();
+    assert_eq!((exit.cause, exit.code, exit.out, exit.err), (0, 3, 4, 4));
+    assert!(exit.wall_us > 0);
+    assert_eq!(outcome.started.unwrap().len(), 4);
+}
+
+#[test]
+fn theEnvironmentAndTheDirectoryAreThoseOfTheRequest() {
+    let mut host = Host::start();
+    std::fs::create_dir(host.path("inner")).unwrap();
+    host.exec(1, &Run { cwd: "inner", ..Run::shell("pwd; env | sort") });
+    let text = host.finish(1).text(1);
+    assert!(text.starts_with(&format!("{}\n", host.path("inner").to_str().unwrap())), "{text}");
+    assert!(text.contains("GREETING=hello\n") && !text.contains("VIV_SECRET"), "{text}");
+}
+
+#[test]
+fn theSecretIsGoneFromTheGuestsEnvironment() {
+    let host = Host::start();
+    let environment = std::fs::read(format!("/proc/{}/environ", host.guest.id())).unwrap();
+    assert!(!String::from_utf8_lossy(&environment).contains(common::SECRET));
+}
+
+#[test]
+fn whatCannotStartFailsWithItsReason() {
+    let mut host = Host::start();
+    std::fs::write(host.path("plain"), "no program").unwrap();
+    let plain = host.path("plain");
+    let cases: [(Run, u16); 5] = [
+        (Run::of(&["no-such-program"]), 2),
+        (Run::of(&["/no/such/program"]), 2),
+        (Run::of(&[plain.to_str().unwrap()]), 3),
+        (Run::of(&[]), 1),
+        (Run { cwd: "missing", ..Run::of(&["true"]) }, 1),
+    ];
+    for (command, code) in cases {
+        host.exec(1, &command);
+        assert_eq!(host.finish(1).code(), code, "{:?}", command.argv);
+    }
+}
+
+#[test]
+fn inputIsReadToItsEnd() {
+    let mut host = Host::start();
+    host.exec(1, &Run { with_input: true, ..Run::of(&["cat"]) });
+    host.data(1, b"first ");
+    host.data(1, b"second");
+    host.eof(1);
+    let outcome = host.finish(1);
+    assert_eq!((outcome.text(1).as_str(), outcome.exit().code), ("first second", 0));
+}
+
+#[test]
+fn inputThatNobodyReadsWaitsAndItsCreditComesBackOnlyWhenRead() {
+    let mut host = Host::start();
+    host.exec(1, &Run { with_input: true, ..Run::shell("read line; cat | wc -c") });
+    for _ in 0..4 {
+        host.data(1, &[b'x'; 65_536]);
+    }
+    host.data(2, b"\n"); // a channel that does not exist
+    host.ping();
+    host.send(1, kind::CLOSE, |f| f);
+    assert_eq!(host.finish(1).exit().cause, 4);
+}
+
+#[test]
+fn aMegabyteOfInputPassesWithCreditGivenBack() {
+    let mut host = Host::start();
+    host.exec(1, &Run { with_input: true, ..Run::of(&["wc", "-c"]) });
+    let (mut credit, mut sent) = (262_144usize, 0usize);
+    let mut outcome = Outcome::default();
+    while sent < 1 << 20 {
+        while credit >= 65_536 && sent < 1 << 20 {
+            host.data(1, &[7; 65_536]);
+            (credit, sent) = (credit - 65_536, sent + 65_536);
+        }
+        let frame = host.frame();
+        if frame.kind == kind::CREDIT {
+            credit += Fields(&frame.payload[1..]).u32().unwrap() as usize;
+        }
+    }
+    host.eof(1);
+    while !host.step(1, &mut outcome, true) {}
+    assert_eq!(outcome.text(1).trim(), "1048576");
+}
+
+#[test]
+fn inputBeyondTheCreditEndsTheConnection() {
+    let mut host = Host::start();
+    host.exec(1, &Run { with_input: true, ..Run::of(&["sleep", "1000"]) });
+    let mut frame = vec![0, 1, 0, 1, 0, 0, 0, 1, kind::DATA, 0];
+    frame.resize(frame.len() + 65_536, 7);
+    for _ in 0..8 {
+        // The guest may have hung up before the last of them.
+        let _ = std::io::Write::write_all(&mut host.stream, &frame);
+    }
+    assert!(host.is_closed());
+    host.accept_again();
+    host.ping();
+}
+
+#[test]
+fn aSignalReachesTheProcess() {
+    let mut host = Host::start();
+    host.exec(1, &Run::shell("trap 'echo caught; exit 7' TERM; echo ready; while :; do sleep 0.01; done"));
+    let mut outcome = Outcome::default();
+    host.await_text(1, &mut outcome, "ready");
+    host.send(1, kind::SIGNAL, |f| f.u8(15).u8(0));
+    while !host.step(1, &mut outcome, true) {}
+    assert_eq!((outcome.text(1).as_str(), outcome.exit().code), ("ready\ncaught\n", 7));
+}
+
+#[test]
+fn aSignalToTheTreeReachesDescendants() {
+    let mut host = Host::start();
+    host.exec(1, &Run::shell("setsid sleep 1000 & echo $!; wait"));
+    let mut outcome = Outcome::default();
+    host.await_text(1, &mut outcome, "\n");
+    let child: i32 = outcome.text(1).trim().parse().unwrap();
+    host.send(1, kind::SIGNAL, |f| f.u8(15).u8(1));
+    while !host.step(1, &mut outcome, true) {}
+    assert_eq!((outcome.exit().cause, outcome.exit().code), (1, 15));
+    until("the child is gone", || !is_alive(child));
+}
+
+#[test]
+fn aDeathBySignalIsTold() {
+    let mut host = Host::start();
+    let exit = host.shell("kill -SEGV $$").exit();
+    assert_eq!((exit.cause, exit.code), (1, 11));
+}
+
+/// Starts children that try to get away: in a session of their own, twice forked, and in the background.
+const FUGITIVES: &str = "sleep 1001 & echo $!; (setsid sh -c 'sleep 1002 & echo $!; exec sleep 1003' & echo $!); \
+    python3 -c 'import os,time
+if os.fork(): os._exit(0)
+os.setsid()
+if os.fork(): os._exit(0)
+print(os.getpid(), flush=True); time.sleep(1004)'; sleep 0.1; echo done; sleep 1005";
+
+fn fugitives_die(host: &mut Host, end: impl FnOnce(&mut Host), run: Run, cause: u8) {
+    host.exec(1, &run);
+    let mut outcome = Outcome::default();
+    host.await_text(1, &mut outcome, "done");
+    let pids: Vec<i32> = outcome.text(1).lines().filter_map(|line| line.parse().ok()).collect();
+    assert_eq!(pids.len(), 4, "{}", outcome.text(1));
+    end(host);
+    while !host.step(1, &mut outcome, true) {}
+    assert_eq!((outcome.exit().cause, outcome.exit().code), (cause, 9));
+    for pid in pids {
+        until("all are gone", || !is_alive(pid));
+    }
+}
+
+#[test]
+fn aTimeOutKillsTheWholeTree() {
+    let mut host = Host::start();
+    fugitives_die(&mut host, |_| (), Run { timeout_ms: 2500, ..Run::shell(FUGITIVES) }, 2);
+}
+
+#[test]
+fn silenceKillsTheWholeTree() {
+    let mut host = Host::start();
+    fugitives_die(&mut host, |_| (), Run { idle_timeout_ms: 1500, ..Run::shell(FUGITIVES) }, 3);
+}
+
+#[test]
+fn closingKillsTheWholeTree() {
+    let mut host = Host::start();
+    fugitives_die(&mut host, |host| host.send(1, kind::CLOSE, |f| f), Run::shell(FUGITIVES), 4);
+}
+
+#[test]
+fn aBombOfForksIsBeaten() {
+    let mut host = Host::start();
+    // Each of a few hundred processes forks again and again; the limit keeps the machine usable.
+    let script = "import os,time
+os.setsid() if os.getpid() != os.getsid(0) else None
+print('started', flush=True)
+for _ in range(8):
+    os.fork()
+while True:
+    try:
+        if os.fork() == 0: time.sleep(0.02); os._exit(0)
+        os.waitpid(-1, os.WNOHANG)
+    except (BlockingIOError, ChildProcessError): pass
+    time.sleep(0.01)";
+    host.exec(1, &Run { timeout_ms: 1500, ..Run::of(&["python3", "-c", script]) });
+    let outcome = host.finish(1);
+    assert_eq!(outcome.exit().cause, 2);
+    let guest = host.guest.id() as i32;
+    until("nobody is left", || vivarium_guest::tree::descendants(guest).is_empty());
+    assert_eq!(host.shell("echo fine").text(1), "fine\n");
+}
+
+#[test]
+fn outputBeyondTheLimitIsCountedAndThrownAway() {
+    let mut host = Host::start();
+    host.exec(1, &Run { output_limit: 1000, ..Run::shell("head -c 300000 /dev/zero; echo end >&2") });
+    let outcome = host.finish(1);
+    assert_eq!(outcome.streams[&1].len(), 1000);
+    assert_eq!((outcome.exit().out, outcome.exit().err), (300_000, 4));
+}
+
+#[test]
+fn withoutCreditTheProcessWaitsAndOthersDoNot() {
+    let mut host = Host::start();
+    host.exec(1, &Run { credit: 1000, ..Run::shell("head -c 3000000 /dev/zero") });
+    let mut outcome = Outcome::default();
+    while outcome.streams.get(&1).map_or(0, Vec::len) < 1000 {
+        host.step(1, &mut outcome, false);
+    }
+    host.exec(2, &Run::shell("echo other"));
+    assert_eq!(host.finish(2).text(1), "other\n");
+    host.ping();
+    host.credit(1, 1, 4_000_000);
+    while !host.step(1, &mut outcome, false) {}
+    assert_eq!((outcome.streams[&1].len(), outcome.exit().code), (3_000_000, 0));
+}
+
+#[test]
+fn aPingIsAnsweredUnderABulkStream() {
+    let mut host = Host::start();
+    host.exec(1, &Run { credit: u32::MAX, ..Run::of(&["cat", "/dev/zero"]) });
+    for _ in 0..50 {
+        host.ping();
+    }
+    host.send(1, kind::CLOSE, |f| f);
+    assert_eq!(host.finish(1).exit().cause, 4);
+}
+
+#[test]
+fn endComesWhileABackgroundChildHoldsThePipe() {
+    let mut host = Host::start();
+    let outcome = host.shell("(sleep 1; while echo noise; do :; done) & echo $!");
+    let child: i32 = outcome.text(1).trim().parse().unwrap();
+    assert!(outcome.exit().wall_us < 900_000);
+    assert!(is_alive(child));
+    host.ping();
+}
+
+#[test]
+fn allOutputComesBeforeTheEnd() {
+    let mut host = Host::start();
+    for size in [1usize, 65_535, 65_536, 65_537, 1_000_000] {
+        let outcome = host.shell(&format!("head -c {size} /dev/zero; printf x"));
+        assert_eq!(outcome.streams[&1].len(), size + 1);
+        assert_eq!(outcome.exit().out, size as u64 + 1);
+    }
+}
+
+#[test]
+fn aDetachedProcessGoesOnUnheard() {
+    let mut host = Host::start();
+    host.exec(1, &Run { timeout_ms: 500, ..Run::shell("echo $$; while :; do echo noise; sleep 0.05; done") });
+    let mut outcome = Outcome::default();
+    host.await_text(1, &mut outcome, "\n");
+    let pid: i32 = outcome.text(1).lines().next().unwrap().parse().unwrap();
+    host.send(1, kind::DETACH, |f| f);
+    while !host.step(1, &mut outcome, true) {}
+    assert_eq!((outcome.exit().cause, outcome.exit().code), (5, 0));
+    // Longer than its time limit, which no longer applies.
+    host.exec(2, &Run::of(&["sleep", "1"]));
+    assert_eq!(host.finish(2).exit().code, 0);
+    assert!(is_alive(pid));
+    host.reconnect();
+    assert_eq!(host.hello[host.hello.len() - 4..], [0, 0, 0, 0]);
+}
+
+#[test]
+fn aProcessOutlivesTheConnectionAndIsListed() {
+    let mut host = Host::start();
+    host.exec(77, &Run::shell("echo $$; exec sleep 1000"));
+    let mut outcome = Outcome::default();
+    host.await_text(77, &mut outcome, "\n");
+    let pid: i32 = outcome.text(1).trim().parse().unwrap();
+    host.open(78, service::WATCH, |f| f.u32(65_536).string(b"").u8(1));
+    host.reconnect();
+    let mut f = Fields(&host.hello);
+    assert_eq!(f.u32().unwrap().to_be_bytes(), *b"VIVG");
+    let _ = (f.u16(), f.u64());
+    assert_eq!(f.string().unwrap(), common::SECRET.as_bytes());
+    let _ = f.string();
+    assert_eq!((f.u32(), f.u32(), f.u8(), f.u32()), (Ok(1), Ok(77), Ok(service::EXEC), Ok(pid as u32)));
+    assert!(is_alive(pid));
+    host.send(77, kind::CLOSE, |f| f);
+    assert_eq!(host.finish(77).exit().cause, 4);
+    until("it is gone", || !is_alive(pid));
+}
+
+#[test]
+fn aProcessThatEndsWithoutAHostIsNotListed() {
+    let mut host = Host::start();
+    host.exec(1, &Run::shell("read line; echo never"));
+    host.ping();
+    host.exec(2, &Run::of(&["sleep", "0.2"]));
+    host.ping();
+    let guest = host.guest.id() as i32;
+    host.stream.shutdown(std::net::Shutdown::Both).unwrap();
+    until("all have ended", || vivarium_guest::tree::descendants(guest).is_empty());
+    host.accept_again();
+    // It connected while they ran, or after: a second connection is after.
+    host.reconnect();
+    assert_eq!(host.hello[host.hello.len() - 4..], [0, 0, 0, 0]);
+}
+
+#[test]
+fn aTerminalHasASizeAndChangesIt() {
+    let mut host = Host::start();
+    let command = Run::shell("stty size; trap 'stty size; exit 5' WINCH; echo ready; while :; do sleep 0.01; done");
+    host.open(1, service::PTY, |f| command.put(f).u16(120).u16(40));
+    let mut outcome = Outcome::default();
+    host.await_text(1, &mut outcome, "ready");
+    assert!(outcome.text(1).starts_with("40 120\r\n"), "{}", outcome.text(1));
+    host.send(1, kind::RESIZE, |f| f.u16(0).u16(10));
+    host.send(1, kind::RESIZE, |f| f.u16(5000).u16(50));
+    while !host.step(1, &mut outcome, true) {}
+    assert!(outcome.text(1).ends_with("50 1000\r\n"), "{}", outcome.text(1));
+    assert_eq!(outcome.exit().code, 5);
+}
+
+#[test]
+fn whatIsTypedIntoATerminalIsReadAndControlCInterrupts() {
+    let mut host = Host::start();
+    host.open(1, service::PTY, |f| Run::of(&["sh"]).put(f).u16(80).u16(24));
+    let mut outcome = Outcome::default();
+    host.data(1, b"echo one-$((1+1)); sleep 1000\n");
+    host.await_text(1, &mut outcome, "one-2");
+    host.data(1, b"\x03");
+    host.data(1, b"echo still-$((2+2)); exit 6\n");
+    while !host.step(1, &mut outcome, true) {}
+    assert!(outcome.text(1).contains("still-4"), "{}", outcome.text(1));
+    assert_eq!(outcome.exit().code, 6);
+}
+
+#[test]
+fn aCommandHasNoDescriptorsButItsOwn() {
+    let mut host = Host::start();
+    assert_eq!(host.shell("ls /proc/self/fd | tr '\\n' ' '").text(1), "0 1 2 3 ");
+}
+
+#[test]
+fn commandsSeeOnlyTheProcessorsOfTheSetup() {
+    let mut host = Host::start();
+    host.open(1, service::SETUP, |f| f.u32(1));
+    host.finish(1);
+    assert_eq!(host.shell("nproc").text(1).trim(), "1");
+}
+
+#[test]
+fn theGuestTakesItsProcessesAlong() {
+    let mut host = Host::start();
+    host.exec(1, &Run::shell("setsid sleep 1000 & echo $!; exec sleep 1000"));
+    let mut outcome = Outcome::default();
+    host.await_text(1, &mut outcome, "\n");
+    let child: i32 = outcome.text(1).trim().parse().unwrap();
+    host.send(0, kind::SHUTDOWN, |f| f);
+    assert!(host.guest.wait().unwrap().success());
+    until("the child is gone", || !is_alive(child));
+}
+
+#[test]
+fn manyCommandsAtOnceAllEnd() {
+    let mut host = Host::start();
+    for channel in 1..=100 {
+        host.exec(channel, &Run::shell(&format!("echo {channel}")));
+    }
+    let mut texts = std::collections::BTreeMap::<u32, String>::new();
+    let mut ended = 0;
+    while ended < 100 {
+        let frame = host.frame();
+        match frame.kind {
+            kind::DATA => {
+                texts.entry(frame.channel).or_default().push_str(std::str::from_utf8(&frame.payload[1..]).unwrap())
+            }
+            kind::END => ended += 1,
+            _ => {}
+        }
+    }
+    assert!((1..=100).all(|channel| texts[&channel] == format!("{channel}\n")));
+}
+
+#[test]
+fn brokenFramesEndTheConnectionAndNothingElse() {
+    let mut host = Host::start();
+    host.exec(1, &Run::of(&["sleep", "1000"]));
+    host.ping();
+    let broken: [&[u8]; 6] = [
+        &[0xFF, 0, 0, 0, 0, 0, 0, 1, kind::DATA],
+        &[0, 0, 0, 1, 0, 0, 0, 9, kind::OPEN, 1],
+        &[0, 0, 0, 0, 0, 0, 0, 1, kind::END],
+        &[0, 0, 0, 1, 0, 0, 0, 1, kind::DATA, 0],
+        &[0, 0, 0, 1, 0x80, 0, 0, 1, kind::OPEN, 12],
+        &[0, 0, 0, 0, 0, 0, 0, 0, kind::HELLO],
+    ];
+    for frame in broken {
+        use std::io::Write;
+        host.stream.write_all(frame).unwrap();
+        assert!(host.is_closed(), "{frame:?}");
+        host.accept_again();
+    }
+    host.ping();
+    assert_eq!(host.hello[host.hello.len() - 21..][..4], [0, 0, 0, 1]);
+}
+
+#[test]
+fn whatALaterHostMayAskIsUnsupportedForItsChannelAlone() {
+    let mut host = Host::start();
+    host.open(1, 200, |f| f);
+    assert_eq!(host.finish(1).code(), 15);
+    host.exec(1, &Run::of(&["sleep", "1000"]));
+    host.send(1, 0x19, |f| f);
+    assert_eq!(host.finish(1).code(), 15);
+    host.send(0, 0x0F, |f| f);
+    host.ping();
+}
+
+#[test]
+fn oneChannelTooManyIsRefused() {
+    let mut host = Host::start();
+    for channel in 1..=1024 {
+        host.open(channel, service::WRITE, |f| {
+            f.string(format!("f{channel}").as_bytes()).u32(0o644).u8(0).u64(0).u64(0).u64(0)
+        });
+    }
+    host.open(1025, service::STATS, |f| f);
+    let (code, _, actual, limit) = host.finish(1025).fail.unwrap();
+    assert_eq!((code, actual, limit), (17, 1024, 1024));
+}
