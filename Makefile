@@ -3,7 +3,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-export PATH := $(PATH):/usr/sbin:/sbin:$(HOME)/.cargo/bin
+export PATH := $(HOME)/.cargo/bin:$(PATH):/usr/sbin:/sbin
 
 mvn := scripts/maven
 cargo := cd guest && cargo
