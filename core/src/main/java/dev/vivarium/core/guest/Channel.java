@@ -145,10 +145,14 @@ public final class Channel implements AutoCloseable {
         while (!(next() instanceof Message.Ended)) {
             // What nobody asked for any more.
         }
+        return parse(resultFields(), shape);
+    }
+
+    private Fields resultFields() {
         lock.lock();
         try {
             if (ending instanceof Ending.Result(Fields fields)) {
-                return parse(fields, shape);
+                return fields;
             }
             throw new IllegalStateException("ended without a result");
         } finally {
@@ -229,14 +233,15 @@ public final class Channel implements AutoCloseable {
     }
 
     /// A channel of an earlier connection: it has no reader, and whatever comes on it is dropped.
-    Channel unread() {
-        lock.lock();
+    static Channel unread(Connection connection, int number) {
+        var channel = new Channel(connection, number, Service.EXEC, new Subject.Machine(), Keeper.NONE);
+        channel.lock.lock();
         try {
-            forgetLocked();
+            channel.forgetLocked();
         } finally {
-            lock.unlock();
+            channel.lock.unlock();
         }
-        return this;
+        return channel;
     }
 
     void onFrame(Kind kind, ByteBuffer payload) {

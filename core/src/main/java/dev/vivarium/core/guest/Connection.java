@@ -173,8 +173,7 @@ final class Connection {
 
     /// Why calls fail; to be thrown after a loss.
     SandboxException unreachable() {
-        Loss known = loss.get();
-        return unreachable(known == null ? "the connection is in use" : known.why());
+        return unreachable("the connection is lost");
     }
 
     /// What a caller is told instead of `failed`, if that is because of a loss. May wait, so no lock may be held.
@@ -185,7 +184,9 @@ final class Connection {
         return failed;
     }
 
-    SandboxException unreachable(String why) {
+    /// Why a call fails: `why`, unless the connection is lost and that is the reason.
+    SandboxException unreachable(String reason) {
+        String why = loss().map(Loss::why).orElse(reason);
         return new SandboxException(new Failure.GuestUnreachable(id, why));
     }
 

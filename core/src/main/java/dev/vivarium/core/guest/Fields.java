@@ -12,6 +12,8 @@ import java.time.temporal.ChronoUnit;
 /// Lengths are compared with what is there before anything is allocated. Names that are not valid UTF-8 are decoded
 /// with replacement characters; such a file can be seen but not named by a caller.
 public final class Fields {
+    private static final int MAX_WORDS = 300;
+
     private final ByteBuffer payload;
 
     Fields(ByteBuffer payload) {
@@ -70,6 +72,13 @@ public final class Fields {
 
     public String string() {
         return new String(bytes(), StandardCharsets.UTF_8);
+    }
+
+    /// Words for people. They reach pages and logs, so they must neither steer a terminal nor flood it.
+    String words() {
+        String text = string();
+        String cut = text.length() > MAX_WORDS ? text.substring(0, MAX_WORDS) : text;
+        return cut.replaceAll("[\\p{Cntrl}\\p{Cs}]", " ").strip();
     }
 
     public byte[] bytes() {

@@ -37,26 +37,22 @@ public final class Guest implements AutoCloseable {
     /// Throws
     /// when it does not say HELLO within five seconds, or has another secret.
     public static Guest greet(GuestLoop loop, SandboxId id, SocketChannel socket, String secret) {
-        Connection connection = loop.attach(id, socket);
+        return greet(loop.attach(id, socket), secret, PATIENCE);
+    }
+
+    static Guest greet(Connection connection, String secret, Duration patience) {
+        Switchboard switchboard = connection.switchboard();
         try {
-            Hello hello =
-                    read(connection, await(connection, connection.switchboard().hello(), PATIENCE));
+            Hello hello = read(connection, await(connection, switchboard.hello(), patience));
             if (!hello.knows(secret)) {
                 throw refuse(connection, "it has another secret");
             }
             if (hello.generation() < GENERATION) {
                 throw refuse(connection, "it speaks no generation that the host speaks");
             }
-            hello.survivors()
-                    .forEach(process -> connection
-                            .switchboard()
-                            .reserve(new Channel(
-                                            connection,
-                                            process.channel(),
-                                            Service.EXEC,
-                                            new Subject.Machine(),
-                                            Keeper.NONE)
-                                    .unread()));
+            for (Survivor process : hello.survivors()) {
+                switchboard.reserve(Channel.unread(connection, process.channel()));
+            }
             connection.welcome();
             connection.send(new Payload().u16(GENERATION).frame(0, Kind.WELCOME));
             return new Guest(connection, hello);
@@ -96,8 +92,8 @@ public final class Guest implements AutoCloseable {
     public Channel open(Service service, Payload request, Subject subject) {
         if (!hello.offers(service)) {
             String feature = service.name().toLowerCase(Locale.ROOT);
-            throw new SandboxException(
-                    new Failure.Unsupported(feature, "the guest of this sandbox has no such service"));
+            throw new SandboxException(new Failure.Unsupported(
+                    feature, "the guest of this sandbox, " + build() + ", has no such service"));
         }
         Payload open = new Payload().u8(service.code);
         if (service.window > 0) {

@@ -21,7 +21,7 @@ record Hello(int generation, long features, String secret, String build, List<Su
         int generation = fields.u16();
         long features = fields.i64();
         String secret = fields.string();
-        String build = fields.string();
+        String build = fields.words();
         return new Hello(generation, features, secret, build, survivors(fields));
     }
 

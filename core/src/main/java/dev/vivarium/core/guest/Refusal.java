@@ -7,8 +7,6 @@ import dev.vivarium.model.SandboxId;
 ///
 /// [#about] is the only place that turns the guest's codes into the product's failures.
 record Refusal(Code code, long actual, long limit, String message) {
-    private static final int MAX_MESSAGE = 300;
-
     /// The closed set of codes, in the order of their numbers; the first stands for those of a newer guest.
     enum Code {
         UNKNOWN,
@@ -41,7 +39,7 @@ record Refusal(Code code, long actual, long limit, String message) {
     static Refusal read(Fields fields) {
         Code code = Code.of(fields.u16());
         fields.u32(); // errno: the message says it in words
-        return new Refusal(code, fields.u64(), fields.u64(), printable(fields.string()));
+        return new Refusal(code, fields.u64(), fields.u64(), fields.words());
     }
 
     Failure about(Subject subject, SandboxId id) {
@@ -121,11 +119,5 @@ record Refusal(Code code, long actual, long limit, String message) {
 
     private String orElse(String why) {
         return message.isEmpty() ? why : message;
-    }
-
-    /// The guest's words reach people and logs, so they must not steer a terminal or flood a page.
-    private static String printable(String text) {
-        String cut = text.length() > MAX_MESSAGE ? text.substring(0, MAX_MESSAGE) : text;
-        return cut.replaceAll("[\\p{Cntrl}\\p{Cs}]", " ").strip();
     }
 }

@@ -1,0 +1,443 @@
+package dev.vivarium.core.guest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/// Each guest here does its worst; each time another guest on the same loop must go on as if nothing had happened.
+@Timeout(30)
+final class HostileGuestTest {
+    private static final int WINDOW = Service.EXEC.window;
+
+    private GuestLoop loop;
+    private FakeGuest bystander;
+    private Guest unharmed;
+    private FakeGuest fake;
+
+    @BeforeEach
+    void start() throws IOException {
+        loop = GuestLoop.start();
+        bystander = FakeGuest.connect();
+        unharmed = FakeGuest.greeted(loop, bystander);
+        fake = FakeGuest.connect();
+    }
+
+    @AfterEach
+    void theOtherGuestStillAnswers() throws Exception {
+        try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
+            Future<Duration> ping = workers.submit(unharmed::ping);
+            FakeGuest.Frame frame = bystander.receive();
+            assertThat(frame.kind()).isEqualTo(Kind.PING.code);
+            bystander.send(new Payload().u64(frame.payload().getLong()).frame(0, Kind.PONG));
+            assertThat(ping.get()).isPositive();
+        }
+        loop.close();
+        fake.close();
+        bystander.close();
+    }
+
+    @Test
+    void aWrongSecretIsRefused() throws IOException {
+        fake.send(FakeGuest.hello("another secret", 0));
+        assertUnreachable(() -> fake.greet(loop), "another secret");
+        assertThat(fake.receive().kind()).isEqualTo(Kind.REFUSE.code);
+        assertThat(fake.isHungUp()).isTrue();
+    }
+
+    @Test
+    void aGuestThatSaysNothingIsGivenUp() throws IOException {
+        Connection connection = fake.attach(loop);
+        assertUnreachable(() -> Guest.greet(connection, FakeGuest.SECRET, Duration.ofMillis(50)), "no answer within");
+        assertThat(fake.isHungUp()).isTrue();
+    }
+
+    @Test
+    void aGuestThatHangsUpAtOnceIsNoticedAtOnce() throws IOException {
+        Connection connection = fake.attach(loop);
+        fake.close();
+        assertUnreachable(() -> Guest.greet(connection, FakeGuest.SECRET, Duration.ofHours(1)), "hung up");
+    }
+
+    @Test
+    void anOversizedHelloEndsTheConnectionBeforeItHasCome() throws IOException {
+        fake.send(ByteBuffer.allocate(Payload.HEADER)
+                .putInt(0, FrameReader.MAX_FIRST_PAYLOAD + 1)
+                .put(8, Kind.HELLO.code));
+        assertUnreachable(() -> fake.greet(loop), "65537 bytes");
+    }
+
+    @Test
+    void aHelloWithoutTheMagicEndsTheConnection() throws IOException {
+        fake.send(new Payload()
+                .fixed("HTTP/1.1 200".getBytes(StandardCharsets.US_ASCII))
+                .frame(0, Kind.HELLO));
+        assertUnreachable(() -> fake.greet(loop), "VIVG");
+    }
+
+    @Test
+    void aHelloThatAnnouncesFourBillionSurvivorsCostsNothing() throws IOException {
+        fake.send(FakeGuest.hello(FakeGuest.SECRET, 0xFFFF_FFFFL));
+        assertUnreachable(() -> fake.greet(loop), "ends inside a field");
+    }
+
+    @Test
+    void aFirstFrameThatIsNotHelloEndsTheConnection() throws IOException {
+        fake.send(new Payload().u64(1).frame(0, Kind.PONG));
+        assertUnreachable(() -> fake.greet(loop), "HELLO");
+    }
+
+    @Test
+    void aSecondFrameBeforeTheWelcomeEndsTheConnection() throws IOException {
+        fake.send(
+                join(FakeGuest.hello(FakeGuest.SECRET, 0), new Payload().u64(1).frame(0, Kind.PONG)));
+        Connection connection = fake.attach(loop);
+        await().until(() -> connection.loss().isPresent());
+        assertThat(connection.loss().orElseThrow().cause()).isEqualTo(Loss.Cause.VIOLATION);
+        assertThat(fake.isHungUp()).isTrue();
+    }
+
+    @Test
+    void aGuestThatSpeaksNoCommonGenerationIsRefused() throws IOException {
+        fake.send(new Payload()
+                .fixed("VIVG".getBytes(StandardCharsets.US_ASCII))
+                .u16(0)
+                .u64(FakeGuest.ALL_FEATURES)
+                .string(FakeGuest.SECRET)
+                .string("old")
+                .u32(0)
+                .frame(0, Kind.HELLO));
+        assertUnreachable(() -> fake.greet(loop), "generation");
+        assertThat(fake.receive().kind()).isEqualTo(Kind.REFUSE.code);
+    }
+
+    @Test
+    void bytesThatComeOneAtATimeAreUnderstood() throws IOException {
+        Connection connection = fake.attach(loop);
+        ByteBuffer hello = FakeGuest.hello(FakeGuest.SECRET, 0);
+        while (hello.hasRemaining()) {
+            fake.send(ByteBuffer.wrap(new byte[] {hello.get()}));
+        }
+        Guest guest = Guest.greet(connection, FakeGuest.SECRET, Duration.ofSeconds(5));
+        assertThat(guest.build()).isEqualTo("fake");
+    }
+
+    @Test
+    void dataBeyondTheCreditEndsTheConnection() throws IOException {
+        violates("credit", channel -> {
+            for (int sent = 0; sent <= WINDOW; sent += 65_536) {
+                data(channel, 1, 65_536);
+            }
+        });
+    }
+
+    @Test
+    void dataOnAStreamThatTheServiceDoesNotHaveEndsTheConnection() throws IOException {
+        violates("stream 3", channel -> data(channel, 3, 1));
+    }
+
+    @Test
+    void dataAfterTheEndOfItsStreamEndsTheConnection() throws IOException {
+        violates("stream 1", channel -> {
+            send(new Payload().u8(1).frame(channel, Kind.EOF));
+            data(channel, 1, 1);
+        });
+    }
+
+    @Test
+    void anEmptyDataFrameEndsTheConnection() throws IOException {
+        violates("0 bytes", channel -> data(channel, 1, 0));
+    }
+
+    @Test
+    void aDataFrameOfMoreThanItsMaximumEndsTheConnection() throws IOException {
+        violates("65537 bytes", channel -> data(channel, 1, 65_537));
+    }
+
+    @Test
+    void aFrameLongerThanAllowedEndsTheConnection() throws IOException {
+        violates(
+                "262145 bytes",
+                _ -> send(ByteBuffer.allocate(9).putInt(0, Payload.MAX + 1).put(8, Kind.END.code)));
+    }
+
+    @Test
+    void aFrameWithANegativeLengthEndsTheConnection() throws IOException {
+        violates(
+                "4294967295 bytes",
+                _ -> send(ByteBuffer.allocate(9).putInt(0, -1).put(8, Kind.END.code)));
+    }
+
+    @Test
+    void aFrameOfAnUnknownKindEndsTheConnection() throws IOException {
+        violates(
+                "kind 9",
+                channel -> send(ByteBuffer.allocate(9).putInt(4, channel).put(8, (byte) 9)));
+    }
+
+    @Test
+    void aFrameForTheWrongDirectionEndsTheConnection() throws IOException {
+        violates("not for the host", channel -> send(new Payload().frame(channel, Kind.OPEN)));
+    }
+
+    @Test
+    void aSecondHelloEndsTheConnection() throws IOException {
+        violates("HELLO", _ -> send(FakeGuest.hello(FakeGuest.SECRET, 0)));
+    }
+
+    @Test
+    void aChannelFrameOnChannelZeroEndsTheConnection() throws IOException {
+        violates("channel 0", _ -> data(0, 1, 1));
+    }
+
+    @Test
+    void aFrameThatEndsInsideAFieldEndsTheConnection() throws IOException {
+        violates("ends inside a field", channel -> send(new Payload().u8(0).frame(channel, Kind.CREDIT)));
+    }
+
+    @Test
+    void aResultThatEndsInsideAFieldEndsTheConnection() throws IOException {
+        Guest guest = FakeGuest.greeted(loop, fake);
+        Future<GuestStats> stats = inBackground(guest::stats);
+        fake.end(fake.receive().channel(), new Payload().u32(1));
+        assertUnreachable(stats::get, "ends inside a field");
+        assertThat(guest.loss().orElseThrow().cause()).isEqualTo(Loss.Cause.VIOLATION);
+    }
+
+    @Test
+    void framesForUnknownAndEndedChannelsAreIgnored() throws IOException {
+        Guest guest = FakeGuest.greeted(loop, fake);
+        Channel channel = open(guest);
+        int number = fake.receive().channel();
+        fake.data(4711, 1, 100);
+        fake.end(-1, new Payload());
+        fake.end(number, new Payload().u64(42));
+        fake.end(number, new Payload().u64(43));
+        fake.data(number, 1, 100);
+        assertThat(channel.<Long>result(Fields::u64)).isEqualTo(42);
+        assertThat(answersAPing(guest)).isTrue();
+    }
+
+    @Test
+    void halfAFrameAndAHangUpReleaseWhoeverWaits() throws IOException {
+        Guest guest = FakeGuest.greeted(loop, fake);
+        Channel channel = open(guest);
+        Future<Message> message = inBackground(channel::next);
+        fake.receive();
+        fake.send(ByteBuffer.allocate(20).putInt(0, 100).put(8, Kind.END.code));
+        fake.close();
+        assertUnreachable(message::get, "hung up");
+        assertUnreachable(guest::ping, "hung up");
+        assertUnreachable(() -> open(guest), "hung up");
+        assertThat(guest.isOpen()).isFalse();
+    }
+
+    @Test
+    void aGuestThatStopsReadingHoldsUpItsOwnWritersUntilItIsClosed() throws IOException {
+        Guest guest = FakeGuest.greeted(loop, fake);
+        Channel channel = open(guest);
+        fake.send(new Payload().u8(0).u32(0xFFFF_FFFFL).frame(fake.receive().channel(), Kind.CREDIT));
+        var data = new byte[8 << 20];
+        Future<Boolean> writer = inBackground(() -> channel.write(data, 0, data.length));
+        Future<Boolean> second = inBackground(() -> channel.write(data, 0, data.length));
+        await().pollDelay(Duration.ofMillis(100)).until(() -> !writer.isDone() && !second.isDone());
+        guest.close();
+        assertUnreachable(writer::get, "closed");
+        assertUnreachable(second::get, "closed");
+    }
+
+    @Test
+    void whatAGuestSendsAfterItsChannelWasClosedIsDropped() throws IOException {
+        Guest guest = FakeGuest.greeted(loop, fake);
+        Channel channel = open(guest);
+        int number = fake.receive().channel();
+        channel.close();
+        assertThat(fake.receive().kind()).isEqualTo(Kind.CLOSE.code);
+        for (int i = 0; i < 40; i++) {
+            fake.data(number, 1, 65_536);
+        }
+        fake.end(number, new Payload().u64(0));
+        assertThat(answersAPing(guest)).isTrue();
+    }
+
+    @Test
+    void aGuestThatNeverEndsChannelsCannotMakeUsKeepMoreThanTheMaximum() throws IOException {
+        Guest guest = FakeGuest.greeted(loop, fake);
+        Future<?> reader = inBackground(fake::isHungUp);
+        for (int i = 0; i < Switchboard.MAX_CHANNELS; i++) {
+            open(guest).close();
+        }
+        assertThatThrownBy(() -> open(guest))
+                .isInstanceOfSatisfying(
+                        SandboxException.class,
+                        e -> assertThat(e.failure())
+                                .isEqualTo(new Failure.TooManyCommands(fake.id, Switchboard.MAX_CHANNELS)));
+        guest.close();
+        await().until(reader::isDone);
+    }
+
+    @Test
+    void numbersOfProcessesFromBeforeAreNotUsedAgain() throws IOException {
+        fake.send(FakeGuest.helloFields(FakeGuest.SECRET)
+                .u32(1)
+                .u32(1)
+                .u8(1)
+                .u32(77)
+                .u64(1_000)
+                .frame(0, Kind.HELLO));
+        Guest guest = fake.greet(loop);
+        fake.receive();
+        assertThat(guest.survivors()).extracting(Survivor::pid).containsExactly(77);
+        open(guest);
+        assertThat(fake.receive().channel()).isEqualTo(2);
+        guest.detach(guest.survivors().getFirst());
+        assertThat(fake.receive())
+                .extracting(FakeGuest.Frame::channel, FakeGuest.Frame::kind)
+                .containsExactly(1, (int) Kind.DETACH.code);
+    }
+
+    @Test
+    void aServiceThatTheGuestDoesNotOfferIsUnsupportedAndNothingIsSent() throws IOException {
+        fake.send(new Payload()
+                .fixed("VIVG".getBytes(StandardCharsets.US_ASCII))
+                .u16(1)
+                .u64(1L << Service.EXEC.code)
+                .string(FakeGuest.SECRET)
+                .string("old\u001b[31m one")
+                .u32(0)
+                .frame(0, Kind.HELLO));
+        Guest guest = fake.greet(loop);
+        assertThatThrownBy(guest::stats)
+                .isInstanceOfSatisfying(
+                        SandboxException.class,
+                        e -> assertThat(e.failure())
+                                .isInstanceOfSatisfying(
+                                        Failure.Unsupported.class,
+                                        f -> assertThat(f.why()).contains("old [31m one")));
+        assertThat(guest.isOpen()).isTrue();
+    }
+
+    @Test
+    void listenersHearOfALossOnceAndOutsideTheLoop() throws IOException {
+        Guest guest = FakeGuest.greeted(loop, fake);
+        var calls = new AtomicInteger();
+        var worker = new CompletableFuture<Thread>();
+        guest.onLost(() -> {
+            calls.incrementAndGet();
+            worker.complete(Thread.currentThread());
+        });
+        fake.close();
+        assertThat(worker.join().isVirtual()).isTrue();
+        guest.close();
+        guest.close();
+        assertThat(calls).hasValue(1);
+        var late = new CompletableFuture<Boolean>();
+        guest.onLost(() -> late.complete(true));
+        assertThat(late.join()).isTrue();
+    }
+
+    @Test
+    void closingTheLoopReleasesEverybody() throws IOException {
+        GuestLoop another = GuestLoop.start();
+        try (FakeGuest short_ = FakeGuest.connect()) {
+            Guest guest = FakeGuest.greeted(another, short_);
+            Channel channel = open(guest);
+            Future<Message> message = inBackground(channel::next);
+            another.close();
+            another.close();
+            assertUnreachable(message::get, "stopping");
+            assertThat(short_.isHungUp()).isTrue();
+        }
+    }
+
+    private static Channel open(Guest guest) {
+        return guest.open(Service.EXEC, new Payload(), new Subject.Program("test"));
+    }
+
+    /// Opens a channel with a reader, has the guest misbehave on it, and expects the documented outcome.
+    private void violates(String why, Consumer<Integer> misbehaviour) throws IOException {
+        Guest guest = FakeGuest.greeted(loop, fake);
+        Channel channel = open(guest);
+        int number = fake.receive().channel();
+        misbehaviour.accept(number);
+        // Not read before the loss: what a reader takes gives credit back.
+        await().until(() -> !guest.isOpen());
+        assertUnreachable(() -> channel.result(Fields::isEmpty), why);
+        assertThat(guest.loss().orElseThrow().cause()).isEqualTo(Loss.Cause.VIOLATION);
+        assertThat(fake.isHungUp()).isTrue();
+    }
+
+    private boolean answersAPing(Guest guest) throws IOException {
+        Future<Duration> ping = inBackground(guest::ping);
+        FakeGuest.Frame frame = fake.receive();
+        while (frame.kind() != Kind.PING.code) {
+            frame = fake.receive();
+        }
+        fake.send(new Payload().u64(frame.payload().getLong()).frame(0, Kind.PONG));
+        await().until(ping::isDone);
+        return guest.isOpen();
+    }
+
+    private void data(int channel, int stream, int length) {
+        send(new Payload().u8(stream).fixed(new byte[length]).frame(channel, Kind.DATA));
+    }
+
+    /// Sends what the host may refuse to take to the end.
+    private void send(ByteBuffer frame) {
+        try {
+            fake.send(frame);
+        } catch (IOException e) {
+            assertThat(e).hasMessageContaining("Broken pipe");
+        }
+    }
+
+    private static ByteBuffer join(ByteBuffer first, ByteBuffer second) {
+        ByteBuffer all = ByteBuffer.allocate(first.remaining() + second.remaining());
+        return all.put(first).put(second).flip();
+    }
+
+    private interface Work<T> {
+        T run() throws Exception;
+    }
+
+    private static <T> Future<T> inBackground(Work<T> work) {
+        var result = new CompletableFuture<T>();
+        Thread.ofVirtual().start(() -> {
+            try {
+                result.complete(work.run());
+            } catch (Throwable e) {
+                result.completeExceptionally(e);
+            }
+        });
+        return result;
+    }
+
+    private static void assertUnreachable(ThrowingCallable call, String why) {
+        assertThatThrownBy(call).satisfies(thrown -> {
+            Throwable real = thrown instanceof java.util.concurrent.ExecutionException ? thrown.getCause() : thrown;
+            assertThat(real)
+                    .isInstanceOfSatisfying(
+                            SandboxException.class,
+                            e -> assertThat(e.failure())
+                                    .isInstanceOfSatisfying(
+                                            Failure.GuestUnreachable.class,
+                                            f -> assertThat(f.why()).contains(why)));
+        });
+    }
+}

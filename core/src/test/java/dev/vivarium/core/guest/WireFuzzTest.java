@@ -1,0 +1,143 @@
+package dev.vivarium.core.guest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/// Whatever bytes a guest sends, the host either understands them or sees a violation; nothing else is ever thrown.
+/// The seed is in the message of a failure.
+@Timeout(120)
+final class WireFuzzTest {
+    private static final int ROUNDS = 250_000;
+    private static final long SEED = 20_240_229;
+
+    private final List<Golden> goldens = GoldenTest.forTheHost();
+    private final ByteBuffer buffer = ByteBuffer.allocate(FrameReader.MAX_REST + GuestLoop.READ);
+    private GuestLoop loop;
+    private FakeGuest fake;
+    private Connection connection;
+
+    @BeforeEach
+    void start() throws IOException {
+        loop = GuestLoop.start();
+        fake = FakeGuest.connect();
+        connection = fake.attach(loop);
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        loop.close();
+        fake.close();
+    }
+
+    @Test
+    void mutatedAndRandomFramesAreUnderstoodOrRefused() {
+        int refused = 0;
+        for (int round = 0; round < ROUNDS; round++) {
+            var random = new SplittableRandom(SEED + round);
+            try {
+                feed(random, bytes(random));
+            } catch (ProtocolViolation e) {
+                refused++;
+            } catch (RuntimeException e) {
+                throw new AssertionError("seed " + (SEED + round), e);
+            }
+        }
+        assertThat(refused).isBetween(ROUNDS / 100, ROUNDS);
+    }
+
+    /// Gives the bytes to a fresh reader in pieces of random length, with channels open that goldens speak of.
+    private void feed(SplittableRandom random, byte[] bytes) {
+        var reader = new FrameReader();
+        var switchboard = new Switchboard(fake.id);
+        if (random.nextInt(8) > 0) {
+            reader.trust();
+            switchboard.welcome();
+        }
+        Service[] services = Service.values();
+        for (Golden golden : goldens) {
+            if (golden.channel() > 0) {
+                Service service = services[random.nextInt(services.length)];
+                switchboard.reserve(new Channel(connection, golden.channel(), service, new Subject.File("f"), Keeper.NONE));
+            }
+        }
+        int position = 0;
+        while (position < bytes.length) {
+            int length = 1 + random.nextInt(bytes.length - position);
+            buffer.clear();
+            reader.restore(buffer);
+            buffer.put(bytes, position, length).flip();
+            reader.read(buffer, switchboard);
+            switchboard.wake();
+            position += length;
+        }
+        if (switchboard.hello().isDone()) {
+            Hello.read(switchboard.hello().join());
+        }
+    }
+
+    private byte[] bytes(SplittableRandom random) {
+        if (random.nextInt(10) == 0) {
+            var noise = new byte[random.nextInt(1, 200)];
+            random.nextBytes(noise);
+            return noise;
+        }
+        var parts = new ArrayList<byte[]>();
+        int total = 0;
+        for (int i = random.nextInt(1, 5); i > 0; i--) {
+            byte[] frame = goldens.get(random.nextInt(goldens.size())).bytes().clone();
+            parts.add(frame);
+            total += frame.length;
+        }
+        ByteBuffer all = ByteBuffer.allocate(total);
+        parts.forEach(all::put);
+        return mutated(random, all.array());
+    }
+
+    private static byte[] mutated(SplittableRandom random, byte[] bytes) {
+        for (int i = random.nextInt(4); i > 0; i--) {
+            int at = random.nextInt(bytes.length);
+            switch (random.nextInt(3)) {
+                case 0 -> bytes[at] ^= (byte) (1 << random.nextInt(8));
+                case 1 -> bytes[at] = (byte) random.nextInt();
+                default -> bytes[at] = random.nextBoolean() ? 0 : (byte) 0xFF;
+            }
+        }
+        return random.nextInt(5) == 0 ? java.util.Arrays.copyOf(bytes, 1 + random.nextInt(bytes.length)) : bytes;
+    }
+
+    @Test
+    void everyShapeReadsAnythingOrSeesAViolation() {
+        for (int round = 0; round < ROUNDS; round++) {
+            var random = new SplittableRandom(SEED - round);
+            byte[] bytes = mutated(
+                    random, goldens.get(random.nextInt(goldens.size())).bytes().clone());
+            ByteBuffer payload = ByteBuffer.wrap(bytes, Math.min(bytes.length, random.nextInt(12)), 0);
+            payload.limit(bytes.length);
+            try {
+                switch (random.nextInt(3)) {
+                    case 0 ->
+                        assertThat(Hello.read(new Fields(payload)).survivors()).hasSizeLessThan(1_000);
+                    case 1 ->
+                        assertThat(Refusal.read(new Fields(payload)).message()).hasSizeLessThanOrEqualTo(300);
+                    default ->
+                        assertThat(GuestStats.read(new Fields(payload)).uptime())
+                                .isGreaterThanOrEqualTo(Duration.ZERO);
+                }
+            } catch (ProtocolViolation e) {
+                assertThat(e).hasNoCause();
+            } catch (RuntimeException e) {
+                throw new AssertionError("seed " + (SEED - round), e);
+            }
+        }
+    }
+}
