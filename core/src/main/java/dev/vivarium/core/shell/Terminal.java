@@ -1,0 +1,72 @@
+package dev.vivarium.core.shell;
+
+import dev.vivarium.core.exec.Execution;
+import dev.vivarium.core.exec.Target;
+import dev.vivarium.core.guest.Guest;
+import dev.vivarium.model.Command;
+import dev.vivarium.model.ExecEvent;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.util.HashMap;
+
+/// A command on a terminal of its own, for people. Thread-safe, meant for one reader; others may write, resize, signal
+/// and close meanwhile.
+public final class Terminal implements AutoCloseable {
+    private static final int MAX_SIDE = 65_535;
+    private static final String TERM = "xterm-256color";
+
+    private final Execution execution;
+
+    private Terminal(Execution execution) {
+        this.execution = execution;
+    }
+
+    /// Starts `command` on a new terminal of that size. Its output is never cut short, whatever the command
+    /// says;
+    /// `TERM` is set unless its environment has it.
+    public static Terminal open(Guest guest, Command command, int columns, int rows) {
+        requireSize(columns, rows);
+        var env = new HashMap<>(command.env());
+        env.putIfAbsent("TERM", TERM);
+        Command interactive =
+                command.withEnv(env).withInput(Command.Input.STREAM).withOutputLimit(Command.UNLIMITED);
+        return new Terminal(Execution.startOnTerminal(guest, interactive, columns, rows));
+    }
+
+    /// The number of the process inside the sandbox.
+    public int pid() {
+        return execution.pid();
+    }
+
+    /// Waits for what happens next: `Started`, then what the terminal shows as standard output, then `Exited`.
+    public ExecEvent next() {
+        return execution.next();
+    }
+
+    /// Types. Bytes for a process that has ended are thrown away.
+    public void write(byte[] bytes, int offset, int length) {
+        execution.write(bytes, offset, length);
+    }
+
+    public void resize(int columns, int rows) {
+        requireSize(columns, rows);
+        execution.resize(columns, rows);
+    }
+
+    public void signal(int signal, Target target) {
+        execution.signal(signal, target);
+    }
+
+    /// Hangs up: kills what runs on the terminal. Idempotent.
+    @Override
+    public void close() {
+        execution.close();
+    }
+
+    private static void requireSize(int columns, int rows) {
+        if (columns < 1 || columns > MAX_SIDE || rows < 1 || rows > MAX_SIDE) {
+            throw new SandboxException(
+                    new Failure.InvalidRequest("size", "must be between 1 and " + MAX_SIDE + " columns and rows"));
+        }
+    }
+}

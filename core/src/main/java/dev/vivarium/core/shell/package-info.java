@@ -1,0 +1,5 @@
+/// Terminals in a sandbox.
+@NullMarked
+package dev.vivarium.core.shell;
+
+import org.jspecify.annotations.NullMarked;
