@@ -42,8 +42,7 @@ public final class Main {
     }
 
     /// Only the command that was asked for is built, because reading all their annotations takes longer than most
-    /// of
-    /// them run.
+    /// of them run.
     CommandLine commandLine(String wanted) {
         var root = new CommandLine(new Viv());
         Map<String, Supplier<CommandLine>> commands = commands();

@@ -39,8 +39,7 @@ public final class SessionJson {
 
     private SessionJson() {}
 
-    /// Reads the body of `POST /create_session`. `caller` is whom the session is for when the body does not
-    /// say;
+    /// Reads the body of `POST /create_session`. `caller` is whom the session is for when the body does not say;
     /// `standard` fills the limits that it leaves out.
     public static NewSandbox readRequest(JsonFields fields, Optional<UserId> caller, Limits standard) {
         var user = fields.optionalString("user_id").map(UserId::new).or(() -> caller);

@@ -279,8 +279,7 @@ public sealed interface Failure {
         }
     }
 
-    /// The server could not be reached, broke off or did not answer in time. Only clients make it: nobody
-    /// can say
+    /// The server could not be reached, broke off or did not answer in time. Only clients make it: nobody can say
     /// whether a command that was sent has run.
     record ServerUnreachable(String server, String why) implements Failure {
         @Override

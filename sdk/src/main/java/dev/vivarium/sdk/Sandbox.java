@@ -71,9 +71,8 @@ public final class Sandbox {
         return execute(script, ExecOptions.STANDARD.withTimeout(timeout));
     }
 
-    /// Runs `bash -c script` to its end. Any exit code, and a time limit, is a result; a `SandboxException`
-    /// says that
-    /// there is none.
+    /// Runs `bash -c script` to its end. Any exit code, and a time limit, is a result; a `SandboxException` says
+    /// that there is none.
     public ExecResult execute(String script, ExecOptions options) {
         Command command = checked(script, options);
         return inLiveSandbox(options.onExpiry(), id -> engine.execute(id, command));
@@ -113,9 +112,8 @@ public final class Sandbox {
         return engine.upload(id(), name, new Content.OfStream(bytes));
     }
 
-    /// Downloads a file to `target`, or into it under its own name if it is a directory. The target is
-    /// replaced when
-    /// the last byte has come, and untouched before. Returns the path of the file.
+    /// Downloads a file to `target`, or into it under its own name if it is a directory. The target is replaced
+    /// when the last byte has come, and untouched before. Returns the path of the file.
     public Path download(String name, Path target) {
         return Downloads.save(engine.read(id(), name), name, target);
     }

@@ -38,9 +38,8 @@ public final class Keys {
         this.adminHash = adminHash;
     }
 
-    /// `configured` is the admin key that the operator chose. Without it, the key in `home/credentials` is
-    /// used, which
-    /// the first start writes.
+    /// `configured` is the admin key that the operator chose. Without it, the key in `home/credentials` is used,
+    /// which the first start writes.
     public static Keys open(Db db, Path home, Optional<String> configured, InstantSource clock) {
         String admin = configured.map(AdminKey::checked).orElseGet(() -> AdminKey.of(home, new SecureRandom()));
         return new Keys(db, clock, sha256(admin));

@@ -97,8 +97,7 @@ public final class Execution implements AutoCloseable {
         }
     }
 
-    /// Writes to its standard input and waits while it does not read. Bytes for a command that has ended
-    /// are thrown
+    /// Writes to its standard input and waits while it does not read. Bytes for a command that has ended are thrown
     /// away, as nobody can read them. The command must have been started with a stream as its input.
     public void write(byte[] bytes, int offset, int length) {
         if (command.input() != Command.Input.STREAM) {
@@ -128,8 +127,7 @@ public final class Execution implements AutoCloseable {
         channel.detach();
     }
 
-    /// Waits for the end and returns everything it wrote. No more than the command's output limit is kept
-    /// of each
+    /// Waits for the end and returns everything it wrote. No more than the command's output limit is kept of each
     /// stream; without a limit, [Command#OUTPUT_LIMIT].
     public ExecResult collect() {
         long limit = command.outputLimit() == Command.UNLIMITED ? Command.OUTPUT_LIMIT : command.outputLimit();

@@ -19,8 +19,7 @@ public final class GuestBinary {
     private GuestBinary() {}
 
     /// Copies the program to `vivarium-guest-<hash>` in `directory`, unless it is there, and names it. Machines
-    /// that
-    /// run on an older program keep their file.
+    /// that run on an older program keep their file.
     public static Path extractTo(Path directory) {
         try (var resource = GuestBinary.class.getResourceAsStream(RESOURCE)) {
             if (resource == null) {

@@ -19,19 +19,15 @@ import org.slf4j.LoggerFactory;
 /// # Design note
 ///
 /// One platform worker with one selector serves thousands of guests: it reads, cuts frames and hands them over, which
-/// is
-/// memory copying and unparking and nothing that can wait. A worker for each guest would need a wake-up and a stack
-/// each;
-/// reads by virtual threads measured at two thirds of this bandwidth.
+/// is memory copying and unparking and nothing that can wait. A worker for each guest would need a wake-up and a stack
+/// each; reads by virtual threads measured at two thirds of this bandwidth.
 ///
 /// Guests are served in turns: each one that has something gets one read of at most [#READ] bytes before the next is
 /// looked at, so a guest that floods delays another by the time of one copy. All share one direct buffer; only the part
-/// of
-/// a frame that has not wholly arrived is kept for a guest between turns.
+/// of a frame that has not wholly arrived is kept for a guest between turns.
 ///
 /// A guest that breaks the protocol, or code of ours that fails on its bytes, costs that guest its connection and
-/// nobody
-/// else anything.
+/// nobody else anything.
 public final class GuestLoop implements AutoCloseable {
     /// How much is read from one guest in a turn.
     static final int READ = 262_144;

@@ -18,8 +18,7 @@ import java.util.function.IntFunction;
 /// Nothing here blocks or runs callers' code: a frame changes the state of its channel, and [#wake] unparks whoever
 /// waits for it, once after each read and not once for each frame.
 final class Switchboard implements FrameReader.Sink {
-    /// The protocol's bound. Closed channels count until the guest has ended them, so one that never does
-    /// costs a
+    /// The protocol's bound. Closed channels count until the guest has ended them, so one that never does costs a
     /// bounded amount.
     static final int MAX_CHANNELS = 1_024;
 

@@ -20,9 +20,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /// The image `host`, which needs no download: the host's programs, read-only, around an `/etc` of its own. What a
-/// machine
-/// sees of the host is an allow-list. Anything else, `/etc`, `/var`, `/opt` or a socket that happens to lie in a shared
-/// directory, is not there. Thread-safe.
+/// machine sees of the host is an allow-list. Anything else, `/etc`, `/var`, `/opt` or a socket that happens to lie in
+/// a shared directory, is not there. Thread-safe.
 final class HostImage {
     static final String NAME = "host";
 

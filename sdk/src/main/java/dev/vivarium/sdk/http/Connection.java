@@ -81,9 +81,8 @@ public final class Connection implements AutoCloseable {
     /// A form with bytes of any length. What counts is progress: it may take as long as it takes, but not
     /// stand still.
     ///
-    /// The JDK's client hears an answer only when it has sent everything, unless it asks first. So it asks
-    /// before it
-    /// sends much: a refusal for want of room or rights then costs nothing.
+    /// The JDK's client hears an answer only when it has sent everything, unless it asks first. So it asks before
+    /// it sends much: a refusal for want of room or rights then costs nothing.
     Answer upload(String path, Multipart form, Source bytes, BodyPublisher body) throws IOException {
         boolean large = body.contentLength() < 0 || body.contentLength() > SMALL_BODY;
         var request = request(path)

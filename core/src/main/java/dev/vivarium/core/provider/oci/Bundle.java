@@ -101,8 +101,8 @@ record Bundle(Path stage, MachineSpec spec, int base, String cgroup, boolean lim
     }
 
     /// The guest is root of its user range with four capabilities: to become the sandbox user, to signal its
-    /// processes,
-    /// and to drop the four for them. It loads the system call filter itself, which takes the runtime 16 ms.
+    /// processes, and to drop the four for them. It loads the system call filter itself, which takes the runtime 16
+    /// ms.
     private String process() {
         var capabilities = list(List.of("CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_SETPCAP"));
         return """

@@ -40,8 +40,7 @@ final class Command {
     }
 
     /// Runs `command` with its output appended to `log`, and gives its exit status. The environment is bare, so
-    /// that
-    /// nothing of the server's reaches a runtime or a machine.
+    /// that nothing of the server's reaches a runtime or a machine.
     static int start(List<String> command, Path log) throws IOException {
         var builder = new ProcessBuilder(command)
                 .redirectInput(NOTHING)

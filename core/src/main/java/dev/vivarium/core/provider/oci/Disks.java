@@ -18,8 +18,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /// Where machines keep what they write: for each a sparse ext4 image of fixed size, or a directory without a limit
-/// where
-/// the host has no loop devices. Images are copied from a template, made once for each size. Thread-safe.
+/// where the host has no loop devices. Images are copied from a template, made once for each size. Thread-safe.
 final class Disks {
     private static final String SUFFIX = ".ext4";
     private static final int WORKSPACE_USER = 1000;
@@ -107,8 +106,7 @@ final class Disks {
     }
 
     /// No journal: it would cost each machine a kernel worker and megabytes, and [#repair] does after a crash of
-    /// the host
-    /// what it would have done. Nothing is zeroed: a new sparse file is.
+    /// the host what it would have done. Nothing is zeroed: a new sparse file is.
     private List<String> mkfsCommand(Path content, Path image, long bytes) {
         return List.of(
                 mkfs.orElseThrow().toString(),

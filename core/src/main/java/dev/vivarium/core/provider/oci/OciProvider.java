@@ -29,8 +29,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /// Machines under crun, runc or gVisor. Needs root, since it mounts, maps users and writes cgroups; what runs in a
-/// machine
-/// has none of that. Thread-safe; start and remove of one and the same id must not overlap.
+/// machine has none of that. Thread-safe; start and remove of one and the same id must not overlap.
 public final class OciProvider implements Provider {
     private static final Duration DEATH_PATIENCE = Duration.ofSeconds(10);
 

@@ -99,8 +99,7 @@ record RunDirectory(Path path, SandboxId id) {
     }
 
     /// Reports whether init runs. A process id may have been given to another process since, so its cgroup must
-    /// bear
-    /// the machine's name.
+    /// bear the machine's name.
     boolean isAlive() {
         var pid = pid();
         return pid.isPresent()

@@ -27,8 +27,7 @@ final class UidSlots implements AutoCloseable {
     private static final int BLOCKS = (32_768 - FIRST_RANGE) / BLOCK;
 
     /// The locks are the process's, not a channel's: to open and close such a file a second time would drop them.
-    /// So all
-    /// providers of this process must know which ones it has.
+    /// So all providers of this process must know which ones it has.
     private static final Set<Path> HELD = ConcurrentHashMap.newKeySet();
 
     private final Path directory;
