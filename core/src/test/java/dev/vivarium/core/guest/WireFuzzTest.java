@@ -67,7 +67,8 @@ final class WireFuzzTest {
         for (Golden golden : goldens) {
             if (golden.channel() > 0) {
                 Service service = services[random.nextInt(services.length)];
-                switchboard.reserve(new Channel(connection, golden.channel(), service, new Subject.File("f"), Keeper.NONE));
+                switchboard.reserve(
+                        new Channel(connection, golden.channel(), service, new Subject.File("f"), Keeper.NONE));
             }
         }
         int position = 0;
