@@ -15,8 +15,10 @@ final class EnvText {
         var text = new StringBuilder();
         // Sorted, so that the same environment is always the same text.
         new TreeMap<>(env)
-                .forEach((name, value) ->
-                        text.append(text.isEmpty() ? "" : "&").append(escape(name)).append('=').append(escape(value)));
+                .forEach((name, value) -> text.append(text.isEmpty() ? "" : "&")
+                        .append(escape(name))
+                        .append('=')
+                        .append(escape(value)));
         return text.toString();
     }
 

@@ -35,7 +35,8 @@ public final class SandboxRows {
         return db.read(sql -> ownerOf(sql, thread));
     }
 
-    /// Adds a row, and its thread if that is new. Fails with `NoSandboxForThread` when the thread is somebody else's.
+    /// Adds a row, and its thread if that is new. Fails with `NoSandboxForThread` when the thread is somebody
+    /// else's.
     public void insert(SandboxRow row) {
         db.write(sql -> {
             claim(sql, row);
@@ -90,15 +91,13 @@ public final class SandboxRows {
 
     /// Moves a row that has not ended to another phase. Reports whether there was one.
     public boolean phase(SandboxId id, Phase phase) {
-        return db.write(sql -> sql.update(
-                        "update sandboxes set status = ? where id = ? and " + ALIVE, phase.text(), id.value())
-                == 1);
+        return db.write(sql ->
+                sql.update("update sandboxes set status = ? where id = ? and " + ALIVE, phase.text(), id.value()) == 1);
     }
 
     /// Remembers the secret of the guest that is about to be started on the sandbox's old disk.
     public void secret(SandboxId id, String secret) {
-        db.write(sql ->
-                sql.update("update sandboxes set secret = ? where id = ? and " + ALIVE, secret, id.value()));
+        db.write(sql -> sql.update("update sandboxes set secret = ? where id = ? and " + ALIVE, secret, id.value()));
     }
 
     /// Ends a row for good. The first end stands. Reports whether this was it.
