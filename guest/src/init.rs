@@ -19,6 +19,8 @@ pub fn init(arguments: &[&[u8]], secret: Vec<u8>) -> Result<core::convert::Infal
     // Modes on the wire are meant as they are; commands get a mask of their own.
     process::set_umask(0);
     if process::own_pid() != 1 {
+        // An interrupt at the terminal of whoever started us is not meant for the sandbox.
+        let _ = process::new_session();
         control(libc::PR_SET_CHILD_SUBREAPER, 1)?;
     }
     let path = CString::new(options.workspace).map_err(|_| Usage("the workspace is no path"))?;

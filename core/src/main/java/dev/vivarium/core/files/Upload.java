@@ -12,8 +12,7 @@ public final class Upload implements AutoCloseable {
     private final String path;
     private long written;
 
-    /// What a write may make of the workspace: the size of the file, and the number and size of all files
-    /// together.
+    /// What a write may make of the workspace: the size of the file, and the number and size of all files together.
     /// 0 means no limit. Immutable.
     public record Limits(long maxFileBytes, long maxFiles, long maxTotalBytes) {
         public static final Limits NONE = new Limits(0, 0, 0);

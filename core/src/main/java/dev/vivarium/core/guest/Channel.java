@@ -165,8 +165,7 @@ public final class Channel implements AutoCloseable {
         return parse(new Fields(ByteBuffer.wrap(bytes)), shape);
     }
 
-    /// Sends bytes, as fast as the guest gives credit. Reports whether all of them went out; if not, the
-    /// channel
+    /// Sends bytes, as fast as the guest gives credit. Reports whether all of them went out; if not, the channel
     /// has ended and nobody will read them. Throws when the guest is lost.
     public boolean write(byte[] bytes, int offset, int length) {
         int sent = 0;
@@ -210,8 +209,7 @@ public final class Channel implements AutoCloseable {
         connection.send(new Payload().frame(number, Kind.DETACH));
     }
 
-    /// Says, unless the channel has ended, that nobody is interested any more: the guest ends what it does
-    /// for it.
+    /// Says, unless the channel has ended, that nobody is interested any more: the guest ends what it does for it.
     /// Waits for nothing. Idempotent.
     @Override
     public void close() {

@@ -33,8 +33,7 @@ public final class Guest implements AutoCloseable {
         this.hello = hello;
     }
 
-    /// Shakes hands with the guest that has connected to `socket`, which belongs to the result from now on.
-    /// Throws
+    /// Shakes hands with the guest that has connected to `socket`, which belongs to the result from now on. Throws
     /// when it does not say HELLO within five seconds, or has another secret.
     public static Guest greet(GuestLoop loop, SandboxId id, SocketChannel socket, String secret) {
         return greet(loop.attach(id, socket), secret, PATIENCE);
@@ -71,9 +70,8 @@ public final class Guest implements AutoCloseable {
         return hello.build();
     }
 
-    /// Processes that the guest still runs from an earlier connection. Each waits to be let go by [#detach]
-    /// or ended
-    /// by [#kill].
+    /// Processes that the guest still runs from an earlier connection. Each waits to be let go by [#detach] or
+    /// ended by [#kill].
     public List<Survivor> survivors() {
         return hello.survivors();
     }

@@ -25,7 +25,7 @@ import java.util.TreeMap;
 final class HostImage {
     static final String NAME = "host";
 
-    private static final int GENERATION = 1;
+    private static final int GENERATION = 2;
     private static final List<String> PROGRAMS = List.of("bin", "sbin", "lib", "lib32", "lib64", "libx32");
     private static final List<String> COPIED = List.of(
             "alternatives",

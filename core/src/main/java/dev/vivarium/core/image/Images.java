@@ -6,8 +6,10 @@ import dev.vivarium.model.SandboxException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 
 /// The images of one server, by name. Thread-safe.
@@ -57,6 +59,61 @@ public final class Images {
                     "image", "'" + name + "' is not there; build it (debian) or import it, or use 'host'"));
         }
         return imported(root);
+    }
+
+    /// Builds an image from Debian packages, with the tools that agents use; takes a minute or two and the network.
+    /// `progress` gets a line now and then.
+    public Image build(String name, Consumer<String> progress) {
+        return make(name, root -> DebianImage.build(root, progress));
+    }
+
+    /// Makes an image of a tar archive, a directory, an OCI image layout or what `docker save` wrote. All or
+    /// nothing.
+    public Image importFrom(String name, Path source, Consumer<String> progress) {
+        return make(name, root -> new Import(root, progress).from(source));
+    }
+
+    /// Removes an image. Machines that run on it lose their programs, so end them first.
+    public void remove(String name) {
+        var root = directory.resolve(requireName(name));
+        try {
+            if (Files.isDirectory(root)) {
+                // Under another name first: half an image is none.
+                var gone = Files.createTempDirectory(directory, ".gone-");
+                Files.move(root, gone.resolve("root"), StandardCopyOption.ATOMIC_MOVE);
+                FileTrees.delete(gone);
+            }
+        } catch (IOException e) {
+            throw failed("remove the image " + name, e);
+        }
+    }
+
+    private Image make(String name, Step step) {
+        var target = directory.resolve(requireName(name));
+        if (Files.exists(target)) {
+            throw new SandboxException(
+                    new Failure.InvalidRequest("image", "'" + name + "' is there already; remove it first"));
+        }
+        try {
+            var workbench = Files.createTempDirectory(directory, ".new-");
+            try {
+                var root = Skeleton.directory(workbench.resolve("root"));
+                step.fill(root);
+                Skeleton.requireHonest(root);
+                Skeleton.complete(root);
+                Files.move(root, target, StandardCopyOption.ATOMIC_MOVE);
+            } finally {
+                FileTrees.delete(workbench);
+            }
+            return imported(target);
+        } catch (IOException e) {
+            throw new SandboxException(new Failure.InvalidRequest("image", "cannot be made: " + e.getMessage()), e);
+        }
+    }
+
+    /// What fills a new root.
+    private interface Step {
+        void fill(Path root) throws IOException;
     }
 
     private static Image imported(Path root) {

@@ -1,11 +1,14 @@
 package dev.vivarium.core.image;
 
+import dev.vivarium.core.provider.FileTrees;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.List;
 
 /// What every image must have: the places where a machine mounts, and the user that commands run as. Stateless.
@@ -13,6 +16,7 @@ final class Skeleton {
     private static final List<String> MOUNT_POINTS =
             List.of("proc", "dev", "sys", "tmp", "workspace", "run", "run/vivarium");
     private static final String USER = "sandboxuser";
+    private static final long LARGEST_TABLE = 1 << 20;
 
     private Skeleton() {}
 
@@ -22,6 +26,8 @@ final class Skeleton {
         for (var name : MOUNT_POINTS) {
             directory(root.resolve(name));
         }
+        // runc gives a scratch mount the mode of the directory below it.
+        Files.setAttribute(root.resolve("tmp"), "unix:mode", 01777);
         var guest = root.resolve("run/vivarium-guest");
         if (!Files.exists(guest, LinkOption.NOFOLLOW_LINKS)) {
             Files.createFile(guest);
@@ -34,6 +40,29 @@ final class Skeleton {
         Files.setAttribute(home, "unix:gid", 1000);
     }
 
+    /// Refuses a tree in which a place that a machine mounts on, or that this class writes to, is a link: a runtime
+    /// that follows it would mount or write somewhere else.
+    static void requireHonest(Path root) throws IOException {
+        var places = new ArrayList<>(MOUNT_POINTS);
+        places.addAll(List.of("etc", "home", "home/" + USER, "run/vivarium-guest"));
+        for (var name : places) {
+            var place = root.resolve(name);
+            if (Files.exists(place, LinkOption.NOFOLLOW_LINKS)
+                    && !Files.isDirectory(place, LinkOption.NOFOLLOW_LINKS)
+                    && !Files.isRegularFile(place, LinkOption.NOFOLLOW_LINKS)) {
+                throw new IOException("/" + name + " must not be a link");
+            }
+        }
+        for (var name : List.of("etc/passwd", "etc/group")) {
+            var file = root.resolve(name);
+            if (Files.isSymbolicLink(file) || (Files.exists(file) && Files.size(file) > LARGEST_TABLE)) {
+                throw new IOException("/" + name + " must be a file of at most " + LARGEST_TABLE + " bytes");
+            }
+        }
+        // The platform brings its own: what an image has there would only lie below it.
+        FileTrees.delete(root.resolve("dev"));
+    }
+
     static Path directory(Path path) throws IOException {
         if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
             Files.createDirectory(path);
@@ -43,7 +72,7 @@ final class Skeleton {
     }
 
     private static void addEntry(Path file, String mark, String entry) throws IOException {
-        var text = Files.exists(file) ? Files.readString(file, java.nio.charset.StandardCharsets.ISO_8859_1) : "";
+        var text = Files.exists(file) ? Files.readString(file, StandardCharsets.ISO_8859_1) : "";
         if (text.lines().noneMatch(line -> line.contains(mark))) {
             var separator = text.isEmpty() || text.endsWith("\n") ? "" : "\n";
             Files.writeString(file, separator + entry + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);

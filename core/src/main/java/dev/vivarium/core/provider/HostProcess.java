@@ -11,9 +11,19 @@ public final class HostProcess {
 
     /// Reports whether the process runs; one that ended and was not reaped yet does not.
     public static boolean isAlive(long pid) {
+        return "ZX?".indexOf(state(pid)) < 0;
+    }
+
+    /// Reports whether the process was stopped by a signal, or is gone.
+    public static boolean isStopped(long pid) {
+        return "TtZX?".indexOf(state(pid)) >= 0;
+    }
+
+    /// The letter that stands for its state; a question mark when it is gone. The name before it may hold anything.
+    private static char state(long pid) {
         var stat = read(pid, "stat");
-        int state = stat.lastIndexOf(')') + 2;
-        return state > 1 && state < stat.length() && "ZXx".indexOf(stat.charAt(state)) < 0;
+        int at = stat.lastIndexOf(')') + 2;
+        return at > 1 && at < stat.length() ? stat.charAt(at) : '?';
     }
 
     /// A file of the process in `/proc`, or nothing when the process is gone.

@@ -21,8 +21,7 @@ public final class Terminal implements AutoCloseable {
         this.execution = execution;
     }
 
-    /// Starts `command` on a new terminal of that size. Its output is never cut short, whatever the command
-    /// says;
+    /// Starts `command` on a new terminal of that size. Its output is never cut short, whatever the command says;
     /// `TERM` is set unless its environment has it.
     public static Terminal open(Guest guest, Command command, int columns, int rows) {
         requireSize(columns, rows);

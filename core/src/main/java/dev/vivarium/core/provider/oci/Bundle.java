@@ -9,12 +9,13 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
 /// What the runtime is told: the `config.json` of a machine. One text for all three runtimes; it names only paths below
 /// the stage. Immutable.
-record Bundle(Path stage, MachineSpec spec, int base, String cgroup, boolean limitsSwap, boolean limitsProcesses) {
+record Bundle(Path stage, MachineSpec spec, int base, String cgroup, boolean limitsSwap, OciRuntime runtime) {
     static final String WORKSPACE = "/workspace";
 
     /// What tells of the host, or could be used to change it.
@@ -44,6 +45,8 @@ record Bundle(Path stage, MachineSpec spec, int base, String cgroup, boolean lim
 
     private static final List<String> READ_ONLY =
             List.of("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger");
+
+    private static final String[] TERMINALS = {"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"};
 
     void write(RunDirectory directory) throws IOException {
         FileTrees.writePrivately(directory.path().resolve("config.json"), config());
@@ -134,26 +137,19 @@ record Bundle(Path stage, MachineSpec spec, int base, String cgroup, boolean lim
     /// business.
     private String mounts() {
         long scratch = spec.limits().memoryBytes() / 2;
-        return List.of(
-                        mount("/proc", "proc", "proc", "nosuid", "nodev", "noexec"),
-                        mount("/dev", "tmpfs", "tmpfs", "nosuid", "noexec", "mode=755", "size=64k", "nr_inodes=64"),
-                        mount(
-                                "/dev/pts",
-                                "devpts",
-                                "devpts",
-                                "nosuid",
-                                "noexec",
-                                "newinstance",
-                                "ptmxmode=0666",
-                                "mode=0620"),
-                        mount("/dev/shm", "tmpfs", "shm", scratchOptions(scratch)),
-                        mount("/tmp", "tmpfs", "tmp", scratchOptions(scratch)),
-                        bind(WORKSPACE, "disk/workspace", "nosuid", "nodev"),
-                        bind("/run/vivarium", "wire", "nosuid", "nodev", "noexec"),
-                        bind("/run/vivarium-guest", "guest", "ro", "nosuid", "nodev"),
-                        bind("/proc/meminfo", "meminfo", "ro", "nosuid", "nodev", "noexec"))
-                .stream()
-                .collect(Collectors.joining(",\n  ", "[", "]"));
+        var mounts = new ArrayList<>(List.of(
+                mount("/proc", "proc", "proc", "nosuid", "nodev", "noexec"),
+                mount("/dev", "tmpfs", "tmpfs", "nosuid", "noexec", "mode=755", "size=64k", "nr_inodes=64"),
+                mount("/dev/pts", "devpts", "devpts", TERMINALS),
+                mount("/dev/shm", "tmpfs", "shm", scratchOptions(scratch)),
+                mount("/tmp", "tmpfs", "tmp", scratchOptions(scratch)),
+                bind(WORKSPACE, "disk/workspace", "nosuid", "nodev"),
+                bind("/run/vivarium", "wire", "nosuid", "nodev", "noexec"),
+                bind("/run/vivarium-guest", "guest", "ro", "nosuid", "nodev")));
+        if (runtime.sharesTheKernel()) {
+            mounts.add(bind("/proc/meminfo", "meminfo", "ro", "nosuid", "nodev", "noexec"));
+        }
+        return mounts.stream().collect(Collectors.joining(",\n  ", "[", "]"));
     }
 
     /// Bounded by memory anyway; the bound on inodes keeps empty files from eating kernel memory.
@@ -176,7 +172,8 @@ record Bundle(Path stage, MachineSpec spec, int base, String cgroup, boolean lim
     private String resources() {
         Limits limits = spec.limits();
         var swap = limitsSwap ? ", \"swap\": " + limits.memoryBytes() : "";
-        var pids = limitsProcesses ? ", \"pids\": {\"limit\": " + limits.processes() + "}" : "";
+        // gVisor's own workers count as processes of the group, so a small number would end it at random.
+        var pids = runtime.sharesTheKernel() ? ", \"pids\": {\"limit\": " + limits.processes() + "}" : "";
         return "{\"memory\": {\"limit\": %d%s}, \"cpu\": {\"quota\": %d, \"period\": %d}%s}"
                 .formatted(limits.memoryBytes(), swap, Cgroups.quotaMicros(limits), Cgroups.PERIOD_MICROS, pids);
     }

@@ -136,12 +136,7 @@ public final class OciProvider implements Provider {
             throw e;
         }
         var bundle = new Bundle(
-                place.stage(),
-                spec,
-                UidSlots.base(slot),
-                cgroups.path(id),
-                cgroups.limitsSwap(),
-                config.runtime().sharesTheKernel());
+                place.stage(), spec, UidSlots.base(slot), cgroups.path(id), cgroups.limitsSwap(), config.runtime());
         bundle.write(directory);
         var machine = new OciMachine(directory, cgroups.of(id));
         machines.put(id, machine);

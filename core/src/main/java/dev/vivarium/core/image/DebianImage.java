@@ -1,0 +1,102 @@
+package dev.vivarium.core.image;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+import java.util.function.Consumer;
+
+/// A root file system of Debian packages, made by `mmdebstrap`. Stateless.
+final class DebianImage {
+    private static final String RELEASE = "bookworm";
+    private static final List<String> PACKAGES = List.of(
+            "bash",
+            "ca-certificates",
+            "coreutils",
+            "curl",
+            "diffutils",
+            "file",
+            "findutils",
+            "gawk",
+            "git",
+            "grep",
+            "jq",
+            "less",
+            "patch",
+            "procps",
+            "python3",
+            "ripgrep",
+            "sed",
+            "tar",
+            "unzip",
+            "xz-utils");
+
+    private DebianImage() {}
+
+    static void build(Path root, Consumer<String> progress) throws IOException {
+        var process =
+                new ProcessBuilder(command(root)).redirectErrorStream(true).start();
+        process.getOutputStream().close();
+        var last = "";
+        try (var lines = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+            for (var line = lines.readLine(); line != null; line = lines.readLine()) {
+                progress.accept(line);
+                last = line;
+            }
+            if (process.waitFor() != 0) {
+                throw new IOException("mmdebstrap failed: " + last);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    /// Without documentation and translations, which make a third of it.
+    private static List<String> command(Path root) {
+        var command = new ArrayList<>(List.of("mmdebstrap", "--mode=root", "--variant=minbase", "--format=directory"));
+        command.add("--include=" + String.join(",", PACKAGES));
+        for (var excluded : List.of("doc/*", "man/*", "info/*", "locale/*", "lintian/*")) {
+            command.add("--dpkgopt=path-exclude=/usr/share/" + excluded);
+        }
+        command.add("--dpkgopt=path-include=/usr/share/locale/locale.alias");
+        command.addAll(List.of(release(), root.toString()));
+        command.addAll(sources());
+        return command;
+    }
+
+    /// The host's own release and sources, if it is Debian: its mirror is one that it reaches.
+    private static String release() {
+        return isDebian() ? osRelease().getProperty("VERSION_CODENAME", RELEASE) : RELEASE;
+    }
+
+    private static List<String> sources() {
+        if (!isDebian()) {
+            return List.of();
+        }
+        return List.of("/etc/apt/sources.list", "/etc/apt/sources.list.d/debian.sources").stream()
+                .filter(file -> Files.isReadable(Path.of(file)))
+                .toList();
+    }
+
+    private static boolean isDebian() {
+        return osRelease().getProperty("ID", "").equals("debian");
+    }
+
+    private static Properties osRelease() {
+        var properties = new Properties();
+        try (var reader = Files.newBufferedReader(Path.of("/etc/os-release"))) {
+            properties.load(reader);
+        } catch (IOException e) {
+            // Then it is not Debian, as far as anybody can tell.
+        }
+        return properties;
+    }
+}

@@ -1,0 +1,116 @@
+package dev.vivarium.core.image;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/// Finds the layers of an image in a directory: an OCI image layout, or what `docker save` writes. Names in it come
+/// from outside, so each must be a plain file below the directory. Stateless.
+final class Layers {
+    private static final int LARGEST_INDEX = 4 << 20;
+    private static final Map<String, String> ARCHITECTURES = Map.of("amd64", "amd64", "aarch64", "arm64");
+
+    private Layers() {}
+
+    /// The layers, lowest first, or nothing when the directory holds no image.
+    static Optional<List<Path>> find(Path directory) throws IOException {
+        // A newer `docker save` writes both; the layout names digests, so it comes first.
+        if (Files.isRegularFile(directory.resolve("oci-layout"), LinkOption.NOFOLLOW_LINKS)) {
+            return Optional.of(fromLayout(directory));
+        }
+        if (Files.isRegularFile(directory.resolve("manifest.json"), LinkOption.NOFOLLOW_LINKS)) {
+            return Optional.of(fromDocker(directory));
+        }
+        return Optional.empty();
+    }
+
+    private static List<Path> fromLayout(Path directory) throws IOException {
+        var index = read(file(directory, "index.json"));
+        // An index may name another one, by architecture; more than that is not an image.
+        for (int depth = 0; depth < 4; depth++) {
+            if (JsonText.member(index, "layers").isPresent()) {
+                var layers = new ArrayList<Path>();
+                for (var layer : JsonText.list(index, "layers")) {
+                    layers.add(blob(directory, layer));
+                }
+                return layers;
+            }
+            index = read(blob(directory, choose(JsonText.list(index, "manifests"))));
+        }
+        throw new IOException("the image's index names no layers");
+    }
+
+    private static Object choose(List<?> manifests) throws IOException {
+        var wanted = ARCHITECTURES.getOrDefault(System.getProperty("os.arch", ""), "");
+        for (var manifest : manifests) {
+            var platform = JsonText.member(manifest, "platform");
+            if (platform.isEmpty()
+                    || platform.flatMap(p -> JsonText.member(p, "architecture"))
+                            .orElse("")
+                            .equals(wanted)) {
+                return manifest;
+            }
+        }
+        throw new IOException("the image has nothing for this machine's architecture, " + wanted);
+    }
+
+    private static Path blob(Path directory, Object descriptor) throws IOException {
+        var digest = String.valueOf(JsonText.member(descriptor, "digest").orElse(""));
+        if (!digest.matches("sha256:[0-9a-f]{64}")) {
+            throw new IOException("the image names a blob by something other than sha256");
+        }
+        var blob = file(directory, "blobs/sha256/" + digest.substring(7));
+        if (!sha256(blob).equals(digest.substring(7))) {
+            throw new IOException("the blob " + digest + " is damaged");
+        }
+        return blob;
+    }
+
+    private static List<Path> fromDocker(Path directory) throws IOException {
+        if (!(read(file(directory, "manifest.json")) instanceof List<?> images) || images.size() != 1) {
+            throw new IOException("the archive must hold exactly one image");
+        }
+        var layers = new ArrayList<Path>();
+        for (var name : JsonText.strings(images.getFirst(), "Layers")) {
+            layers.add(file(directory, name));
+        }
+        return layers;
+    }
+
+    private static Path file(Path directory, String name) throws IOException {
+        var file = directory.resolve(name).normalize();
+        if (!file.startsWith(directory) || !file.toRealPath().startsWith(directory.toRealPath())) {
+            throw new IOException("'" + name + "' leaves the image");
+        }
+        if (!Files.isRegularFile(file)) {
+            throw new IOException("'" + name + "' is not in the image");
+        }
+        return file;
+    }
+
+    private static Object read(Path file) throws IOException {
+        if (Files.size(file) > LARGEST_INDEX) {
+            throw new IOException("the image's index is too large");
+        }
+        return JsonText.parse(Files.readString(file));
+    }
+
+    private static String sha256(Path file) throws IOException {
+        try (var in = new DigestInputStream(Files.newInputStream(file), MessageDigest.getInstance("SHA-256"))) {
+            in.transferTo(OutputStream.nullOutputStream());
+            return HexFormat.of().formatHex(in.getMessageDigest().digest());
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError("every Java platform has SHA-256", e);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+package dev.vivarium.core.provider.process;
+
+import dev.vivarium.core.provider.Capabilities;
+import dev.vivarium.core.provider.FileTrees;
+import dev.vivarium.core.provider.GuestListener;
+import dev.vivarium.core.provider.HostProcess;
+import dev.vivarium.core.provider.Machine;
+import dev.vivarium.core.provider.MachineSpec;
+import dev.vivarium.core.provider.Patience;
+import dev.vivarium.core.provider.Provider;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Machines without any isolation: commands run as the server's own user, with all it may do. For tests and for
+/// laptops on which nobody is root; it says so in its capabilities and in the log. Thread-safe; start and remove of one
+/// and the same id must not overlap.
+public final class ProcessProvider implements Provider {
+    private static final Logger LOG = LoggerFactory.getLogger(ProcessProvider.class);
+    private static final Duration DEATH_PATIENCE = Duration.ofSeconds(10);
+    private static final int SOCKET_LENGTH = "/sbx/wire/s.new".length() + 20;
+
+    private final Path run;
+    private final Path disks;
+    private final Path guestBinary;
+    private final int user;
+    private final Map<SandboxId, ProcessMachine> machines = new ConcurrentHashMap<>();
+
+    private ProcessProvider(Path run, Path disks, Path guestBinary, int user) {
+        this.run = run;
+        this.disks = disks;
+        this.guestBinary = guestBinary;
+        this.user = user;
+    }
+
+    public static ProcessProvider open(Path home, Path guestBinary) {
+        var real = home.toAbsolutePath().normalize();
+        var run = real.resolve("run");
+        if (run.toString().getBytes(StandardCharsets.UTF_8).length + SOCKET_LENGTH > GuestListener.LONGEST_PATH) {
+            throw new SandboxException(new Failure.InvalidRequest(
+                    "home", "is too long a path for the sockets below it; choose a shorter one"));
+        }
+        LOG.warn("the process provider does not isolate: commands run as the server's own user and see all it sees");
+        try {
+            int user = (int) Files.getAttribute(Path.of("/proc/self"), "unix:uid");
+            FileTrees.make(run, "rwx------");
+            // Real: processes are known by the directory they work in.
+            var disks = FileTrees.make(real.resolve("disks"), "rwx------").toRealPath();
+            return new ProcessProvider(run, disks, guestBinary.toAbsolutePath(), user);
+        } catch (IOException e) {
+            throw failed("open the provider", e);
+        }
+    }
+
+    @Override
+    public String name() {
+        return "process";
+    }
+
+    @Override
+    public Capabilities capabilities() {
+        return new Capabilities(
+                "none: commands run as the server's own user and see all it sees", "none", "none", false, true, false);
+    }
+
+    @Override
+    public Machine start(MachineSpec spec) {
+        var id = spec.id();
+        requireHost(spec.image());
+        if (isAlive(id)) {
+            throw new SandboxException(new Failure.ProviderFailed("start a machine", id + " runs already"));
+        }
+        boolean hadDisk = Files.exists(disk(id));
+        remove(id, Disk.KEEP);
+        try {
+            return launch(spec);
+        } catch (IOException e) {
+            remove(id, hadDisk ? Disk.KEEP : Disk.ERASE);
+            throw failed("start a machine", e);
+        } catch (RuntimeException e) {
+            remove(id, hadDisk ? Disk.KEEP : Disk.ERASE);
+            throw e;
+        }
+    }
+
+    private static void requireHost(String image) {
+        if (!image.equals("host")) {
+            throw new SandboxException(
+                    new Failure.InvalidRequest("image", "must be 'host': the process provider has no others"));
+        }
+    }
+
+    private Machine launch(MachineSpec spec) throws IOException {
+        var id = spec.id();
+        var directory = FileTrees.make(directory(id), "rwx------");
+        FileTrees.make(directory.resolve("wire"), "rwx------");
+        FileTrees.make(tree(id).workspace(), "rwxr-xr-x");
+        var machine = machine(id);
+        machines.put(id, machine);
+        machine.listen();
+        var builder = new ProcessBuilder(command(id))
+                .redirectInput(new File("/dev/null"))
+                .redirectOutput(new File("/dev/null"))
+                .redirectError(directory.resolve("log").toFile());
+        builder.environment().clear();
+        builder.environment().putAll(Map.of("VIV_SECRET", spec.secret(), "VIV_SANDBOX", id.value()));
+        long pid = builder.start().pid();
+        Files.writeString(directory.resolve("pid"), Long.toString(pid));
+        return machine;
+    }
+
+    private List<String> command(SandboxId id) {
+        return List.of(
+                guestBinary.toString(),
+                "init",
+                "--plain",
+                "--socket",
+                socket(id).toString(),
+                "--workspace",
+                tree(id).workspace().toString());
+    }
+
+    private ProcessMachine machine(SandboxId id) {
+        return new ProcessMachine(id, socket(id), user, tree(id), () -> isAlive(id));
+    }
+
+    private boolean isAlive(SandboxId id) {
+        try {
+            return tree(id).isGuest(
+                            Long.parseLong(Files.readString(directory(id).resolve("pid"))));
+        } catch (IOException | NumberFormatException e) {
+            return false;
+        }
+    }
+
+    @Override
+    public Optional<Machine> adopt(SandboxId id, Duration patience) {
+        return isAlive(id) ? Optional.of(machines.computeIfAbsent(id, this::machine)) : Optional.empty();
+    }
+
+    @Override
+    public Set<SandboxId> survivors() {
+        var ids = new HashSet<SandboxId>();
+        for (var directory : List.of(run, disks)) {
+            try (var entries = Files.newDirectoryStream(directory)) {
+                for (var entry : entries) {
+                    var name = entry.getFileName().toString();
+                    if (SandboxId.isWellFormed(name)) {
+                        ids.add(new SandboxId(name));
+                    }
+                }
+            } catch (IOException e) {
+                throw failed("look for machines", e);
+            }
+        }
+        return ids;
+    }
+
+    @Override
+    public void remove(SandboxId id, Disk disk) {
+        var machine = machines.remove(id);
+        if (machine != null) {
+            machine.close();
+        }
+        try {
+            if (Files.exists(directory(id)) || Files.exists(disk(id))) {
+                end(tree(id));
+            }
+            FileTrees.delete(directory(id));
+            if (disk == Disk.ERASE) {
+                FileTrees.delete(disk(id));
+            }
+        } catch (IOException e) {
+            throw failed("remove a machine", e);
+        }
+    }
+
+    /// All stop before any dies: who is stopped cannot have children that nobody finds.
+    private static void end(ProcessTree tree) {
+        tree.forEach(Signals::stop);
+        if (!Patience.until(DEATH_PATIENCE, () -> {
+            tree.all().forEach(HostProcess::kill);
+            return tree.all().isEmpty();
+        })) {
+            throw new SandboxException(new Failure.ProviderFailed("remove a machine", "its processes do not die"));
+        }
+    }
+
+    private Path directory(SandboxId id) {
+        return run.resolve(id.value());
+    }
+
+    private Path socket(SandboxId id) {
+        return directory(id).resolve("wire").resolve("s");
+    }
+
+    private Path disk(SandboxId id) {
+        return disks.resolve(id.value());
+    }
+
+    private ProcessTree tree(SandboxId id) {
+        return new ProcessTree("VIV_SANDBOX=" + id, disk(id).resolve("workspace"));
+    }
+
+    private static SandboxException failed(String step, IOException cause) {
+        return new SandboxException(new Failure.ProviderFailed(step, String.valueOf(cause)), cause);
+    }
+
+    @Override
+    public void close() {
+        machines.values().forEach(ProcessMachine::close);
+        machines.clear();
+    }
+}

@@ -1,0 +1,72 @@
+package dev.vivarium.testing;
+
+import dev.vivarium.core.exec.Execution;
+import dev.vivarium.core.guest.Guest;
+import dev.vivarium.core.guest.GuestLoop;
+import dev.vivarium.core.provider.Machine;
+import dev.vivarium.model.Command;
+import dev.vivarium.model.ExecResult;
+import dev.vivarium.model.SandboxId;
+import java.time.Duration;
+import java.util.Optional;
+
+/// A machine with its guest on the line, as contract tests use it. Thread-safe.
+public final class Box implements AutoCloseable {
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    private final Machine machine;
+    private final Guest guest;
+
+    private Box(Machine machine, Guest guest) {
+        this.machine = machine;
+        this.guest = guest;
+    }
+
+    /// Waits for the guest and greets it.
+    public static Box connect(GuestLoop loop, Machine machine, String secret) {
+        return new Box(machine, Guest.greet(loop, machine.id(), machine.connect(PATIENCE), secret));
+    }
+
+    public SandboxId id() {
+        return machine.id();
+    }
+
+    public Machine machine() {
+        return machine;
+    }
+
+    public Guest guest() {
+        return guest;
+    }
+
+    /// Runs a script to its end.
+    public ExecResult run(String script) {
+        var command = Command.shell(script);
+        var bounded = new Command(
+                command.argv(),
+                command.env(),
+                command.directory(),
+                command.input(),
+                Optional.of(Duration.ofSeconds(60)),
+                Optional.empty(),
+                Command.OUTPUT_LIMIT);
+        return Execution.start(guest, bounded).collect();
+    }
+
+    /// What a script prints, both streams together, without the last line end.
+    public String output(String script) {
+        return run("exec 2>&1; " + script).stdout().stripTrailing();
+    }
+
+    /// Starts a script that goes on alone.
+    public void leave(String script) {
+        try (var execution = Execution.start(guest, Command.shell(script))) {
+            execution.detach();
+        }
+    }
+
+    @Override
+    public void close() {
+        guest.close();
+    }
+}

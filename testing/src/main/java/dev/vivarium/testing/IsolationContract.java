@@ -1,0 +1,258 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/// What a provider that isolates must refuse, seen from inside a machine that shares the host's kernel. Escapes are
+/// judged by a canary on the host, not by an error code.
+public abstract class IsolationContract extends LimitsContract {
+    /// System calls of x86_64 that let a program out, or at the kernel's least tried parts.
+    private static final Map<String, Integer> REFUSED = Map.ofEntries(
+            Map.entry("ptrace", 101),
+            Map.entry("mount", 165),
+            Map.entry("init_module", 175),
+            Map.entry("kexec_load", 246),
+            Map.entry("add_key", 248),
+            Map.entry("request_key", 249),
+            Map.entry("keyctl", 250),
+            Map.entry("unshare", 272),
+            Map.entry("perf_event_open", 298),
+            Map.entry("open_by_handle_at", 304),
+            Map.entry("setns", 308),
+            Map.entry("process_vm_readv", 310),
+            Map.entry("bpf", 321),
+            Map.entry("userfaultfd", 323),
+            Map.entry("io_uring_setup", 425),
+            Map.entry("open_tree", 428),
+            Map.entry("fsopen", 430),
+            Map.entry("clone3", 435),
+            Map.entry("pidfd_getfd", 438));
+
+    private static final List<String> MASKED =
+            List.of("kcore", "keys", "timer_list", "kallsyms", "kmsg", "config.gz", "interrupts", "cmdline");
+
+    @Test
+    void aCommandHasNoPrivileges() {
+        try (var box = start()) {
+            var status = box.output("grep -E '^(Cap(Inh|Prm|Eff|Bnd|Amb)|NoNewPrivs|Seccomp|Uid):' /proc/self/status");
+            assertThat(status.replaceAll("\\s+", " "))
+                    .contains(
+                            "Uid: 1000 1000 1000 1000",
+                            "CapInh: 0000000000000000",
+                            "CapPrm: 0000000000000000",
+                            "CapEff: 0000000000000000",
+                            "CapBnd: 0000000000000000",
+                            "CapAmb: 0000000000000000",
+                            "NoNewPrivs: 1",
+                            "Seccomp: 2");
+        }
+    }
+
+    @Test
+    void eachMachineHasUsersOfItsOwn() {
+        try (var one = start();
+                var other = start()) {
+            var range = one.output("cat /proc/self/uid_map").strip().split("\\s+");
+            assertThat(range[0]).isEqualTo("0");
+            assertThat(Long.parseLong(range[1])).isGreaterThanOrEqualTo(1 << 20);
+            assertThat(range[2]).isEqualTo("65536");
+            assertThat(other.output("cat /proc/self/uid_map").strip().split("\\s+")[1])
+                    .isNotEqualTo(range[1]);
+        }
+    }
+
+    @Test
+    void aFileOfTheHostIsOutOfReach() throws IOException {
+        var canary = Files.createTempFile(home, "canary", ".txt");
+        Files.writeString(canary, "CANARY");
+        try (var box = start()) {
+            var attempts = box.output("""
+                    cat %1$s /proc/1/root%1$s /proc/self/root%1$s /proc/1/cwd%1$s ../../../../../../..%1$s
+                    for p in /proc/[0-9]*; do cat $p/root%1$s $p/cwd%1$s; done
+                    for d in / /tmp /var /opt /root /home /mnt /srv; do grep -rs CANARY $d --include='canary*'; done
+                    ln -s %1$s link; cat link; ln %1$s hard; cat hard; echo done
+                    """.formatted(canary));
+            assertThat(attempts).endsWith("done").doesNotContain("CANARY");
+        }
+        assertThat(Files.readString(canary)).isEqualTo("CANARY");
+    }
+
+    @Test
+    void thereIsNoNetworkButTheLoopback() {
+        try (var box = start()) {
+            assertThat(box.output("tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '"))
+                    .isEqualTo("lo");
+            assertThat(box.output("echo > /dev/tcp/192.0.2.1/80")).contains("Network is unreachable");
+        }
+    }
+
+    @Test
+    void onlyTheWorkspaceAndScratchSpaceAreWritable() {
+        try (var box = start()) {
+            for (var directory : List.of("/", "/usr", "/usr/bin", "/etc", "/root", "/var", "/run", "/dev", "/sys")) {
+                assertThat(box.run("touch " + directory + "/x").exitCode())
+                        .as(directory)
+                        .isNotZero();
+            }
+            for (var directory : List.of("/workspace", "/tmp", "/dev/shm")) {
+                assertThat(box.run("touch " + directory + "/x").exitCode())
+                        .as(directory)
+                        .isZero();
+            }
+        }
+    }
+
+    @Test
+    void whatTellsOfTheHostIsMasked() {
+        try (var box = start()) {
+            for (var name : MASKED) {
+                assertThat(box.run("head -c 100 /proc/" + name).stdout())
+                        .as(name)
+                        .isEmpty();
+            }
+            assertThat(box.output("ls /sys /proc/acpi /proc/scsi 2>/dev/null | grep -v :"))
+                    .isBlank();
+        }
+    }
+
+    @Test
+    void theKernelsSettingsCannotBeChanged() {
+        try (var box = start()) {
+            for (var name :
+                    List.of("sys/kernel/core_pattern", "sys/kernel/modprobe", "sysrq-trigger", "1/oom_score_adj")) {
+                assertThat(box.run("echo x > /proc/" + name).exitCode())
+                        .as(name)
+                        .isNotZero();
+            }
+        }
+    }
+
+    @Test
+    void dangerousSystemCallsAreRefused() {
+        try (var box = start()) {
+            REFUSED.forEach((name, number) -> assertThat(
+                            box.output("perl -e 'print syscall(%d, 0, 0, 0, 0, 0) == -1 ? 0 + $! : \"allowed\"'"
+                                    .formatted(number)))
+                    .as(name)
+                    .isIn("1", "38"));
+        }
+    }
+
+    @Test
+    void onlyOrdinarySocketsAreAllowed() {
+        try (var box = start()) {
+            for (int family : new int[] {17, 31, 38, 40}) {
+                assertThat(box.output("perl -e 'socket($s, %d, 1, 0) and print \"allowed\"'".formatted(family)))
+                        .as("family %d", family)
+                        .isEmpty();
+            }
+            assertThat(box.output("perl -e 'socket($s, 2, 3, 1) and print \"allowed\"'"))
+                    .isEmpty();
+            assertThat(box.output("perl -e 'socket($s, 2, 1, 0) and print \"allowed\"'"))
+                    .isEqualTo("allowed");
+        }
+    }
+
+    @Test
+    void theOldEntryIntoTheKernelIsShut() {
+        try (var box = start()) {
+            box.run("echo " + Base64.getEncoder().encodeToString(oldEntryProgram())
+                    + " | base64 -d > old; chmod +x old");
+            assertThat(box.run("./old").exitCode()).isNotZero();
+        }
+    }
+
+    /// An ELF program that asks `getpid` by `int 0x80` and then exits with zero.
+    private static byte[] oldEntryProgram() {
+        byte[] code = {
+            (byte) 0xb8, 20, 0, 0, 0, (byte) 0xcd, (byte) 0x80, (byte) 0xb8, 60, 0, 0, 0, 0x31, (byte) 0xff, 0x0f, 0x05
+        };
+        int headers = 64 + 56;
+        var elf = ByteBuffer.allocate(headers + code.length).order(ByteOrder.LITTLE_ENDIAN);
+        elf.put(new byte[] {0x7f, 'E', 'L', 'F', 2, 1, 1, 0}).putLong(0);
+        elf.putShort((short) 2)
+                .putShort((short) 62)
+                .putInt(1)
+                .putLong(0x400000 + headers)
+                .putLong(64)
+                .putLong(0);
+        elf.putInt(0)
+                .putShort((short) 64)
+                .putShort((short) 56)
+                .putShort((short) 1)
+                .putShort((short) 0);
+        elf.putShort((short) 0).putShort((short) 0);
+        elf.putInt(1).putInt(5).putLong(0).putLong(0x400000).putLong(0x400000);
+        elf.putLong(headers + code.length).putLong(headers + code.length).putLong(4096);
+        return elf.put(code).array();
+    }
+
+    @Test
+    void theGuestCannotBeHarmedOrRead() {
+        try (var box = start()) {
+            box.run("kill -9 1; kill -9 -1");
+            assertThat(box.machine().isAlive()).isTrue();
+            for (var file : List.of("environ", "maps", "mem", "fd/0", "root/etc/passwd", "cwd/etc")) {
+                assertThat(box.run("cat /proc/1/" + file).exitCode()).as(file).isNotZero();
+            }
+            assertThat(box.output("cat /proc/*/environ | tr '\\0' '\\n'")).doesNotContain(SECRET, "VIV_");
+        }
+    }
+
+    @Test
+    void theWireIsOutOfReach() {
+        try (var box = start()) {
+            assertThat(box.output("ls /run/vivarium")).contains("Permission denied");
+            assertThat(box.run("echo x > /run/vivarium/s").exitCode()).isNotZero();
+            assertThat(box.output("echo x > /run/vivarium-guest")).containsAnyOf("Read-only", "Permission denied");
+        }
+    }
+
+    @Test
+    void aCommandInheritsNothingButItsStreams() {
+        try (var box = start()) {
+            assertThat(box.output(
+                            "perl -e 'opendir D, \"/proc/self/fd\"; print join \" \", sort grep /\\d/, readdir D'"))
+                    .isEqualTo("0 1 2 3");
+            assertThat(box.output("readlink /proc/self/fd/*")).doesNotContain(home.toString());
+        }
+    }
+
+    @Test
+    void devicesAreThePlatformsAndNoOthersCanBeMade() {
+        try (var box = start()) {
+            var present = List.of(box.output("ls /dev").split("\\s+"));
+            assertThat(present).contains("null", "zero", "urandom", "pts", "shm", "tty");
+            assertThat(present)
+                    .doesNotContain("mem", "kmsg", "kvm", "vda", "sda", "fuse", "net", "loop-control", "loop0");
+            assertThat(box.run("mknod disk b 8 0").exitCode()).isNotZero();
+            assertThat(box.run("mknod /tmp/mem c 1 1").exitCode()).isNotZero();
+        }
+    }
+
+    @Test
+    void theHostNameIsTheMachines() {
+        try (var box = start()) {
+            assertThat(box.output("cat /proc/sys/kernel/hostname"))
+                    .isEqualTo(box.id().value());
+        }
+    }
+
+    @Test
+    void theDirectoriesOnTheHostAreRootsAlone() throws IOException {
+        start().close();
+        for (var name : List.of("run", "run/state", "disks", "images")) {
+            var mode = Files.getPosixFilePermissions(home.resolve(Path.of(name)));
+            assertThat(mode).as(name).hasSize(3);
+        }
+    }
+}

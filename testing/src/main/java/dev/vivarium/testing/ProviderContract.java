@@ -1,0 +1,283 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.vivarium.core.guest.GuestBinary;
+import dev.vivarium.core.guest.GuestLoop;
+import dev.vivarium.core.provider.FileTrees;
+import dev.vivarium.core.provider.MachineSpec;
+import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.provider.Provider.Disk;
+import dev.vivarium.model.Limits;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.NullUnmarked;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/// What every provider must do. A subclass says how one is opened; each test has a home of its own and must leave
+/// nothing of it on the host.
+@NullUnmarked // JUnit sets the fields up before each test, not the constructor.
+public abstract class ProviderContract {
+    protected static final String SECRET = "a secret of the test";
+    protected static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final long MIB = 1024 * 1024;
+    protected static final Limits SMALL = new Limits(128 * MIB, 1, 64, 64 * MIB);
+
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    protected Path home;
+    protected Path guestBinary;
+    private GuestLoop loop;
+    private Provider provider;
+
+    /// Opens the provider on `home`.
+    protected abstract Provider open(Path home, Path guestBinary);
+
+    /// How many machines a test starts at once.
+    protected int crowd() {
+        return 20;
+    }
+
+    @BeforeEach
+    void openProvider() throws IOException {
+        loop = GuestLoop.start();
+        home = Files.createTempDirectory("viv-").toRealPath();
+        guestBinary = GuestBinary.extractTo(home.resolve("bin"));
+        provider = open(home, guestBinary);
+    }
+
+    @AfterEach
+    void leaveNothingBehind() throws IOException {
+        for (var id : provider.survivors()) {
+            provider.remove(id, Disk.ERASE);
+            assertThat(HostTraces.of(id, home)).isEmpty();
+        }
+        provider.close();
+        loop.close();
+        FileTrees.delete(home);
+    }
+
+    protected Provider provider() {
+        return provider;
+    }
+
+    protected static SandboxId newId() {
+        return SandboxId.random(RANDOM);
+    }
+
+    protected MachineSpec spec(SandboxId id) {
+        return new MachineSpec(id, SECRET, "host", SMALL);
+    }
+
+    protected Box start() {
+        return start(newId());
+    }
+
+    protected Box start(SandboxId id) {
+        return Box.connect(loop, provider.start(spec(id)), SECRET);
+    }
+
+    protected Box adopt(SandboxId id) {
+        return Box.connect(loop, provider.adopt(id, PATIENCE).orElseThrow(), SECRET);
+    }
+
+    /// As after a crash of the server: another provider object on the same home.
+    protected void restart() {
+        provider.close();
+        loop.close();
+        loop = GuestLoop.start();
+        provider = open(home, guestBinary);
+    }
+
+    @Test
+    void aCommandRunsAfterTheStart() {
+        try (var box = start()) {
+            assertThat(box.output("echo hello from $PWD"))
+                    .isEqualTo("hello from " + box.machine().workspace());
+            assertThat(box.machine().isAlive()).isTrue();
+        }
+    }
+
+    @Test
+    void theGuestComesBackWhenTheStreamBreaks() {
+        var box = start();
+        box.leave("echo still here > note");
+        box.close();
+        try (var again = Box.connect(loop, box.machine(), SECRET)) {
+            assertThat(again.output("cat note")).isEqualTo("still here");
+        }
+    }
+
+    @Test
+    void filesOutliveARemovalThatKeepsTheDisk() {
+        var id = newId();
+        try (var box = start(id)) {
+            box.run("mkdir -p deep/er && echo kept > deep/er/file && chmod 750 deep/er");
+        }
+        provider.remove(id, Disk.KEEP);
+        assertThat(provider.adopt(id, Duration.ZERO)).isEmpty();
+        try (var box = start(id)) {
+            assertThat(box.output("cat deep/er/file; stat -c %a deep/er")).isEqualTo("kept\n750");
+        }
+    }
+
+    @Test
+    void anErasedDiskIsGone() {
+        var id = newId();
+        try (var box = start(id)) {
+            box.run("echo gone > file");
+        }
+        provider.remove(id, Disk.ERASE);
+        try (var box = start(id)) {
+            assertThat(box.output("ls -A")).isEmpty();
+        }
+    }
+
+    @Test
+    void pauseStopsEveryProcessAndResumeLetsThemGoOn() {
+        try (var box = start()) {
+            box.leave("while :; do :; done");
+            await().until(() -> box.machine().usage().cpu().compareTo(Duration.ofMillis(50)) > 0);
+            box.machine().pause();
+            var frozen = box.machine().usage().cpu();
+            await().during(Duration.ofMillis(300))
+                    .atMost(Duration.ofSeconds(2))
+                    .until(() -> box.machine().usage().cpu().equals(frozen));
+            box.machine().resume();
+            await().until(() -> box.machine().usage().cpu().compareTo(frozen) > 0);
+            assertThat(box.output("echo awake")).isEqualTo("awake");
+        }
+    }
+
+    @Test
+    void pausingAndResumingTwiceIsFine() {
+        try (var box = start()) {
+            box.machine().pause();
+            box.machine().pause();
+            box.machine().resume();
+            box.machine().resume();
+            assertThat(box.output("echo awake")).isEqualTo("awake");
+        }
+    }
+
+    @Test
+    void aPausedMachineCanBeRemoved() {
+        try (var box = start()) {
+            box.leave("sleep 1000");
+            box.machine().pause();
+            provider.remove(box.id(), Disk.ERASE);
+            assertThat(HostTraces.of(box.id(), home)).isEmpty();
+        }
+    }
+
+    @Test
+    void aMachineOutlivesItsProvider() {
+        var id = newId();
+        var box = start(id);
+        box.leave("echo $$ > pid; exec sleep 1000");
+        await().untilAsserted(() -> assertThat(box.output("cat pid")).isNotEmpty());
+        restart();
+        assertThat(provider.survivors()).contains(id);
+        try (var again = adopt(id)) {
+            assertThat(again.output("kill -0 $(cat pid) && echo alive")).isEqualTo("alive");
+        }
+    }
+
+    @Test
+    void aMachineThatIsNotThereIsNotAdopted() {
+        assertThat(provider.adopt(newId(), Duration.ZERO)).isEmpty();
+    }
+
+    @Test
+    void survivorsAreRunningMachinesAndKeptDisks() {
+        var running = start().id();
+        var kept = start().id();
+        provider.remove(kept, Disk.KEEP);
+        var erased = start().id();
+        provider.remove(erased, Disk.ERASE);
+        assertThat(provider.survivors()).containsExactlyInAnyOrder(running, kept);
+    }
+
+    @Test
+    void removeLeavesNoTrace() {
+        var box = start();
+        box.leave("sleep 1000 & (setsid sleep 1000 &) ; nohup sleep 1000 & exec sleep 1000");
+        await().until(() -> box.machine().usage().processes() >= 4);
+        assertThat(HostTraces.of(box.id(), home)).isNotEmpty();
+        provider.remove(box.id(), Disk.ERASE);
+        assertThat(HostTraces.of(box.id(), home)).isEmpty();
+    }
+
+    @Test
+    void removingTwiceOrAStrangerIsFine() {
+        var id = start().id();
+        provider.remove(id, Disk.ERASE);
+        provider.remove(id, Disk.ERASE);
+        provider.remove(newId(), Disk.ERASE);
+    }
+
+    @Test
+    void anUnknownImageLeavesNothing() {
+        var id = newId();
+        assertThatThrownBy(() -> provider.start(new MachineSpec(id, SECRET, "no-such-image", SMALL)))
+                .isInstanceOf(SandboxException.class)
+                .hasMessageContaining("image");
+        assertThat(HostTraces.of(id, home)).isEmpty();
+        assertThat(provider.survivors()).isEmpty();
+    }
+
+    @Test
+    void aMachineThatRunsIsNotStartedAgain() {
+        try (var box = start()) {
+            assertThatThrownBy(() -> provider.start(spec(box.id()))).hasMessageContaining("runs already");
+            assertThat(box.output("echo unharmed")).isEqualTo("unharmed");
+        }
+    }
+
+    @Test
+    void aGuestThatEndsIsNoticed() {
+        var box = start();
+        box.guest().shutdown();
+        await().until(() -> !box.machine().isAlive());
+        assertThatThrownBy(() -> box.machine().connect(PATIENCE))
+                .isInstanceOf(SandboxException.class)
+                .hasMessageContaining("its init has ended");
+        assertThat(provider.adopt(box.id(), Duration.ZERO)).isEmpty();
+    }
+
+    @Test
+    void theWrongSecretIsRefused() {
+        var machine = provider.start(spec(newId()));
+        assertThatThrownBy(() -> Box.connect(loop, machine, "another")).isInstanceOf(SandboxException.class);
+    }
+
+    @Test
+    void manyStartAtOnceAndKeepApart() throws Exception {
+        try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
+            var starts = IntStream.range(0, crowd())
+                    .mapToObj(number -> (Callable<String>) () -> {
+                        try (var box = start()) {
+                            box.run("echo " + number + " > number");
+                            return box.output("cat number; ls | wc -l").replace("\n", " ") + " of " + number;
+                        }
+                    })
+                    .toList();
+            for (var result : executor.invokeAll(starts)) {
+                assertThat(result.get()).matches("(\\d+) 1 of \\1");
+            }
+        }
+        assertThat(provider.survivors()).hasSize(crowd());
+    }
+}

@@ -1,0 +1,85 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.provider.Provider.Disk;
+import dev.vivarium.core.provider.oci.OciConfig;
+import dev.vivarium.core.provider.oci.OciProvider;
+import dev.vivarium.core.provider.oci.OciRuntime;
+import dev.vivarium.model.SandboxException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+/// What the oci provider must do beyond the common contract, under a runtime that shares the host's kernel.
+abstract class OciContract extends IsolationContract {
+    abstract OciRuntime runtime();
+
+    @Override
+    protected Provider open(Path home, Path guestBinary) {
+        return OciProvider.open(OciConfig.of(home, guestBinary, runtime()));
+    }
+
+    @Test
+    void aRuntimeThatFailsLeavesNothing() throws IOException {
+        var id = newId();
+        var broken = Files.createDirectory(home.resolve("broken"));
+        try (var other = OciProvider.open(new OciConfig(broken, guestBinary, runtime(), Path.of("/bin/false")))) {
+            assertThatThrownBy(() -> other.start(spec(id))).isInstanceOf(SandboxException.class);
+            assertThat(other.survivors()).isEmpty();
+        }
+        assertThat(HostTraces.of(id, home)).isEmpty();
+    }
+
+    @Test
+    void aFailureCarriesTheLaunchersOwnWords() {
+        var config = new OciConfig(home.resolve("other"), guestBinary, runtime(), Path.of("/no/such/runtime"));
+        try (var other = OciProvider.open(config)) {
+            assertThatThrownBy(() -> other.start(spec(newId())))
+                    .hasMessageContaining("execute the runtime: no such file");
+        }
+    }
+
+    @Test
+    void aHalfMadeMachineIsClearedAway() throws IOException {
+        var id = newId();
+        var directory = Files.createDirectories(home.resolve("run").resolve(id.value()));
+        Files.writeString(directory.resolve("slot"), "200");
+        Files.writeString(directory.resolve("pid"), "1");
+        Files.createDirectories(home.resolve("run/state").resolve(id.value()));
+        Files.writeString(home.resolve("disks").resolve(id + ".ext4.new"), "half a copy");
+        assertThat(provider().survivors()).contains(id);
+        assertThat(provider().adopt(id, PATIENCE)).isEmpty();
+        provider().remove(id, Disk.ERASE);
+        assertThat(HostTraces.of(id, home)).isEmpty();
+        assertThat(provider().survivors()).isEmpty();
+    }
+
+    @Test
+    void aSecondServerOnTheSameHomeIsRefused() {
+        try (var box = start()) {
+            assertThatThrownBy(() -> open(home, guestBinary)).hasMessageContaining("another server uses");
+            assertThat(box.output("echo unharmed")).isEqualTo("unharmed");
+        }
+    }
+
+    @Test
+    void aDiskThatWasNotUnmountedIsRepaired() throws IOException {
+        var id = newId();
+        try (var box = start(id)) {
+            box.run("echo precious > file; sync");
+        }
+        provider().remove(id, Disk.KEEP);
+        // As after a power cut: the superblock does not say that all is well.
+        try (var image = java.nio.channels.FileChannel.open(
+                home.resolve("disks").resolve(id + ".ext4"), java.nio.file.StandardOpenOption.WRITE)) {
+            image.write(java.nio.ByteBuffer.wrap(new byte[] {0, 0}), 1024 + 58);
+        }
+        try (var box = start(id)) {
+            assertThat(box.output("cat file")).isEqualTo("precious");
+        }
+    }
+}

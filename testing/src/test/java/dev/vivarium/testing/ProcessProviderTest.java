@@ -1,0 +1,12 @@
+package dev.vivarium.testing;
+
+import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.provider.process.ProcessProvider;
+import java.nio.file.Path;
+
+class ProcessProviderTest extends ProviderContract {
+    @Override
+    protected Provider open(Path home, Path guestBinary) {
+        return ProcessProvider.open(home, guestBinary);
+    }
+}
