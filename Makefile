@@ -63,7 +63,7 @@ bench: build ## measure, print the table and write it as JSON
 
 .PHONY: image
 image: build ## make the debian root file system for sandboxes
-	@bin/viv image build debian
+	@bin/viv image build
 
 .PHONY: clean
 clean: ## remove everything that was built

@@ -47,7 +47,8 @@ class ModulesTest {
                                 "jetty-websocket-jetty-server",
                                 "micrometer-registry-prometheus",
                                 "slf4j-api",
-                                "slf4j-jdk14"),
+                                "slf4j-jdk14",
+                                "snakeyaml-engine"),
                         "the edge adds HTTP and nothing that a library user would miss"),
                 new Module("sdk", Set.of("vivarium-model", "vivarium-json"), "a client drags in no server"),
                 new Module(
