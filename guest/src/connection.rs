@@ -20,6 +20,8 @@ pub struct Connection {
     /// WELCOME has come.
     pub welcomed: bool,
     pub readable: bool,
+    /// The host has hung up: readable until the end has been read.
+    hung_up: bool,
 }
 
 impl Connection {
@@ -27,7 +29,14 @@ impl Connection {
         let socket = socket::connect_unix(path)?;
         let interest = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP;
         poll.add(&socket, token(0, 0), interest)?;
-        Ok(Connection { socket, reader: FrameReader::default(), welcomed: false, readable: false })
+        Ok(Connection { socket, reader: FrameReader::default(), welcomed: false, readable: false, hung_up: false })
+    }
+
+    /// Takes an event of the socket. It is told once, so what it said must be remembered.
+    pub fn wake(&mut self, events: u32) {
+        let gone = (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
+        self.hung_up |= events & gone != 0;
+        self.readable |= events & (gone | libc::EPOLLIN as u32) != 0;
     }
 
     /// Reads once. False when nothing was there, an error when the host is gone.
@@ -35,7 +44,7 @@ impl Connection {
         match self.reader.fill(|into| self.socket.read(into)) {
             Ok((0, _)) => Err(Errno(libc::ECONNRESET)),
             Ok((_, full)) => {
-                self.readable = full;
+                self.readable = full || self.hung_up;
                 Ok(true)
             }
             Err(Errno(libc::EAGAIN)) => {

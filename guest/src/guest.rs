@@ -111,7 +111,7 @@ impl<'a> Guest<'a> {
         match (channel, source) {
             (0, 0) => {
                 if let Some(connection) = &mut self.connection {
-                    connection.readable |= events & !(libc::EPOLLOUT as u32) != 0;
+                    connection.wake(events);
                 }
             }
             (0, _) => self.hear_signals(),

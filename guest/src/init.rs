@@ -28,6 +28,7 @@ pub fn init(arguments: &[&[u8]], secret: Vec<u8>) -> Result<core::convert::Infal
     if !options.plain {
         control(libc::PR_SET_DUMPABLE, 0)?;
         control(libc::PR_SET_NO_NEW_PRIVS, 1)?;
+        process::drop_inheritable().map_err(|_| Usage("the kernel refuses to drop capabilities"))?;
     }
     let user = User { uid: options.uid, gid: options.gid, plain: options.plain };
     let guest =

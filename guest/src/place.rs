@@ -97,30 +97,23 @@ pub const DRAIN: u64 = 1 << 63;
 impl Drains {
     pub fn adopt(&mut self, poll: &Epoll, fd: Fd) {
         let token = DRAIN | fd.raw() as u64;
-        let interest = libc::EPOLLIN;
-        if poll.retoken(&fd, token, interest).is_ok() {
+        if poll.retoken(&fd, token).is_ok() {
             self.0.insert(fd.raw(), fd);
         }
     }
 
-    /// Empties one; forgets it at its end.
+    /// Throws away some of what waits in one; forgets it at its end.
     pub fn empty(&mut self, raw: i32, null: &Fd) {
         let Some(fd) = self.0.get(&raw) else { return };
         let mut scratch = [0u8; 4096];
-        for _ in 0..64 {
-            // A terminal cannot be spliced.
-            let moved = sys::file::splice(fd, null, 1 << 20).or_else(|error| match error.0 {
-                libc::EINVAL => fd.read(&mut scratch),
-                _ => Err(error),
-            });
-            match moved {
-                Ok(0) => break,
-                Ok(_) => continue,
-                Err(sys::Errno(libc::EAGAIN)) => return,
-                Err(_) => break,
-            }
+        // A terminal cannot be spliced.
+        let moved = sys::file::splice(fd, null, 1 << 20).or_else(|error| match error.0 {
+            libc::EINVAL => fd.read(&mut scratch),
+            _ => Err(error),
+        });
+        if !matches!(moved, Ok(1..) | Err(sys::Errno(libc::EAGAIN))) {
+            self.0.remove(&raw);
         }
-        self.0.remove(&raw);
     }
 }
 

@@ -1,5 +1,8 @@
 //! Terminals.
 
+use alloc::ffi::CString;
+use alloc::format;
+
 use crate::place::User;
 use crate::sys::{self, Fd, file, process};
 
@@ -11,10 +14,17 @@ pub fn open(user: &User, size: (u16, u16)) -> sys::Result<(Fd, Fd)> {
     // The process's side belongs to whoever opens ours.
     let acting = user.act()?;
     let master = file::open(c"/dev/ptmx", libc::O_RDWR | libc::O_NOCTTY | libc::O_NONBLOCK)?;
-    let peer = process::terminal_peer(&master)?;
+    let peer = process::terminal_peer(&master).or_else(|_| peer_by_name(&master))?;
     drop(acting);
     resize(&master, size.0, size.1)?;
     Ok((master, peer))
+}
+
+/// For kernels that cannot open it without a name (gVisor).
+fn peer_by_name(master: &Fd) -> sys::Result<Fd> {
+    let name = format!("/dev/pts/{}", process::terminal_number(master)?);
+    let name = CString::new(name).map_err(|_| sys::Errno(libc::EINVAL))?;
+    file::open(&name, libc::O_RDWR | libc::O_NOCTTY)
 }
 
 /// Sets the size; a terminal without rows or columns is refused.

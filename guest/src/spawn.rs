@@ -101,7 +101,8 @@ fn identity_of_its_own(plan: &Plan) -> sys::Result<()> {
         process::take_terminal()?;
     }
     // Kept across exec: descendants that detach themselves become children of this process, where they are found.
-    process::control(libc::PR_SET_CHILD_SUBREAPER, 1)?;
+    // A kernel without it only finds fewer of them.
+    let _ = process::control(libc::PR_SET_CHILD_SUBREAPER, 1);
     be_killed_first();
     if let Some(cpus) = &plan.cpus {
         let _ = process::use_cpus(cpus);

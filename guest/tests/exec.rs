@@ -253,6 +253,18 @@ fn endComesWhileABackgroundChildHoldsThePipe() {
 }
 
 #[test]
+fn aLoudBackgroundChildLivesOn() {
+    let mut host = Host::start();
+    let outcome = host.shell("cat /dev/zero & echo $! >&2");
+    let child: i32 = outcome.text(2).trim().parse().unwrap();
+    // It would be dead after any of these, had its pipe been closed.
+    for _ in 0..20 {
+        assert_eq!(host.shell("true").exit().code, 0);
+    }
+    assert!(is_alive(child));
+}
+
+#[test]
 fn allOutputComesBeforeTheEnd() {
     let mut host = Host::start();
     for size in [1usize, 65_535, 65_536, 65_537, 1_000_000] {
@@ -332,18 +344,41 @@ fn aTerminalHasASizeAndChangesIt() {
     assert_eq!(outcome.exit().code, 5);
 }
 
+fn terminal(host: &mut Host, script: &str) {
+    host.open(1, service::PTY, |f| Run::shell(script).put(f).u16(80).u16(24));
+}
+
 #[test]
-fn whatIsTypedIntoATerminalIsReadAndControlCInterrupts() {
+fn whatIsTypedIntoATerminalIsReadAndEchoed() {
     let mut host = Host::start();
-    host.open(1, service::PTY, |f| Run::of(&["sh"]).put(f).u16(80).u16(24));
+    terminal(&mut host, "read line; echo got-$line; tty");
+    host.data(1, b"typed\n");
+    let outcome = host.finish(1);
+    assert!(outcome.text(1).starts_with("typed\r\ngot-typed\r\n/dev/pts/"), "{}", outcome.text(1));
+}
+
+#[test]
+fn controlCInterruptsWhatRunsInTheTerminal() {
+    let mut host = Host::start();
+    terminal(&mut host, "trap 'echo caught; exit 6' INT; echo ready; while :; do sleep 0.01; done");
     let mut outcome = Outcome::default();
-    host.data(1, b"echo one-$((1+1)); sleep 1000\n");
-    host.await_text(1, &mut outcome, "one-2");
+    host.await_text(1, &mut outcome, "ready");
     host.data(1, b"\x03");
-    host.data(1, b"echo still-$((2+2)); exit 6\n");
     while !host.step(1, &mut outcome, true) {}
-    assert!(outcome.text(1).contains("still-4"), "{}", outcome.text(1));
+    assert!(outcome.text(1).ends_with("caught\r\n"), "{}", outcome.text(1));
     assert_eq!(outcome.exit().code, 6);
+}
+
+#[test]
+fn aHostThatHangsUpRightAfterARequestIsNoticed() {
+    let mut host = Host::start();
+    for _ in 0..50 {
+        host.exec(1, &Run::of(&["true"]));
+        host.reconnect();
+        // A process that was listed may still be about to end.
+        host.send(1, kind::CLOSE, |f| f);
+        host.ping();
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{Fd, Result, syscall};
 
-/// A set of descriptors to wait on. Everything is registered edge-triggered, once.
+/// A set of descriptors to wait on.
 pub struct Epoll(Fd);
 
 /// What happened, as epoll tells it.
@@ -23,9 +23,9 @@ impl Epoll {
         Ok(())
     }
 
-    /// For a descriptor that lives on elsewhere under another token.
-    pub fn retoken(&self, fd: &Fd, token: u64, interest: i32) -> Result<()> {
-        let event = Event { events: (interest | libc::EPOLLET) as u32, u64: token };
+    /// For a descriptor that lives on under another token, and is heard of for as long as there is something to read.
+    pub fn retoken(&self, fd: &Fd, token: u64) -> Result<()> {
+        let event = Event { events: libc::EPOLLIN as u32, u64: token };
         // SAFETY: `event` outlives the call.
         unsafe { syscall!(libc::SYS_epoll_ctl, self.0.raw(), libc::EPOLL_CTL_MOD, fd.raw(), &raw const event) }?;
         Ok(())

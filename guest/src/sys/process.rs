@@ -201,6 +201,28 @@ pub fn terminal_peer(master: &Fd) -> Result<Fd> {
     }
 }
 
+/// The number of a terminal, as it is called in `/dev/pts`.
+pub fn terminal_number(master: &Fd) -> Result<u32> {
+    let mut number = 0u32;
+    // SAFETY: the kernel writes one int.
+    unsafe { syscall!(libc::SYS_ioctl, master.raw(), libc::TIOCGPTN, &raw mut number) }?;
+    Ok(number)
+}
+
+/// Gives up the capabilities that would be passed on to programs with capabilities of their own.
+pub fn drop_inheritable() -> Result<()> {
+    let header = [0x2008_0522u32, 0];
+    // Effective, permitted, inheritable; the lower and then the upper half.
+    let mut sets = [0u32; 6];
+    // SAFETY: the header is of version 3, which has these six words.
+    unsafe {
+        syscall!(libc::SYS_capget, header.as_ptr(), sets.as_mut_ptr())?;
+        (sets[2], sets[5]) = (0, 0);
+        syscall!(libc::SYS_capset, header.as_ptr(), sets.as_ptr())?;
+    }
+    Ok(())
+}
+
 pub fn resize_terminal(master: &Fd, columns: u16, rows: u16) -> Result<()> {
     let size = [rows, columns, 0, 0];
     // SAFETY: the kernel reads one winsize, four 16-bit words.

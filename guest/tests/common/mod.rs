@@ -82,6 +82,7 @@ impl Host {
         let folder = std::env::temp_dir().join(format!("viv-guest-{}-{number}", std::process::id()));
         std::fs::create_dir_all(folder.join("workspace")).unwrap();
         let listener = UnixListener::bind(folder.join("socket")).unwrap();
+        listener.set_nonblocking(true).unwrap();
         let guest = Command::new(binary)
             .args(["init", "--plain", "--socket"])
             .arg(folder.join("socket"))
@@ -225,7 +226,13 @@ impl Drop for Host {
 }
 
 fn greet(listener: &UnixListener) -> (UnixStream, Vec<u8>) {
-    let (mut stream, _) = listener.accept().unwrap();
+    let mut accepted = None;
+    until("the guest connects", || {
+        accepted = listener.accept().ok();
+        accepted.is_some()
+    });
+    let (mut stream, _) = accepted.unwrap();
+    stream.set_nonblocking(false).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let hello = read_frame(&mut stream).unwrap();
     assert_eq!(hello.kind, kind::HELLO);
