@@ -1,0 +1,205 @@
+package dev.vivarium.core.sandbox;
+
+import dev.vivarium.core.guest.Guest;
+import dev.vivarium.core.provider.Machine;
+import dev.vivarium.core.provider.Provider.Disk;
+import dev.vivarium.core.sandbox.Launch.Launched;
+import dev.vivarium.core.sandbox.Lifecycle.Move;
+import dev.vivarium.core.store.SandboxRow;
+import dev.vivarium.core.store.SandboxRow.Owner;
+import dev.vivarium.core.store.SandboxRow.Phase;
+import dev.vivarium.model.End;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.Limits;
+import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.SandboxException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+/// Makes a sandbox for a thread: from the pool if it has a machine, else by a cold start, else not at all. Thread-safe.
+///
+/// Cold starts go a few at a time, in the order in which they were asked for: more at once would make all of them
+/// slower.
+final class Creation {
+    private static final int COLD_STARTS = 4;
+    private static final Duration QUEUE = Duration.ofSeconds(30);
+    private static final Duration LONGEST_RETRY = Duration.ofSeconds(30);
+
+    private final Engine engine;
+    private final Launch launch;
+    private final Streams streams;
+    private final Ending ending;
+    private final Capacity capacity;
+    private final Pool pool;
+    private final Semaphore coldStarts = new Semaphore(COLD_STARTS, true);
+
+    Creation(Engine engine, Launch launch, Streams streams, Ending ending, Capacity capacity, Pool pool) {
+        this.engine = engine;
+        this.launch = launch;
+        this.streams = streams;
+        this.ending = ending;
+        this.capacity = capacity;
+        this.pool = pool;
+    }
+
+    /// Makes a sandbox and assigns it to its thread.
+    Sandbox create(NewSandbox request) {
+        long began = engine.world.nanos();
+        Capacity.Entry entry = capacity.enter();
+        if (entry == Capacity.Entry.FULL) {
+            throw new SandboxException(new Failure.AtCapacity(capacity.limit(), retryAfter()));
+        }
+        Optional<Sandbox> warm;
+        try {
+            warm = fromPool(request);
+            if (warm.isEmpty()) {
+                if (entry == Capacity.Entry.ENTERED_BY_SACRIFICE) {
+                    pool.sacrifice();
+                }
+                awaitColdStart();
+            }
+        } catch (RuntimeException e) {
+            capacity.leave();
+            throw e;
+        }
+        Sandbox sandbox = warm.isPresent() ? warm.get() : coldStart(request);
+        Observer.Origin origin = warm.isPresent() ? Observer.Origin.WARM : Observer.Origin.COLD;
+        Duration took = Duration.ofNanos(engine.world.nanos() - began);
+        engine.tell(observer -> observer.created(sandbox.info(), origin, took));
+        return sandbox;
+    }
+
+    private Optional<Sandbox> fromPool(NewSandbox request) {
+        while (true) {
+            Optional<Pool.Warm> taken = pool.take(limits(request));
+            if (taken.isEmpty()) {
+                return Optional.empty();
+            }
+            Optional<Sandbox> sandbox = handOut(taken.get(), request);
+            if (sandbox.isPresent()) {
+                return sandbox;
+            }
+        }
+    }
+
+    /// Gives a machine of the pool its owner, limits and environment. Nothing if it died over that; then the next
+    /// one may do.
+    private Optional<Sandbox> handOut(Pool.Warm warm, NewSandbox request) {
+        SandboxRow row = row(request, Phase.RUNNING, Optional.of(warm.row()));
+        Launched launched = warm.launched();
+        try (var undo = new Undo()) {
+            undo.add("discard " + row.id(), () -> pool.discard(warm));
+            if (!engine.rows.handOut(row)) {
+                return Optional.empty();
+            }
+            undo.add(
+                    "end " + row.id(),
+                    () -> engine.rows.end(row.id(), Phase.FAILED, failedToStart("it died in the pool")));
+            launch.personalise(launched, warm.row().limits(), row.limits());
+            undo.keep();
+        } catch (SandboxException e) {
+            if (e.failure().owner() == Failure.Owner.PLATFORM && !(e.failure() instanceof Failure.StoreFailed)) {
+                return Optional.empty();
+            }
+            throw e;
+        }
+        var sandbox = new Sandbox(engine, streams, row, new State.Creating());
+        engine.registry.add(sandbox);
+        run(sandbox, launched);
+        return Optional.of(sandbox);
+    }
+
+    private Sandbox coldStart(NewSandbox request) {
+        SandboxRow row = row(request, Phase.CREATING, Optional.empty());
+        engine.registry.claim(row.id());
+        var sandbox = new Sandbox(engine, streams, row, new State.Creating());
+        engine.registry.add(sandbox);
+        try {
+            engine.rows.insert(row);
+            Launched launched = engine.registry.inTurn(row.id(), () -> {
+                sandbox.requireNotEnded();
+                return launch.start(row, Disk.ERASE);
+            });
+            try (var undo = new Undo()) {
+                undo.add("close the stream of " + row.id(), launched.guest()::close);
+                engine.rows.phase(row.id(), Phase.RUNNING);
+                run(sandbox, launched);
+                undo.keep();
+            }
+            return sandbox;
+        } catch (RuntimeException e) {
+            ending.end(sandbox, End.Cause.SERVER, "it could not be started: " + e.getMessage());
+            throw e;
+        } finally {
+            coldStarts.release();
+        }
+    }
+
+    /// Lets a sandbox run and be found by its thread. Throws if it was ended before it began.
+    private void run(Sandbox sandbox, Launched launched) {
+        Machine machine = launched.machine();
+        Guest guest = launched.guest();
+        Optional<Move> begun = sandbox.lifecycle().tryBegin(Transition.START, QUEUE);
+        boolean started = false;
+        if (begun.isPresent()) {
+            try (Move move = begun.get()) {
+                engine.registry.assign(sandbox);
+                started = move.to(new State.Running(machine, guest));
+            }
+        }
+        if (!started) {
+            engine.registry.unassign(sandbox);
+            sandbox.requireNotEnded();
+        }
+        streams.attach(sandbox, machine, guest);
+    }
+
+    private void awaitColdStart() {
+        try {
+            if (!coldStarts.tryAcquire(QUEUE.toMillis(), TimeUnit.MILLISECONDS)) {
+                throw new SandboxException(new Failure.AtCapacity(capacity.limit(), Duration.ofSeconds(1)));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new SandboxException(new Failure.ShuttingDown());
+        }
+    }
+
+    /// When the first of the present sandboxes may have ended.
+    private Duration retryAfter() {
+        Duration first = LONGEST_RETRY;
+        for (Sandbox sandbox : engine.registry.all()) {
+            Duration remaining = sandbox.lease().remaining();
+            first = remaining.compareTo(first) < 0 ? remaining : first;
+        }
+        return Duration.ofSeconds(Math.max(1, first.toSeconds()));
+    }
+
+    private Limits limits(NewSandbox request) {
+        return request.limits().orElse(engine.config.limits());
+    }
+
+    private SandboxRow row(NewSandbox request, Phase phase, Optional<SandboxRow> pooled) {
+        Instant now = engine.world.now();
+        return new SandboxRow(
+                pooled.map(SandboxRow::id).orElseGet(engine.world::newId),
+                Optional.of(new Owner(request.thread(), request.user())),
+                phase,
+                engine.config.image(),
+                pooled.map(SandboxRow::secret).orElseGet(engine.world::newSecret),
+                limits(request),
+                request.env(),
+                request.idleTimeout().orElse(engine.config.idleTimeout()),
+                now,
+                now,
+                now.plus(engine.config.maxLifetime()),
+                Optional.empty());
+    }
+
+    private End failedToStart(String why) {
+        return new End(End.Cause.SERVER, why, engine.world.now());
+    }
+}

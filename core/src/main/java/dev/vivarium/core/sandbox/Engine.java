@@ -1,0 +1,56 @@
+package dev.vivarium.core.sandbox;
+
+import dev.vivarium.core.guest.GuestLoop;
+import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.store.SandboxRows;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// What the parts of this package share. Thread-safe.
+final class Engine {
+    private static final Logger LOG = LoggerFactory.getLogger(Engine.class);
+
+    final Provider provider;
+    final SandboxRows rows;
+    final SandboxesConfig config;
+    final World world;
+    final GuestLoop loop = GuestLoop.start();
+    final Tasks tasks = new Tasks();
+    final Registry registry = new Registry();
+    private final Observer observer;
+    private volatile boolean draining;
+
+    Engine(Provider provider, SandboxRows rows, SandboxesConfig config, Observer observer, World world) {
+        this.provider = provider;
+        this.rows = rows;
+        this.config = config;
+        this.observer = observer;
+        this.world = world;
+    }
+
+    /// Tells the observer. It cannot harm: what it throws is logged here.
+    void tell(Consumer<Observer> news) {
+        try {
+            news.accept(observer);
+        } catch (RuntimeException e) {
+            LOG.warn("the observer failed: {}", e.getMessage(), e);
+        }
+    }
+
+    boolean isDraining() {
+        return draining;
+    }
+
+    void startDraining() {
+        draining = true;
+    }
+
+    void refuseWhileDraining() {
+        if (draining) {
+            throw new SandboxException(new Failure.ShuttingDown());
+        }
+    }
+}

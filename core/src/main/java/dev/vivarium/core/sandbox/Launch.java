@@ -1,0 +1,69 @@
+package dev.vivarium.core.sandbox;
+
+import dev.vivarium.core.guest.Guest;
+import dev.vivarium.core.guest.Survivor;
+import dev.vivarium.core.provider.Machine;
+import dev.vivarium.core.provider.MachineSpec;
+import dev.vivarium.core.provider.Provider.Disk;
+import dev.vivarium.core.store.SandboxRow;
+import dev.vivarium.model.Limits;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+
+/// The steps that make a machine with a guest that answers, each with its undo. Thread-safe.
+final class Launch {
+    private static final Duration FIRST_GREETING = Duration.ofSeconds(10);
+
+    private final Engine engine;
+
+    Launch(Engine engine) {
+        this.engine = engine;
+    }
+
+    /// A machine and the guest inside.
+    record Launched(Machine machine, Guest guest) {}
+
+    /// Starts a machine for `row`, whose id must be claimed and whose secret must be stored. When a step fails the
+    /// machine is removed again, and its disk as `onFailure` says.
+    Launched start(SandboxRow row, Disk onFailure) {
+        try (var undo = new Undo()) {
+            undo.add("remove machine " + row.id(), () -> engine.provider.remove(row.id(), onFailure));
+            Machine machine = engine.provider.start(new MachineSpec(row.id(), row.secret(), row.image(), row.limits()));
+            Guest guest = greet(machine, row.secret(), FIRST_GREETING);
+            undo.add("close the stream of " + row.id(), guest::close);
+            guest.setup(visibleCpus(row.limits()));
+            undo.keep();
+            return new Launched(machine, guest);
+        }
+    }
+
+    /// Takes the guest's next connection. What it still runs from before goes on alone: nobody can be listening.
+    Guest greet(Machine machine, String secret, Duration patience) {
+        SocketChannel socket = machine.connect(patience);
+        Guest guest = Guest.greet(engine.loop, machine.id(), socket, secret);
+        try {
+            for (Survivor survivor : guest.survivors()) {
+                guest.detach(survivor);
+            }
+            return guest;
+        } catch (RuntimeException e) {
+            guest.close();
+            throw e;
+        }
+    }
+
+    /// Gives a machine that is up other limits than it was started with. The disk stays as it is.
+    void personalise(Launched launched, Limits from, Limits to) {
+        if (!from.equals(to)) {
+            launched.machine().limit(to);
+        }
+        if (visibleCpus(from) != visibleCpus(to)) {
+            launched.guest().setup(visibleCpus(to));
+        }
+    }
+
+    /// What `nproc` says inside: a share of a processor is still one that one can see.
+    private static int visibleCpus(Limits limits) {
+        return (int) Math.ceil(limits.cpus());
+    }
+}

@@ -1,0 +1,61 @@
+package dev.vivarium.core.sandbox;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SandboxInfo;
+import java.time.Duration;
+
+/// Hears what happens to sandboxes, for logs and metrics. Called outside locks and by any worker; it must be quick, and
+/// what it throws is logged and otherwise ignored.
+public interface Observer {
+    /// Where a sandbox came from.
+    enum Origin {
+        /// Handed out by the pool.
+        WARM,
+        /// Started for this request.
+        COLD
+    }
+
+    /// How a sandbox was found again.
+    enum Recovery {
+        /// Its machine had gone on; only the stream was new.
+        ADOPTED,
+        /// Its machine was gone and was started again on its disk.
+        REVIVED,
+        /// The stream broke and was made anew.
+        RECONNECTED
+    }
+
+    default void created(SandboxInfo sandbox, Origin origin, Duration took) {}
+
+    /// A thread asked for a sandbox that it had already.
+    default void reused(SandboxInfo sandbox) {}
+
+    /// A sandbox could not be given: the server's fault or want of room.
+    default void refused(Failure failure) {}
+
+    default void paused(SandboxInfo sandbox) {}
+
+    default void resumed(SandboxInfo sandbox) {}
+
+    default void recovered(SandboxInfo sandbox, Recovery how) {}
+
+    default void ended(SandboxInfo sandbox) {}
+
+    /// Every step of every sandbox through the table.
+    default void moved(SandboxId id, Transition transition) {}
+
+    /// A machine for the pool could not be started.
+    default void poolStartFailed(Failure failure) {}
+
+    /// Something without an owner was found and removed.
+    default void orphanRemoved(SandboxId id) {}
+
+    /// A machine could not be removed; it will be tried again.
+    default void removalFailed(SandboxId id, String why) {}
+
+    /// An observer that wants to know nothing.
+    static Observer none() {
+        return new Observer() {};
+    }
+}

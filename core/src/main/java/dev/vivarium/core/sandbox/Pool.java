@@ -1,0 +1,228 @@
+package dev.vivarium.core.sandbox;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.vivarium.core.provider.Machine;
+import dev.vivarium.core.provider.Provider.Disk;
+import dev.vivarium.core.sandbox.Launch.Launched;
+import dev.vivarium.core.store.SandboxRow;
+import dev.vivarium.core.store.SandboxRow.Phase;
+import dev.vivarium.model.Limits;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Map;
+import java.util.Optional;
+
+/// Machines that are up, greeted and set up, waiting for an owner. Each is handed out once. Thread-safe.
+final class Pool {
+    private static final int FILLERS = 2;
+    private static final Duration ADOPTION = Duration.ofSeconds(5);
+    private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
+
+    private final Engine engine;
+    private final Launch launch;
+    private final Ending ending;
+    private final Capacity capacity;
+    private final Object lock = new Object();
+
+    @GuardedBy("lock")
+    private final Deque<Warm> ready = new ArrayDeque<>();
+
+    @GuardedBy("lock")
+    private int fillers;
+
+    @GuardedBy("lock")
+    private Duration pause = FIRST_PAUSE;
+
+    @GuardedBy("lock")
+    private long notBeforeNanos;
+
+    Pool(Engine engine, Launch launch, Ending ending, Capacity capacity) {
+        this.engine = engine;
+        this.launch = launch;
+        this.ending = ending;
+        this.capacity = capacity;
+        this.notBeforeNanos = engine.world.nanos();
+    }
+
+    /// A machine without an owner and the row that keeps it from being forgotten.
+    record Warm(SandboxRow row, Launched launched) {
+        boolean isAlive() {
+            return launched.guest().isOpen() && launched.machine().isAlive();
+        }
+    }
+
+    int available() {
+        synchronized (lock) {
+            return ready.size();
+        }
+    }
+
+    /// Takes a machine that can be given these limits, if there is one that lives. The caller must give it an owner
+    /// or [#discard] it.
+    Optional<Warm> take(Limits limits) {
+        if (limits.diskBytes() != engine.config.limits().diskBytes()) {
+            return Optional.empty(); // A disk keeps the size it was made with.
+        }
+        try {
+            while (true) {
+                Warm warm;
+                synchronized (lock) {
+                    warm = ready.pollFirst();
+                }
+                if (warm == null) {
+                    return Optional.empty();
+                }
+                capacity.leavePool();
+                if (warm.isAlive()) {
+                    return Optional.of(warm);
+                }
+                discardLater(warm);
+            }
+        } finally {
+            refill();
+        }
+    }
+
+    /// Gives up one machine to make room for a sandbox that no machine of the pool would do for.
+    void sacrifice() {
+        Warm warm;
+        synchronized (lock) {
+            warm = ready.pollLast();
+        }
+        if (warm != null) {
+            capacity.leavePool();
+            discardLater(warm);
+        }
+    }
+
+    /// Removes a machine that was taken. It is never given to anybody.
+    void discard(Warm warm) {
+        warm.launched().guest().close();
+        forget(warm.row().id());
+    }
+
+    private void discardLater(Warm warm) {
+        engine.tasks.start("discard-" + warm.row().id(), () -> discard(warm));
+    }
+
+    private void forget(SandboxId id) {
+        try (var undo = new Undo()) {
+            undo.add("forget the row of " + id, () -> engine.rows.forgetUnowned(id));
+            undo.add("remove machine " + id, () -> ending.remove(id));
+        }
+    }
+
+    /// Starts machines in the background until the pool is full, there is no more room, or one fails.
+    void refill() {
+        if (engine.isDraining()) {
+            return;
+        }
+        synchronized (lock) {
+            boolean waiting = engine.world.nanos() - notBeforeNanos < 0;
+            while (!waiting && fillers < FILLERS && capacity.enterPool()) {
+                fillers++;
+                engine.tasks.start("pool-filler-" + fillers, this::fill);
+            }
+        }
+    }
+
+    private void fill() {
+        try {
+            do {
+                fillOne();
+            } while (!engine.isDraining() && capacity.enterPool());
+        } catch (SandboxException e) {
+            engine.tell(observer -> observer.poolStartFailed(e.failure()));
+        } finally {
+            synchronized (lock) {
+                fillers--;
+            }
+        }
+    }
+
+    /// The place in the pool was taken already; it is given back if no machine comes of it.
+    private void fillOne() {
+        SandboxRow row = newRow();
+        try (var undo = new Undo()) {
+            undo.add("count " + row.id() + " as failed", this::failed);
+            engine.registry.claim(row.id());
+            undo.add("forget " + row.id(), () -> forget(row.id()));
+            engine.rows.insert(row);
+            Launched launched = engine.registry.inTurn(row.id(), () -> launch.start(row, Disk.ERASE));
+            undo.add("close the stream of " + row.id(), launched.guest()::close);
+            engine.rows.phase(row.id(), Phase.POOLED);
+            add(new Warm(row.withPhase(Phase.POOLED), launched));
+            undo.keep();
+        }
+    }
+
+    private void add(Warm warm) {
+        synchronized (lock) {
+            pause = FIRST_PAUSE;
+            ready.addLast(warm);
+        }
+        warm.launched().guest().onLost(() -> lost(warm));
+    }
+
+    private void failed() {
+        capacity.leavePool();
+        synchronized (lock) {
+            notBeforeNanos = engine.world.nanos() + pause.toNanos();
+            Duration doubled = pause.multipliedBy(2);
+            pause = doubled.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : doubled;
+        }
+    }
+
+    /// A machine whose stream breaks while it waits is worth nothing to anybody.
+    private void lost(Warm warm) {
+        boolean waiting;
+        synchronized (lock) {
+            waiting = !engine.isDraining() && ready.remove(warm);
+        }
+        if (waiting) {
+            capacity.leavePool();
+            discard(warm);
+            refill();
+        }
+    }
+
+    /// Takes back a machine that an earlier server kept warm, if it lives and there is room; removes it otherwise.
+    void adopt(SandboxRow row) {
+        if (!capacity.enterPool()) {
+            forget(row.id());
+            return;
+        }
+        try (var undo = new Undo()) {
+            undo.add("give back its place", capacity::leavePool);
+            undo.add("forget " + row.id(), () -> forget(row.id()));
+            Optional<Machine> machine = engine.provider.adopt(row.id(), ADOPTION);
+            if (machine.isPresent()) {
+                var guest = launch.greet(machine.get(), row.secret(), ADOPTION);
+                add(new Warm(row, new Launched(machine.get(), guest)));
+                undo.keep();
+            }
+        }
+    }
+
+    private SandboxRow newRow() {
+        Instant now = engine.world.now();
+        return new SandboxRow(
+                engine.world.newId(),
+                Optional.empty(),
+                Phase.CREATING,
+                engine.config.image(),
+                engine.world.newSecret(),
+                engine.config.limits(),
+                Map.of(),
+                engine.config.idleTimeout(),
+                now,
+                now,
+                now.plus(engine.config.maxLifetime()),
+                Optional.empty());
+    }
+}

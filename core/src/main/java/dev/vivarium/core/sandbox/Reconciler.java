@@ -1,0 +1,69 @@
+package dev.vivarium.core.sandbox;
+
+import dev.vivarium.core.store.SandboxRow;
+import dev.vivarium.core.store.SandboxRow.Phase;
+import dev.vivarium.model.End;
+import dev.vivarium.model.SandboxId;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+
+/// Compares what the provider and the store have with what the engine knows, and removes what nobody owns: machines and
+/// disks whose removal failed, leftovers of a server that was killed, rows that no sandbox stands behind. Thread-safe.
+final class Reconciler {
+    private static final Duration KEEP_ENDED = Duration.ofDays(7);
+
+    private final Engine engine;
+    private final Ending ending;
+    private final AtomicLong passes = new AtomicLong();
+    private final AtomicLong orphans = new AtomicLong();
+    private final AtomicLong rows = new AtomicLong();
+    private volatile Optional<Instant> lastPass = Optional.empty();
+
+    Reconciler(Engine engine, Ending ending) {
+        this.engine = engine;
+        this.ending = ending;
+    }
+
+    Reconciliation counts() {
+        return new Reconciliation(passes.get(), orphans.get(), rows.get(), lastPass);
+    }
+
+    void beat() {
+        ending.settle();
+        removeOrphans();
+        endForgottenRows();
+        engine.rows.prune(engine.world.now().minus(KEEP_ENDED));
+        passes.incrementAndGet();
+        lastPass = Optional.of(engine.world.now());
+    }
+
+    /// The order matters: an id is claimed before anything of it exists, so what is found first and is not claimed
+    /// afterwards has no owner.
+    private void removeOrphans() {
+        Set<SandboxId> found = engine.provider.survivors();
+        for (SandboxId id : found) {
+            if (!engine.registry.isClaimed(id) && ending.remove(id)) {
+                orphans.incrementAndGet();
+                engine.tell(observer -> observer.orphanRemoved(id));
+            }
+        }
+    }
+
+    private void endForgottenRows() {
+        for (SandboxRow row : engine.rows.alive()) {
+            if (engine.registry.isClaimed(row.id())) {
+                continue;
+            }
+            rows.incrementAndGet();
+            if (row.owner().isEmpty()) {
+                engine.rows.forgetUnowned(row.id());
+            } else {
+                engine.rows.end(
+                        row.id(), Phase.FAILED, new End(End.Cause.SERVER, "the server lost it", engine.world.now()));
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+package dev.vivarium.core.sandbox;
+
+import dev.vivarium.core.guest.Guest;
+import dev.vivarium.core.provider.Machine;
+import dev.vivarium.core.provider.Provider.Disk;
+import dev.vivarium.core.sandbox.Launch.Launched;
+import dev.vivarium.core.sandbox.Lifecycle.Move;
+import dev.vivarium.core.store.SandboxRow;
+import dev.vivarium.core.store.SandboxRow.Phase;
+import dev.vivarium.model.End;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.Status;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Finds sandboxes again after a restart, in the background and several at a time; callers of a thread wait for theirs
+/// alone. Thread-safe.
+///
+/// | the store says | and the provider finds | then |
+/// |---|---|---|
+/// | `running` | a machine | thawed if need be, greeted; runs on with its processes |
+/// | `running`, `paused` | no machine, but a disk | started again on the disk, with a new secret |
+/// | `paused` | a machine | frozen if need be; greeted when it is resumed |
+/// | `running`, `paused` | nothing | failed: the host was restarted without its disk |
+/// | `creating` | anything | failed, removed |
+/// | `pooled` | a machine | back to the pool; anything else is removed |
+final class Recovery {
+    private static final Logger LOG = LoggerFactory.getLogger(Recovery.class);
+    private static final Duration ADOPTION = Duration.ofSeconds(5);
+    private static final int AT_A_TIME = 8;
+    private static final int ATTEMPTS = 3;
+
+    private final Engine engine;
+    private final Launch launch;
+    private final Streams streams;
+    private final Ending ending;
+    private final Capacity capacity;
+    private final Pool pool;
+    private final Semaphore places = new Semaphore(AT_A_TIME, true);
+
+    Recovery(Engine engine, Launch launch, Streams streams, Ending ending, Capacity capacity, Pool pool) {
+        this.engine = engine;
+        this.launch = launch;
+        this.streams = streams;
+        this.ending = ending;
+        this.capacity = capacity;
+        this.pool = pool;
+    }
+
+    /// Makes every sandbox that the store has known at once, and starts to look for their machines.
+    void start() {
+        for (SandboxRow row : engine.rows.alive()) {
+            engine.registry.claim(row.id());
+            switch (row.phase()) {
+                case RUNNING -> find(row, Status.RUNNING);
+                case PAUSED -> find(row, Status.PAUSED);
+                case POOLED -> background("adopt-" + row.id(), () -> pool.adopt(row));
+                case CREATING -> background("abandon-" + row.id(), () -> abandon(row));
+                case TERMINATED, FAILED -> engine.registry.release(row.id());
+            }
+        }
+    }
+
+    private void find(SandboxRow row, Status status) {
+        var sandbox = new Sandbox(engine, streams, row, new State.Recovering(status));
+        capacity.adopt();
+        engine.registry.add(sandbox);
+        engine.registry.assign(sandbox);
+        background("recover-" + row.id(), () -> recover(sandbox, status));
+    }
+
+    private void background(String name, Runnable work) {
+        engine.tasks.start(name, () -> {
+            places.acquireUninterruptibly();
+            try {
+                work.run();
+            } finally {
+                places.release();
+            }
+        });
+    }
+
+    /// A server that stopped while it made this one told nobody about it.
+    private void abandon(SandboxRow row) {
+        if (row.owner().isEmpty()) {
+            engine.rows.forgetUnowned(row.id());
+        } else {
+            var end = new End(End.Cause.SERVER, "the server stopped while it was being created", engine.world.now());
+            engine.rows.end(row.id(), Phase.FAILED, end);
+        }
+        ending.remove(row.id());
+    }
+
+    private void recover(Sandbox sandbox, Status status) {
+        try {
+            Optional<Machine> machine = engine.provider.adopt(sandbox.id(), ADOPTION);
+            if (machine.isPresent() && adopted(sandbox, machine.get(), status)) {
+                return;
+            }
+            revive(sandbox);
+        } catch (RuntimeException e) {
+            if (sandbox.info().end().isPresent()) {
+                return; // Somebody ended it meanwhile, and has seen to its machine.
+            }
+            LOG.warn("sandbox {} could not be brought back: {}", sandbox.id(), e.getMessage());
+            ending.end(sandbox, End.Cause.SERVER, "it could not be brought back: " + e.getMessage());
+        }
+    }
+
+    /// Reports whether the machine answers, or is frozen as it should be, or is not wanted any more.
+    private boolean adopted(Sandbox sandbox, Machine machine, Status status) {
+        if (status == Status.PAUSED) {
+            machine.pause();
+            stayPaused(sandbox, machine);
+            return true;
+        }
+        try {
+            machine.resume();
+            Guest guest = launch.greet(machine, sandbox.secret(), ADOPTION);
+            streams.recovered(sandbox, machine, guest, Observer.Recovery.ADOPTED);
+            return true;
+        } catch (SandboxException e) {
+            LOG.warn("sandbox {} is there but does not answer, starting it again: {}", sandbox.id(), e.getMessage());
+            return false;
+        }
+    }
+
+    private void stayPaused(Sandbox sandbox, Machine machine) {
+        sandbox.lifecycle().tryBegin(Transition.FIND_PAUSED, ADOPTION).ifPresent(begun -> {
+            try (Move move = begun) {
+                move.to(new State.Paused(machine, new State.Frozen(Optional.empty())));
+            }
+            sandbox.lease().touch();
+            engine.tell(observer -> observer.recovered(sandbox.info(), Observer.Recovery.ADOPTED));
+        });
+    }
+
+    /// Starts the machine again on its disk. The files are all that is left of it; that is better than nothing.
+    private void revive(Sandbox sandbox) {
+        Optional<Launched> launched = engine.registry.inTurn(sandbox.id(), () -> startAgain(sandbox));
+        if (launched.isEmpty()) {
+            ending.end(sandbox, End.Cause.HOST_RESTART, "its machine and its disk were gone when the server came back");
+            return;
+        }
+        streams.recovered(sandbox, launched.get().machine(), launched.get().guest(), Observer.Recovery.REVIVED);
+    }
+
+    private Optional<Launched> startAgain(Sandbox sandbox) {
+        sandbox.requireNotEnded();
+        engine.provider.remove(sandbox.id(), Disk.KEEP);
+        if (!engine.provider.survivors().contains(sandbox.id())) {
+            return Optional.empty();
+        }
+        String secret = engine.world.newSecret();
+        engine.rows.secret(sandbox.id(), secret);
+        engine.rows.phase(sandbox.id(), Phase.RUNNING);
+        sandbox.secret(secret);
+        return Optional.of(startOnOldDisk(sandbox.row().withSecret(secret)));
+    }
+
+    /// A workspace is at stake: one failure may be chance.
+    private Launched startOnOldDisk(SandboxRow row) {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return launch.start(row, Disk.KEEP);
+            } catch (SandboxException e) {
+                if (attempt == ATTEMPTS) {
+                    throw e;
+                }
+                LOG.warn("starting {} again failed, trying once more: {}", row.id(), e.getMessage());
+            }
+        }
+    }
+}

@@ -1,0 +1,320 @@
+package dev.vivarium.core.sandbox;
+
+import dev.vivarium.core.exec.Execution;
+import dev.vivarium.core.files.Workspace;
+import dev.vivarium.core.guest.Guest;
+import dev.vivarium.core.guest.GuestStats;
+import dev.vivarium.core.preview.Connection;
+import dev.vivarium.core.provider.Machine;
+import dev.vivarium.core.shell.Terminal;
+import dev.vivarium.core.store.SandboxRow;
+import dev.vivarium.core.store.SandboxRow.Phase;
+import dev.vivarium.model.Command;
+import dev.vivarium.model.Exit;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SandboxInfo;
+import dev.vivarium.model.Status;
+import dev.vivarium.model.ThreadId;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/// One thread's sandbox. Thread-safe.
+///
+/// Everything one does with it goes through its guest, which only a running sandbox has: in any other state the call
+/// fails with `SandboxNotRunning`, and with `SandboxEnded` and the cause once it has ended. A call that comes while the
+/// server is looking for the sandbox after a restart, or while a broken stream is made anew, waits a little.
+public final class Sandbox {
+    /// How long a call waits for a sandbox that is being found again.
+    private static final Duration PATIENCE = Duration.ofSeconds(15);
+
+    private final Engine engine;
+    private final Streams streams;
+    private final SandboxRow row;
+    private final SandboxRow.Owner owner;
+    private final Lease lease;
+    private final Lifecycle lifecycle;
+    private final Custody custody;
+    private final OomWatch ooms;
+    private final Losses losses;
+    private final CountDownLatch gone = new CountDownLatch(1);
+    private volatile String secret;
+
+    /// `row` must have an owner.
+    Sandbox(Engine engine, Streams streams, SandboxRow row, State first) {
+        this.engine = engine;
+        this.streams = streams;
+        this.row = row;
+        this.secret = row.secret();
+        this.owner = row.owner().orElseThrow();
+        this.lease = new Lease(engine.world, row.idleTimeout(), row.lastActivity(), row.endsAt());
+        this.lifecycle = new Lifecycle(first, step -> engine.tell(observer -> observer.moved(row.id(), step)));
+        this.custody = new Custody(this, engine);
+        this.ooms = new OomWatch(engine.world);
+        this.losses = new Losses(engine.world);
+    }
+
+    public SandboxId id() {
+        return row.id();
+    }
+
+    /// Whose it is, how it is, and when and why it will end or has ended. Never waits.
+    public SandboxInfo info() {
+        State state = lifecycle.state();
+        return new SandboxInfo(
+                row.id(),
+                owner.thread(),
+                owner.user(),
+                state.status(),
+                row.limits(),
+                row.createdAt(),
+                lease.lastActivity(),
+                lease.expiresAt(),
+                lease.endsAt(),
+                state.findEnd());
+    }
+
+    /// Starts a command with the sandbox's own environment under the command's. Close the result.
+    public Execution exec(Command command) {
+        return Execution.start(guest(), withEnv(command));
+    }
+
+    /// Opens a terminal that runs `command`. Close the result.
+    public Terminal terminal(Command command, int columns, int rows) {
+        return Terminal.open(guest(), withEnv(command), columns, rows);
+    }
+
+    /// Its files, for as long as the present stream to its guest lasts; ask again for each use.
+    public Workspace files() {
+        return new Workspace(guest());
+    }
+
+    /// Connects to a port that something inside listens on. Close the result.
+    public Connection dial(int port) {
+        return Connection.dial(guest(), port);
+    }
+
+    /// Where commands find their files, as they see it.
+    public String workspace() {
+        return running().machine().workspace();
+    }
+
+    /// What it uses, as its guest sees it. Looking does not extend the lease.
+    public GuestStats stats() {
+        return running().guest().stats();
+    }
+
+    /// What it uses, by the kernel's account. Looking does not extend the lease.
+    public Machine.Usage usage() {
+        return machine().usage();
+    }
+
+    /// A heartbeat: extends the lease and does nothing else.
+    public void touch() {
+        requireNotEnded();
+        lease.touch();
+    }
+
+    void requireNotEnded() {
+        lifecycle.state().findEnd().ifPresent(end -> {
+            throw new SandboxException(new Failure.SandboxEnded(id(), end));
+        });
+    }
+
+    /// Freezes every process; commands that run stand still with their streams open. Legal when running or paused.
+    public void pause() {
+        engine.refuseWhileDraining();
+        if (!engine.provider.capabilities().pauses()) {
+            throw new SandboxException(
+                    new Failure.Unsupported("pause", "the provider " + engine.provider.name() + " cannot freeze"));
+        }
+        settled();
+        Optional<Lifecycle.Move> begun = lifecycle.tryBegin(Transition.PAUSE, PATIENCE);
+        if (begun.isEmpty()) {
+            requireStatus(Status.PAUSED);
+            return;
+        }
+        try (Lifecycle.Move move = begun.get()) {
+            State.Running running = (State.Running) move.before();
+            engine.rows.phase(id(), Phase.PAUSED);
+            freeze(running.machine());
+            move.to(new State.Paused(running.machine(), new State.Frozen(Optional.of(running.guest()))));
+        }
+        lease.touch();
+        engine.tell(observer -> observer.paused(info()));
+    }
+
+    /// Thaws every process. Legal when paused or running.
+    public void resume() {
+        engine.refuseWhileDraining();
+        settled();
+        Optional<Lifecycle.Move> begun = lifecycle.tryBegin(Transition.RESUME, PATIENCE);
+        if (begun.isEmpty()) {
+            requireStatus(Status.RUNNING);
+            return;
+        }
+        try (Lifecycle.Move move = begun.get()) {
+            State.Paused paused = (State.Paused) move.before();
+            engine.rows.phase(id(), Phase.RUNNING);
+            paused.machine().resume();
+            Guest guest = streams.thawed(this, paused);
+            move.to(new State.Running(paused.machine(), guest));
+        }
+        lease.touch();
+        engine.tell(observer -> observer.resumed(info()));
+    }
+
+    private void freeze(Machine machine) {
+        try {
+            machine.pause();
+        } catch (RuntimeException e) {
+            // Some processes may be frozen and some not: back to what the caller had.
+            try (var undo = new Undo()) {
+                undo.add("save " + id() + " as running", () -> engine.rows.phase(id(), Phase.RUNNING));
+                undo.add("thaw " + id(), machine::resume);
+            }
+            throw e;
+        }
+    }
+
+    /// The guest, for a use: it extends the lease.
+    private Guest guest() {
+        engine.refuseWhileDraining();
+        State.Running running = running();
+        lease.touch();
+        return running.guest();
+    }
+
+    private State.Running running() {
+        return switch (settled()) {
+            case State.Running running -> running;
+            case State.Creating _ -> throw notRunning(Status.CREATING);
+            case State.Paused _ -> throw notRunning(Status.PAUSED);
+            case State.Recovering _ ->
+                throw new SandboxException(new Failure.GuestUnreachable(id(), "it is still being brought back"));
+            case State.Terminated(var end) -> throw new SandboxException(new Failure.SandboxEnded(id(), end));
+            case State.Failed(var end) -> throw new SandboxException(new Failure.SandboxEnded(id(), end));
+        };
+    }
+
+    private Machine machine() {
+        State state = settled();
+        return state.findMachine().orElseGet(() -> running().machine());
+    }
+
+    /// The state once it is not being found again, and a stream that has just broken has been noticed.
+    private State settled() {
+        engine.refuseWhileDraining();
+        return awaitDiagnosis(PATIENCE);
+    }
+
+    /// Waits while the server looks for it after a restart, or makes a broken stream anew.
+    void awaitFound() {
+        if (!engine.isDraining()) {
+            awaitDiagnosis(PATIENCE);
+        }
+    }
+
+    State awaitDiagnosis(Duration patience) {
+        return lifecycle.await(
+                state -> switch (state) {
+                    case State.Recovering _ -> false;
+                    case State.Running running -> running.guest().isOpen();
+                    case State.Creating _, State.Paused _, State.Terminated _, State.Failed _ -> true;
+                },
+                patience);
+    }
+
+    private void requireStatus(Status wanted) {
+        requireNotEnded();
+        State state = lifecycle.state();
+        if (state.status() != wanted) {
+            throw notRunning(state.status());
+        }
+    }
+
+    private SandboxException notRunning(Status status) {
+        return new SandboxException(new Failure.SandboxNotRunning(id(), status));
+    }
+
+    private Command withEnv(Command command) {
+        if (row.env().isEmpty()) {
+            return command;
+        }
+        Map<String, String> env = new HashMap<>(row.env());
+        env.putAll(command.env());
+        return command.withEnv(env);
+    }
+
+    /// Explains a kill by the kernel's count; a command's own end is passed through this already.
+    public Exit explain(Exit exit) {
+        return custody.explain(exit);
+    }
+
+    boolean diedForWantOfMemory() {
+        return lifecycle.state().findMachine().map(ooms::explains).orElse(false);
+    }
+
+    boolean diedForWantOfMemory(Machine machine) {
+        return ooms.explains(machine);
+    }
+
+    ThreadId thread() {
+        return owner.thread();
+    }
+
+    SandboxRow.Owner owner() {
+        return owner;
+    }
+
+    SandboxRow row() {
+        return row;
+    }
+
+    /// What its present guest proves itself with.
+    String secret() {
+        return secret;
+    }
+
+    void secret(String other) {
+        secret = other;
+    }
+
+    Lease lease() {
+        return lease;
+    }
+
+    Lifecycle lifecycle() {
+        return lifecycle;
+    }
+
+    Losses losses() {
+        return losses;
+    }
+
+    Custody custody() {
+        return custody;
+    }
+
+    /// Its machine was removed, or its removal is the reconciler's now.
+    void markGone() {
+        gone.countDown();
+    }
+
+    /// Waits until an end that somebody else began has removed the machine.
+    void awaitGone() {
+        try {
+            if (!gone.await(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+                throw new SandboxException(new Failure.ProviderFailed(
+                        "removing " + id(), "it takes longer than " + PATIENCE.toSeconds() + " s"));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

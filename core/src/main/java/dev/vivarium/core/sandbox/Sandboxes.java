@@ -1,0 +1,238 @@
+package dev.vivarium.core.sandbox;
+
+import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.store.Db;
+import dev.vivarium.core.store.SandboxRow;
+import dev.vivarium.core.store.SandboxRows;
+import dev.vivarium.model.End;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SandboxInfo;
+import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.UserId;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/// All sandboxes of one server, found by thread. Thread-safe.
+///
+/// A thread has at most one sandbox at a time and belongs to the user who first used it. Machines outlive this object:
+/// [#close] lets them go on, and the next [#open] on the same store finds them again.
+public final class Sandboxes implements AutoCloseable {
+    /// The longest that somebody else's creation of the same sandbox is waited for.
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private static final Duration REAP_EVERY = Duration.ofSeconds(1);
+    private static final Duration FLUSH_EVERY = Duration.ofSeconds(5);
+
+    private final Engine engine;
+    private final Capacity capacity;
+    private final Ending ending;
+    private final Pool pool;
+    private final Creation creation;
+    private final Reaper reaper;
+    private final Reconciler reconciler;
+    private final Activity activity;
+    private final Pulse pulse;
+    private final Map<ThreadId, CompletableFuture<Sandbox>> beingCreated = new ConcurrentHashMap<>();
+
+    private Sandboxes(Engine engine) {
+        this.engine = engine;
+        this.capacity = new Capacity(engine.config.maxSandboxes(), engine.config.poolSize());
+        this.ending = new Ending(engine, capacity);
+        var launch = new Launch(engine);
+        var streams = new Streams(engine, launch, ending);
+        this.pool = new Pool(engine, launch, ending, capacity);
+        this.creation = new Creation(engine, launch, streams, ending, capacity, pool);
+        this.reaper = new Reaper(engine, ending);
+        this.reconciler = new Reconciler(engine, ending);
+        this.activity = new Activity(engine);
+        new Recovery(engine, launch, streams, ending, capacity, pool).start();
+        this.pulse = new Pulse(engine)
+                .every(REAP_EVERY, "reaper", reaper::beat)
+                .every(REAP_EVERY, "pool", pool::refill)
+                .every(FLUSH_EVERY, "activity", activity::flush)
+                .every(engine.config.reconcileEvery(), "reconciler", reconciler::beat);
+        pulse.start();
+    }
+
+    /// Opens the sandboxes that `db` knows, and looks for their machines in the background. The provider and the
+    /// database stay the caller's, to be closed after this.
+    public static Sandboxes open(
+            Provider provider, Db db, SandboxesConfig config, Observer observer, InstantSource clock) {
+        return open(provider, db, config, observer, World.of(clock));
+    }
+
+    static Sandboxes open(Provider provider, Db db, SandboxesConfig config, Observer observer, World world) {
+        return new Sandboxes(new Engine(provider, new SandboxRows(db), config, observer, world));
+    }
+
+    /// The thread's sandbox; made if it has none. Of several calls at once for one thread, one makes it. Fails with
+    /// `NoSandboxForThread` when the thread is another user's, and with `AtCapacity` when there is no room.
+    public Opened open(NewSandbox request) {
+        engine.refuseWhileDraining();
+        requireOwner(request.thread(), request.user());
+        try {
+            while (true) {
+                Optional<Opened> opened = tryOpen(request);
+                if (opened.isPresent()) {
+                    return opened.get();
+                }
+            }
+        } catch (SandboxException e) {
+            engine.tell(observer -> observer.refused(e.failure()));
+            throw e;
+        }
+    }
+
+    /// Nothing when what was found, or made by another caller, had ended before it could be given out.
+    private Optional<Opened> tryOpen(NewSandbox request) {
+        Optional<Sandbox> existing = find(request.thread());
+        if (existing.isPresent()) {
+            return Optional.of(reuse(existing.get(), request));
+        }
+        var mine = new CompletableFuture<Sandbox>();
+        CompletableFuture<Sandbox> others = beingCreated.putIfAbsent(request.thread(), mine);
+        if (others != null) {
+            Sandbox sandbox = await(others, request.thread());
+            boolean ended = sandbox.info().end().isPresent();
+            return ended ? Optional.empty() : Optional.of(reuse(sandbox, request));
+        }
+        try {
+            // Another caller may have finished between the look and the claim.
+            if (engine.registry.find(request.thread()).isPresent()) {
+                mine.completeExceptionally(new SandboxException(new Failure.NoSandboxForThread(request.thread())));
+                return Optional.empty();
+            }
+            Sandbox sandbox = creation.create(request);
+            mine.complete(sandbox);
+            return Optional.of(new Opened(sandbox, Opened.Outcome.CREATED));
+        } catch (RuntimeException e) {
+            mine.completeExceptionally(e);
+            throw e;
+        } finally {
+            beingCreated.remove(request.thread(), mine);
+        }
+    }
+
+    private Opened reuse(Sandbox sandbox, NewSandbox request) {
+        if (!sandbox.owner().user().equals(request.user())) {
+            throw new SandboxException(new Failure.NoSandboxForThread(request.thread()));
+        }
+        sandbox.lease().touch();
+        engine.tell(observer -> observer.reused(sandbox.info()));
+        return new Opened(sandbox, Opened.Outcome.EXISTING);
+    }
+
+    private void requireOwner(ThreadId thread, UserId user) {
+        boolean foreign =
+                engine.rows.ownerOf(thread).filter(owner -> !owner.equals(user)).isPresent();
+        if (foreign) {
+            throw new SandboxException(new Failure.NoSandboxForThread(thread));
+        }
+    }
+
+    private static Sandbox await(CompletableFuture<Sandbox> creation, ThreadId thread) {
+        try {
+            return creation.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof SandboxException failed) {
+                throw new SandboxException(failed.failure(), failed);
+            }
+            throw new IllegalStateException("creating the sandbox of thread " + thread + " failed", e.getCause());
+        } catch (TimeoutException e) {
+            String why = "another call has been creating it for " + PATIENCE.toSeconds() + " s";
+            throw new SandboxException(new Failure.ProviderFailed("creating the sandbox", why), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new SandboxException(new Failure.ShuttingDown(), e);
+        }
+    }
+
+    /// The thread's sandbox, if it has one that lives. Waits for one that is being found again after a restart.
+    public Optional<Sandbox> find(ThreadId thread) {
+        return engine.registry.find(thread).filter(this::lives);
+    }
+
+    /// The thread's sandbox. Fails with `NoSandboxForThread`.
+    public Sandbox require(ThreadId thread) {
+        return find(thread).orElseThrow(() -> new SandboxException(new Failure.NoSandboxForThread(thread)));
+    }
+
+    /// The sandbox with this id. Fails with `NoSuchSandbox`, which says how it ended if there was one.
+    public Sandbox require(SandboxId id) {
+        return engine.registry
+                .find(id)
+                .filter(this::lives)
+                .orElseThrow(() -> new SandboxException(new Failure.NoSuchSandbox(
+                        id.value(), engine.rows.find(id).flatMap(SandboxRow::end))));
+    }
+
+    /// Reports whether a sandbox can be given out; one whose time is over is ended now, before the reaper comes.
+    private boolean lives(Sandbox sandbox) {
+        sandbox.awaitFound();
+        if (reaper.isDue(sandbox)) {
+            reaper.reapIfIdle(sandbox);
+        }
+        return sandbox.info().end().isEmpty();
+    }
+
+    /// Every sandbox of a thread that has not ended, oldest first.
+    public List<SandboxInfo> list() {
+        return engine.registry.all().stream()
+                .map(Sandbox::info)
+                .filter(info -> info.end().isEmpty())
+                .sorted(Comparator.comparing(SandboxInfo::createdAt)
+                        .thenComparing(info -> info.id().value()))
+                .toList();
+    }
+
+    /// Ends a sandbox and returns when its machine is gone; the thread is free at once. One that has ended, or
+    /// never was, is fine.
+    public void terminate(SandboxId id, End.Cause cause, String detail) {
+        engine.registry.find(id).ifPresent(sandbox -> {
+            ending.end(sandbox, cause, detail);
+            pool.refill();
+        });
+    }
+
+    public PoolStatus pool() {
+        return new PoolStatus(engine.config.poolSize(), pool.available(), capacity.active(), capacity.limit());
+    }
+
+    /// What was found without an owner and removed, so far.
+    public Reconciliation reconciliation() {
+        return reconciler.counts();
+    }
+
+    /// Refuses new work, saves what has to be saved and lets go of the guests; the machines go on. Idempotent.
+    public void drain() {
+        if (engine.isDraining()) {
+            return;
+        }
+        engine.startDraining();
+        pulse.close();
+        engine.tasks.close();
+        try (var undo = new Undo()) {
+            // Both, whatever becomes of the first: a store that fails must not keep the streams open.
+            undo.add("close the streams", engine.loop::close);
+            undo.add("save when sandboxes were last used", activity::flush);
+        }
+    }
+
+    /// The same as [#drain].
+    @Override
+    public void close() {
+        drain();
+    }
+}

@@ -1,0 +1,119 @@
+package dev.vivarium.core.sandbox;
+
+import dev.vivarium.core.guest.Guest;
+import dev.vivarium.core.guest.Loss;
+import dev.vivarium.core.provider.Machine;
+import dev.vivarium.core.sandbox.Lifecycle.Move;
+import dev.vivarium.model.End;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.Status;
+import java.time.Duration;
+import java.util.Optional;
+
+/// Looks after the streams between sandboxes and their guests: what becomes of a sandbox whose stream breaks.
+/// Thread-safe.
+///
+/// A machine that lives is given three chances to connect again; one that died is buried with its cause. A guest that
+/// breaks the protocol three times, or that keeps hanging up, is put away.
+final class Streams {
+    private static final Duration RECONNECT = Duration.ofSeconds(3);
+    private static final int CHANCES = 3;
+
+    private final Engine engine;
+    private final Launch launch;
+    private final Ending ending;
+
+    Streams(Engine engine, Launch launch, Ending ending) {
+        this.engine = engine;
+        this.launch = launch;
+        this.ending = ending;
+    }
+
+    /// Binds a guest to its sandbox. Call it before the guest is used and after the sandbox can be found.
+    void attach(Sandbox sandbox, Machine machine, Guest guest) {
+        guest.keptBy(sandbox.custody());
+        guest.onLost(() -> lost(sandbox, machine, guest));
+    }
+
+    /// The guest of a sandbox whose machine has just been thawed.
+    Guest thawed(Sandbox sandbox, State.Paused paused) {
+        Optional<Guest> kept = paused.guest().guest().filter(Guest::isOpen);
+        if (kept.isPresent()) {
+            return kept.get();
+        }
+        Guest guest = launch.greet(paused.machine(), sandbox.secret(), RECONNECT);
+        attach(sandbox, paused.machine(), guest);
+        return guest;
+    }
+
+    private void lost(Sandbox sandbox, Machine machine, Guest guest) {
+        if (engine.isDraining() || sandbox.lifecycle().state().findEnd().isPresent()) {
+            return;
+        }
+        Optional<Move> begun = sandbox.lifecycle().tryBegin(Transition.LOSE, RECONNECT);
+        if (begun.isEmpty()) {
+            buryIfDead(sandbox, machine);
+            return;
+        }
+        try (Move move = begun.get()) {
+            boolean current = move.before() instanceof State.Running(var _, var present) && present == guest;
+            if (!current || !move.to(new State.Recovering(Status.RUNNING))) {
+                return;
+            }
+        }
+        engine.tasks.start("reconnect-" + sandbox.id(), () -> reconnect(sandbox, machine, guest.loss()));
+    }
+
+    /// A frozen guest cannot hang up, so a stream that breaks during a pause means that the machine died, or that
+    /// we closed it; in that case it is greeted anew when it has thawed.
+    private void buryIfDead(Sandbox sandbox, Machine machine) {
+        if (!machine.isAlive()) {
+            bury(sandbox, machine);
+        }
+    }
+
+    private void reconnect(Sandbox sandbox, Machine machine, Optional<Loss> loss) {
+        String why = loss.map(Loss::why).orElse("the stream broke");
+        int chances = CHANCES - sandbox.losses().count(loss);
+        for (int i = 0; i < chances && machine.isAlive(); i++) {
+            try {
+                Guest guest = launch.greet(machine, sandbox.secret(), RECONNECT);
+                recovered(sandbox, machine, guest, Observer.Recovery.RECONNECTED);
+                return;
+            } catch (SandboxException e) {
+                why = String.valueOf(e.getMessage());
+            }
+        }
+        if (machine.isAlive()) {
+            ending.end(sandbox, End.Cause.QUARANTINED, "its guest failed " + CHANCES + " times: " + why);
+        } else {
+            bury(sandbox, machine);
+        }
+    }
+
+    private void bury(Sandbox sandbox, Machine machine) {
+        if (sandbox.diedForWantOfMemory(machine)) {
+            ending.end(sandbox, End.Cause.OOM, "its machine died for want of memory");
+        } else {
+            ending.end(sandbox, End.Cause.CRASH, "its machine died");
+        }
+    }
+
+    /// Makes a sandbox that was being found again run, or drops the guest if it has ended meanwhile.
+    void recovered(Sandbox sandbox, Machine machine, Guest guest, Observer.Recovery how) {
+        Optional<Move> begun = sandbox.lifecycle().tryBegin(Transition.RECOVER, RECONNECT);
+        if (begun.isEmpty()) {
+            guest.close();
+            return;
+        }
+        try (Move move = begun.get()) {
+            if (!move.to(new State.Running(machine, guest))) {
+                guest.close();
+                return;
+            }
+        }
+        sandbox.lease().touch();
+        attach(sandbox, machine, guest);
+        engine.tell(observer -> observer.recovered(sandbox.info(), how));
+    }
+}

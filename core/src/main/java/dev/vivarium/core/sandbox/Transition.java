@@ -1,0 +1,100 @@
+package dev.vivarium.core.sandbox;
+
+import dev.vivarium.model.End;
+import java.util.Arrays;
+import java.util.Optional;
+
+/// The table of a sandbox's life: every step there is, from which state to which. What is not here cannot happen.
+///
+/// ```
+///              start              pause
+///   Creating ─────────▶ Running ─────────▶ Paused
+///       │               ▲ │  ▲   resume      │ ▲
+///       │       recover │ │  └───────────────┤ │ find
+///       │               │ ▼ lose             │ │
+///       │             Recovering ────────────┼─┘
+///       │                 │                  │
+///       └─────────────────┴──────────────────┴────▶ Terminated (terminate) · Failed (fail), from each
+/// ```
+///
+/// | step | what it means | what the store says while it happens |
+/// |---|---|---|
+/// | start | the guest has been greeted | `creating`, or `pooled` |
+/// | pause | the processes are frozen | `paused` |
+/// | resume | they are thawed | `running` |
+/// | lose | the stream to the guest broke, the machine may live | `running` |
+/// | recover | a new stream stands, or the machine was started again on its disk | `running` |
+/// | find | a paused machine was found after a restart and stays frozen | `paused` |
+/// | terminate | somebody asked, or its time was over | `terminated` |
+/// | fail | it died, or we gave it up | `failed` |
+///
+/// The store is written before a step is acted on, so that a restart in the middle finishes it: see
+/// `docs/lifecycle.md`.
+public enum Transition {
+    START(Kind.CREATING, Kind.RUNNING),
+    PAUSE(Kind.RUNNING, Kind.PAUSED),
+    RESUME(Kind.PAUSED, Kind.RUNNING),
+    LOSE(Kind.RUNNING, Kind.RECOVERING),
+    RECOVER(Kind.RECOVERING, Kind.RUNNING),
+    FIND_PAUSED(Kind.RECOVERING, Kind.PAUSED),
+    TERMINATE_CREATING(Kind.CREATING, Kind.TERMINATED),
+    TERMINATE_RUNNING(Kind.RUNNING, Kind.TERMINATED),
+    TERMINATE_RECOVERING(Kind.RECOVERING, Kind.TERMINATED),
+    TERMINATE_PAUSED(Kind.PAUSED, Kind.TERMINATED),
+    FAIL_CREATING(Kind.CREATING, Kind.FAILED),
+    FAIL_RUNNING(Kind.RUNNING, Kind.FAILED),
+    FAIL_RECOVERING(Kind.RECOVERING, Kind.FAILED),
+    FAIL_PAUSED(Kind.PAUSED, Kind.FAILED);
+
+    private final Kind from;
+    private final Kind to;
+
+    Transition(Kind from, Kind to) {
+        this.from = from;
+        this.to = to;
+    }
+
+    /// The states without what they hold.
+    public enum Kind {
+        CREATING,
+        RUNNING,
+        RECOVERING,
+        PAUSED,
+        TERMINATED,
+        FAILED;
+
+        static Kind of(State state) {
+            return switch (state) {
+                case State.Creating _ -> CREATING;
+                case State.Running _ -> RUNNING;
+                case State.Recovering _ -> RECOVERING;
+                case State.Paused _ -> PAUSED;
+                case State.Terminated _ -> TERMINATED;
+                case State.Failed _ -> FAILED;
+            };
+        }
+    }
+
+    public Kind from() {
+        return from;
+    }
+
+    public Kind to() {
+        return to;
+    }
+
+    /// The step between two kinds of state, if the table has one.
+    static Optional<Transition> between(Kind from, Kind to) {
+        return Arrays.stream(values())
+                .filter(transition -> transition.from == from && transition.to == to)
+                .findFirst();
+    }
+
+    /// Whether a sandbox that ends like this was terminated or has failed.
+    static Kind endKind(End.Cause cause) {
+        return switch (cause) {
+            case USER, IDLE, LIFETIME -> Kind.TERMINATED;
+            case OOM, CRASH, HOST_RESTART, QUARANTINED, SERVER -> Kind.FAILED;
+        };
+    }
+}

@@ -1,0 +1,122 @@
+package dev.vivarium.core.preview;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.vivarium.core.guest.RealGuest;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.Random;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+final class ConnectionTest {
+    private static RealGuest real;
+
+    @BeforeAll
+    static void start() {
+        real = RealGuest.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        real.close();
+    }
+
+    @Test
+    void bytesGoThroughAPortBothWaysAndEachWayEndsByItself() throws Exception {
+        var loopback = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        try (var listener = echo(ServerSocketChannel.open(), loopback)) {
+            int port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
+            try (Connection connection = Connection.dial(real.guest(), port)) {
+                assertEchoes(connection);
+            }
+        }
+    }
+
+    @Test
+    void bytesGoThroughAUnixSocket() throws Exception {
+        var address = UnixDomainSocketAddress.of(real.workspace().resolve("echo.sock"));
+        try (var listener = echo(ServerSocketChannel.open(StandardProtocolFamily.UNIX), address);
+                Connection connection =
+                        Connection.dial(real.guest(), address.getPath().toString())) {
+            assertThat(listener.isOpen()).isTrue();
+            assertEchoes(connection);
+        }
+    }
+
+    @Test
+    void aPortWhereNothingListensIsRefused() throws IOException {
+        int free;
+        try (var listener = ServerSocketChannel.open()) {
+            listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            free = ((InetSocketAddress) listener.getLocalAddress()).getPort();
+        }
+        assertThatThrownBy(() -> Connection.dial(real.guest(), free))
+                .isInstanceOfSatisfying(
+                        SandboxException.class,
+                        e -> assertThat(e.failure()).isEqualTo(new Failure.ConnectionRefused("port " + free)));
+        assertThatThrownBy(() -> Connection.dial(real.guest(), "/no/such/socket"))
+                .isInstanceOfSatisfying(
+                        SandboxException.class,
+                        e -> assertThat(e.failure()).isInstanceOf(Failure.ConnectionRefused.class));
+    }
+
+    @Test
+    void aPortThatCannotBeIsInvalid() {
+        assertThatThrownBy(() -> Connection.dial(real.guest(), 65_536))
+                .isInstanceOfSatisfying(
+                        SandboxException.class,
+                        e -> assertThat(e.failure()).isInstanceOf(Failure.InvalidRequest.class));
+    }
+
+    private static void assertEchoes(Connection connection) throws InterruptedException {
+        var data = new byte[3_000_000];
+        new Random(7).nextBytes(data);
+        Thread writer = Thread.ofVirtual().start(() -> {
+            connection.write(data, 0, data.length);
+            connection.closeOutput();
+        });
+        var received = new ByteArrayOutputStream();
+        var buffer = new byte[10_000];
+        for (int count; (count = connection.read(buffer, 0, buffer.length)) >= 0; ) {
+            received.write(buffer, 0, count);
+        }
+        writer.join();
+        assertThat(received.toByteArray()).isEqualTo(data);
+        assertThat(connection.read(buffer, 0, 1)).isEqualTo(-1);
+    }
+
+    /// A listener whose first caller gets back what it sends.
+    private static ServerSocketChannel echo(ServerSocketChannel listener, SocketAddress address) throws IOException {
+        listener.bind(address);
+        Thread.ofVirtual().start(() -> {
+            try (SocketChannel caller = listener.accept()) {
+                var buffer = ByteBuffer.allocate(65_536);
+                while (caller.read(buffer.clear()) >= 0) {
+                    buffer.flip();
+                    while (buffer.hasRemaining()) {
+                        caller.write(buffer);
+                    }
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+        return listener;
+    }
+}

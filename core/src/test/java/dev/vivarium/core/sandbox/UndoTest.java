@@ -1,0 +1,32 @@
+package dev.vivarium.core.sandbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class UndoTest {
+    private final List<String> undone = new ArrayList<>();
+
+    @Test
+    void stepsAreUndoneInReverseEvenWhenOneOfThemFails() {
+        try (var undo = new Undo()) {
+            undo.add("first", () -> undone.add("first"));
+            undo.add("second", () -> {
+                throw new IllegalStateException("cannot");
+            });
+            undo.add("third", () -> undone.add("third"));
+        }
+        assertThat(undone).containsExactly("third", "first");
+    }
+
+    @Test
+    void whatIsKeptIsNotUndone() {
+        try (var undo = new Undo()) {
+            undo.add("first", () -> undone.add("first"));
+            undo.keep();
+        }
+        assertThat(undone).isEmpty();
+    }
+}

@@ -1,0 +1,114 @@
+package dev.vivarium.core.shell;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.vivarium.core.exec.Target;
+import dev.vivarium.core.guest.RealGuest;
+import dev.vivarium.model.Command;
+import dev.vivarium.model.ExecEvent;
+import dev.vivarium.model.Exit;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+final class TerminalTest {
+    private static final int SIGKILL = 9;
+
+    private static RealGuest real;
+
+    @BeforeAll
+    static void start() {
+        real = RealGuest.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        real.close();
+    }
+
+    @Test
+    void aShellSeesATerminalOfTheGivenSize() {
+        try (Terminal terminal = open(Command.shell("tty -s && echo yes; stty size; echo $TERM"))) {
+            assertThat(screenUntil(terminal, "xterm-256color")).contains("yes").contains("30 100");
+        }
+    }
+
+    @Test
+    void whatIsTypedIsEchoedAndRun() {
+        try (Terminal terminal = open(Command.of("bash", "--norc"))) {
+            type(terminal, "echo $((6 * 7))\n");
+            assertThat(screenUntil(terminal, "42")).contains("echo $((6 * 7))");
+        }
+    }
+
+    @Test
+    void aResizeReachesTheProgram() {
+        try (Terminal terminal = open(Command.of("bash", "--norc"))) {
+            terminal.resize(132, 43);
+            type(terminal, "stty size\n");
+            screenUntil(terminal, "43 132");
+        }
+    }
+
+    @Test
+    void controlCInterrupts() {
+        try (Terminal terminal =
+                open(Command.shell("trap 'echo caught; exit 5' INT; echo ready; while :; do sleep 0.05; done"))) {
+            screenUntil(terminal, "ready");
+            type(terminal, "\u0003");
+            screenUntil(terminal, "caught");
+            assertThat(exit(terminal).code()).isEqualTo(5);
+        }
+    }
+
+    @Test
+    void aKilledProgramEndsTheTerminal() {
+        try (Terminal terminal = open(Command.of("cat"))) {
+            terminal.signal(SIGKILL, Target.TREE);
+            assertThat(exit(terminal).cause()).isEqualTo(Exit.Cause.SIGNALLED);
+        }
+    }
+
+    @Test
+    void aTerminalWithoutSizeIsInvalid() {
+        assertThatThrownBy(() -> Terminal.open(real.guest(), Command.of("true"), 0, 24))
+                .isInstanceOfSatisfying(
+                        SandboxException.class,
+                        e -> assertThat(e.failure()).isInstanceOf(Failure.InvalidRequest.class));
+    }
+
+    private static Terminal open(Command command) {
+        return Terminal.open(real.guest(), command, 100, 30);
+    }
+
+    private static void type(Terminal terminal, String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        terminal.write(bytes, 0, bytes.length);
+    }
+
+    private static String screenUntil(Terminal terminal, String wanted) {
+        var screen = new StringBuilder();
+        while (screen.indexOf(wanted) < 0) {
+            ExecEvent event = terminal.next();
+            assertThat(event.isLast()).as("screen: %s", screen).isFalse();
+            if (event instanceof ExecEvent.Output output) {
+                screen.append(new String(output.bytes(), StandardCharsets.UTF_8));
+            }
+        }
+        return screen.toString();
+    }
+
+    private static Exit exit(Terminal terminal) {
+        while (true) {
+            if (terminal.next() instanceof ExecEvent.Exited(Exit exit)) {
+                return exit;
+            }
+        }
+    }
+}
