@@ -3,7 +3,6 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use common::{Host, Run, kind, service};
@@ -40,13 +39,27 @@ fn spawns(host: &mut Host) -> (Vec<Duration>, Vec<Duration>) {
     let mut bare = Vec::new();
     let mut exec = Vec::new();
     for _ in 0..ROUNDS {
-        bare.push(timed(|| assert!(Command::new("/bin/true").status().unwrap().success())));
+        bare.push(timed(spawn));
         exec.push(timed(|| {
             host.exec(1, &command);
             host.finish(1);
         }));
     }
     (bare, exec)
+}
+
+/// The fastest way that a C library has.
+fn spawn() {
+    let (mut pid, mut status) = (0, 0);
+    let path = c"/bin/true".as_ptr();
+    let (argv, env) = ([path.cast_mut(), std::ptr::null_mut()], [std::ptr::null_mut()]);
+    // SAFETY: both lists end with null; the child is waited for.
+    unsafe {
+        let null = std::ptr::null();
+        assert_eq!(libc::posix_spawn(&raw mut pid, path, null, null.cast(), argv.as_ptr(), env.as_ptr()), 0);
+        libc::waitpid(pid, &raw mut status, 0);
+    }
+    assert_eq!(status, 0);
 }
 
 fn pings(host: &mut Host) -> Vec<Duration> {

@@ -16,6 +16,9 @@ pub struct Options<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Usage(pub &'static str);
 
+/// What fits into an address.
+const LONGEST_SOCKET: usize = 107;
+
 pub const USAGE: &str =
     "usage: vivarium-guest init --socket PATH --workspace DIR [--uid N --gid N] [--plain] [--no-seccomp]
        vivarium-guest launch …
@@ -42,6 +45,9 @@ impl<'a> Options<'a> {
         if options.socket.is_empty() || options.workspace.is_empty() {
             return Err(Usage("--socket and --workspace are needed"));
         }
+        if options.socket.len() > LONGEST_SOCKET {
+            return Err(Usage("the path of the socket is longer than the kernel takes"));
+        }
         if options.uid == 0 && !options.plain {
             return Err(Usage("the sandbox user cannot be 0"));
         }
@@ -52,4 +58,31 @@ impl<'a> Options<'a> {
 fn number(text: &[u8]) -> Result<u32, Usage> {
     let number = core::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
     number.ok_or(Usage("not a number"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn theCommandLineIsReadAsItIsWritten() {
+        let options = Options::parse(&[b"--socket", b"/s", b"--workspace", b"/w", b"--uid", b"7", b"--plain"]).unwrap();
+        assert_eq!((options.socket, options.workspace, options.uid, options.gid), (&b"/s"[..], &b"/w"[..], 7, 1000));
+        assert!(options.plain && options.seccomp);
+    }
+
+    #[test]
+    fn whatIsWrongIsSaidAtTheStart() {
+        let long = [b'x'; 108];
+        let cases: [&[&[u8]]; 5] = [
+            &[b"--socket", b"/s"],
+            &[b"--socket"],
+            &[b"--socket", b"/s", b"--workspace", b"/w", b"--uid", b"0"],
+            &[b"--socket", b"/s", b"--workspace", b"/w", b"--uid", b"many"],
+            &[b"--socket", &long, b"--workspace", b"/w"],
+        ];
+        for arguments in cases {
+            assert!(Options::parse(arguments).is_err());
+        }
+    }
 }

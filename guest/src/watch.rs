@@ -189,7 +189,7 @@ impl Watching {
         });
         match walk {
             Ok(walk) => self.walks.push_back(walk),
-            Err(Errno(libc::ENOSPC)) => self.tell(What::Overflow, true, b""),
+            Err(Errno(libc::ENOSPC)) => self.tell(What::Overflow, false, b""),
             Err(_) => {}
         }
     }
@@ -232,7 +232,7 @@ impl Watching {
                 return Err(too_many(error));
             }
             self.walks.pop_front();
-            self.tell(What::Overflow, true, b"");
+            self.tell(What::Overflow, false, b"");
         }
         if self.walks.is_empty() {
             self.read(place);

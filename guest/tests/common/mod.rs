@@ -15,7 +15,7 @@ use vivarium_guest::wire::Frames;
 pub use vivarium_guest::wire::{Fields, kind};
 
 /// Longer than anything here takes; a test that waits for it has failed.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 pub const SECRET: &str = "a secret of the test";
 
 static COUNTER: AtomicU32 = AtomicU32::new(0);
