@@ -10,8 +10,11 @@ import dev.vivarium.core.provider.oci.OciProvider;
 import dev.vivarium.core.provider.oci.OciRuntime;
 import dev.vivarium.model.SandboxException;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.api.Test;
 
 /// What the oci provider must do beyond the common contract, under a runtime that shares the host's kernel.
@@ -49,7 +52,7 @@ abstract class OciContract extends IsolationContract {
         var directory = Files.createDirectories(home.resolve("run").resolve(id.value()));
         Files.writeString(directory.resolve("slot"), "200");
         Files.writeString(directory.resolve("pid"), "1");
-        Files.createDirectories(home.resolve("run/state").resolve(id.value()));
+        Files.createDirectories(directory.resolve("state").resolve(id.value()));
         Files.writeString(home.resolve("disks").resolve(id + ".ext4.new"), "half a copy");
         assertThat(provider().survivors()).contains(id);
         assertThat(provider().adopt(id, PATIENCE)).isEmpty();
@@ -74,9 +77,8 @@ abstract class OciContract extends IsolationContract {
         }
         provider().remove(id, Disk.KEEP);
         // As after a power cut: the superblock does not say that all is well.
-        try (var image = java.nio.channels.FileChannel.open(
-                home.resolve("disks").resolve(id + ".ext4"), java.nio.file.StandardOpenOption.WRITE)) {
-            image.write(java.nio.ByteBuffer.wrap(new byte[] {0, 0}), 1024 + 58);
+        try (var image = FileChannel.open(home.resolve("disks").resolve(id + ".ext4"), StandardOpenOption.WRITE)) {
+            image.write(ByteBuffer.wrap(new byte[] {0, 0}), 1024 + 58);
         }
         try (var box = start(id)) {
             assertThat(box.output("cat file")).isEqualTo("precious");

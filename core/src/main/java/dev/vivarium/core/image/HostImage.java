@@ -1,5 +1,6 @@
 package dev.vivarium.core.image;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.vivarium.core.provider.FileTrees;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -18,6 +19,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /// The image `host`, which needs no download: the host's programs, read-only, around an `/etc` of its own. What a
 /// machine sees of the host is an allow-list. Anything else, `/etc`, `/var`, `/opt` or a socket that happens to lie in
@@ -25,7 +27,7 @@ import java.util.TreeMap;
 final class HostImage {
     static final String NAME = "host";
 
-    private static final int GENERATION = 2;
+    private static final int GENERATION = 3;
     private static final List<String> PROGRAMS = List.of("bin", "sbin", "lib", "lib32", "lib64", "libx32");
     private static final List<String> COPIED = List.of(
             "alternatives",
@@ -75,29 +77,41 @@ final class HostImage {
     private final Path directory;
     private final Path etc;
 
+    private final Object lock = new Object();
+
+    @GuardedBy("lock")
+    private @Nullable Image image;
+
     /// Skeletons are kept below `directory`, one for each state of the host that a machine may still run on.
     HostImage(Path directory) {
         this.directory = directory;
         this.etc = Path.of("/etc");
     }
 
-    /// The image as the host is now.
+    /// The image as the host was when it was first asked for: to look again would cost every start.
     Image current() throws IOException {
+        synchronized (lock) {
+            if (image == null) {
+                image = new Image(NAME, prepare(), shared());
+            }
+            return image;
+        }
+    }
+
+    private Path prepare() throws IOException {
         var files = inputs();
         var root = directory.resolve(".host-" + hash(files));
-        if (!Files.exists(root)) {
-            var unready = Files.createTempDirectory(directory, ".new-host-");
-            try {
-                build(unready, files);
-                Files.move(unready, root, StandardCopyOption.ATOMIC_MOVE);
-            } catch (IOException e) {
-                FileTrees.delete(unready);
-                if (!Files.exists(root)) {
-                    throw e;
-                }
-            }
+        if (Files.exists(root)) {
+            return root;
         }
-        return new Image(NAME, root, shared());
+        var unready = Files.createTempDirectory(directory, ".new-host-");
+        try {
+            build(unready, files);
+            Files.move(unready, root, StandardCopyOption.ATOMIC_MOVE);
+            return root;
+        } finally {
+            FileTrees.delete(unready);
+        }
     }
 
     /// `/usr`, and where it is not merged with them, `/bin`, `/lib` and their like.
@@ -169,7 +183,11 @@ final class HostImage {
         Files.walkFileTree(start, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                if (attributes.isSymbolicLink() || (attributes.isRegularFile() && isPublic(file))) {
+                // Pages of manuals are most of the alternatives, and nobody reads them in a machine.
+                boolean wanted = attributes.isSymbolicLink()
+                        ? !file.toString().endsWith(".gz")
+                        : attributes.isRegularFile() && isPublic(file);
+                if (wanted) {
                     files.put(file.toString(), file);
                 }
                 return FileVisitResult.CONTINUE;

@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 
 /// Machines under crun, runc or gVisor. Needs root, since it mounts, maps users and writes cgroups; what runs in a
 /// machine has none of that. Thread-safe; start and remove of one and the same id must not overlap.
@@ -163,11 +164,7 @@ public final class OciProvider implements Provider {
         cgroups.hidden().forEach(mount -> command.addAll(List.of("--hide", mount.toString())));
         command.add("--");
         command.addAll(config.runtime()
-                .run(
-                        config.runtimeBinary(),
-                        place.state(),
-                        place.stage(),
-                        spec.id().value()));
+                .run(config.runtimeBinary(), place.stage(), spec.id().value()));
         return command;
     }
 
@@ -184,7 +181,6 @@ public final class OciProvider implements Provider {
     public Set<SandboxId> survivors() {
         try {
             var ids = new HashSet<>(RunDirectory.list(place.run()));
-            ids.addAll(RunDirectory.list(place.state()));
             ids.addAll(cgroups.survivors());
             ids.addAll(disks.survivors());
             return ids;
@@ -207,7 +203,6 @@ public final class OciProvider implements Provider {
             require("wait for the processes", cgroups.of(id)::isEmpty);
             require("remove the cgroup", cgroups.of(id)::remove);
             require("detach the disk", () -> !directory.holdsLoop(disks.image(id)));
-            FileTrees.delete(place.state().resolve(id.value()));
             var slot = directory.slot();
             FileTrees.delete(directory.path());
             slot.ifPresent(number -> slots.release((int) number));
@@ -217,23 +212,15 @@ public final class OciProvider implements Provider {
         }
     }
 
-    private void kill(RunDirectory directory) throws IOException {
-        if (!config.runtime().sharesTheKernel()
-                && Files.exists(place.state().resolve(directory.id().value()))) {
-            var command = config.runtime()
-                    .delete(
-                            config.runtimeBinary(),
-                            place.state(),
-                            directory.id().value());
-            Command.start(command, directory.log());
-        }
+    /// Init takes all of its processes with it; the cgroup holds those that a half-made machine has without one.
+    private void kill(RunDirectory directory) {
         if (directory.isAlive()) {
             HostProcess.kill(directory.pid().orElseThrow());
         }
         cgroups.of(directory.id()).kill();
     }
 
-    private static void require(String step, java.util.function.BooleanSupplier holds) {
+    private static void require(String step, BooleanSupplier holds) {
         if (!Patience.until(DEATH_PATIENCE, holds)) {
             throw new SandboxException(
                     new Failure.ProviderFailed(step, "it took longer than " + DEATH_PATIENCE.toSeconds() + " s"));

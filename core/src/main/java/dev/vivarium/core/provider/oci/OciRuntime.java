@@ -22,32 +22,22 @@ public enum OciRuntime {
         return program;
     }
 
-    /// Reports whether the sandbox's processes are processes of the host, that a signal to their init ends.
+    /// Reports whether a machine's processes are processes of the host.
     boolean sharesTheKernel() {
         return this != RUNSC;
     }
 
-    /// The command that starts the bundle `stage` as `id` and leaves it alone.
-    List<String> run(Path binary, Path state, Path stage, String id) {
-        var command = command(binary, state);
-        command.addAll(List.of("run", "--detach", "--bundle", stage.toString()));
-        command.addAll(List.of("--pid-file", stage.resolve("pid").toString(), id));
-        return command;
-    }
-
-    /// The command that ends `id` and forgets it; used where a signal is not enough.
-    List<String> delete(Path binary, Path state, String id) {
-        var command = command(binary, state);
-        command.addAll(List.of("delete", "--force", id));
-        return command;
-    }
-
-    private ArrayList<String> command(Path binary, Path state) {
-        var command = new ArrayList<>(List.of(binary.toString(), "--root", state.toString()));
+    /// The command that starts the bundle in `stage` as `id` and leaves it alone. The runtime's own records go
+    /// there too: each machine has its own, so that they disappear with it and no two calls wait for each other.
+    List<String> run(Path binary, Path stage, String id) {
+        var command = new ArrayList<>(
+                List.of(binary.toString(), "--root", stage.resolve("state").toString()));
         if (this == RUNSC) {
             // The overlay is made by the launcher and the wire is a socket of the host; systrap needs no hardware.
             command.addAll(List.of("--platform=systrap", "--network=none", "--host-uds=open", "--overlay2=none"));
         }
+        command.addAll(List.of("run", "--detach", "--bundle", stage.toString()));
+        command.addAll(List.of("--pid-file", stage.resolve("pid").toString(), id));
         return command;
     }
 }

@@ -12,10 +12,9 @@ import java.util.HexFormat;
 
 /// Where things are on the host. Immutable.
 ///
-/// @param hash  stands for the home where its path would be too long or too telling
-/// @param run   holds a directory for each machine; only root enters it
-/// @param state the runtime's own records
-record Place(String hash, Path run, Path state) {
+/// @param hash stands for the home where its path would be too long or too telling
+/// @param run  holds a directory for each machine; only root enters it
+record Place(String hash, Path run) {
     private static final Path SHARED = Path.of("/run/vivarium");
     private static final int HASH_DIGITS = 12;
     /// A machine's socket below `run`.
@@ -30,8 +29,7 @@ record Place(String hash, Path run, Path state) {
         FileTrees.make(SHARED, "rwxr-xr-x");
         FileTrees.make(SHARED.resolve("stage"), "rwxr-xr-x");
         FileTrees.make(SHARED.resolve("blocks"), "rwx------");
-        FileTrees.make(run, "rwx------");
-        return new Place(hash, run, FileTrees.make(run.resolve("state"), "rwx------"));
+        return new Place(hash, FileTrees.make(run, "rwx------"));
     }
 
     /// Every launch covers this directory, in a mount namespace of its own, with its machine's.

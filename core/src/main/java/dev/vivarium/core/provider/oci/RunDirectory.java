@@ -6,7 +6,6 @@ import dev.vivarium.model.SandboxId;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Optional;
@@ -19,6 +18,7 @@ import java.util.Set;
 /// ```
 /// config.json  the bundle          rootfs/ lower/ disk/  mount points, used in the launcher's namespace only
 /// wire/s       the guest's socket  meminfo               what /proc/meminfo shows
+/// state/       the runtime's records
 /// slot pid loop lock log           numbers of the user range, init and loop device; the launcher's lock; last words
 /// ```
 record RunDirectory(Path path, SandboxId id) {
@@ -49,6 +49,7 @@ record RunDirectory(Path path, SandboxId id) {
         for (var mountPoint : new String[] {"rootfs", "lower", "disk"}) {
             FileTrees.make(path.resolve(mountPoint), "rwxr-xr-x");
         }
+        FileTrees.make(path.resolve("state"), "rwx------");
         Files.createFile(path.resolve("guest"));
         var wire = FileTrees.make(path.resolve("wire"), "rwx------");
         Files.setAttribute(wire, "unix:uid", UidSlots.base(slot));
@@ -123,9 +124,8 @@ record RunDirectory(Path path, SandboxId id) {
         try {
             return OptionalLong.of(
                     Long.parseLong(Files.readString(path.resolve(name)).strip()));
-        } catch (NoSuchFileException | NumberFormatException e) {
-            return OptionalLong.empty();
-        } catch (IOException e) {
+        } catch (IOException | NumberFormatException e) {
+            // Not written yet, or not whole: the machine never got that far.
             return OptionalLong.empty();
         }
     }

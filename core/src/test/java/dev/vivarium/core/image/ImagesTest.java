@@ -1,0 +1,235 @@
+package dev.vivarium.core.image;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.vivarium.core.provider.FileTrees;
+import dev.vivarium.model.SandboxException;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
+
+/// Files get the owners that the archive names, which only root can give them.
+@EnabledIf("isRoot")
+class ImagesTest {
+    private Path directory;
+    private Images images;
+
+    static boolean isRoot() throws IOException {
+        return Files.getAttribute(Path.of("/proc/self"), "unix:uid").equals(0);
+    }
+
+    @BeforeEach
+    void open() throws IOException {
+        directory = Files.createTempDirectory("viv-images-").toRealPath();
+        images = Images.open(directory.resolve("home"));
+    }
+
+    @AfterEach
+    void clear() throws IOException {
+        FileTrees.delete(directory);
+    }
+
+    private static TarWriter honest() {
+        return new TarWriter()
+                .directory("./")
+                .directory("usr/")
+                .directory("usr/bin/")
+                .file("usr/bin/tool", 04755, "#!/bin/sh\n")
+                .link("bin", "usr/bin");
+    }
+
+    private Image imported(TarWriter tar) throws IOException {
+        return images.importFrom("mine", Files.write(directory.resolve("image.tar"), tar.bytes()), line -> {});
+    }
+
+    private void assertRefused(TarWriter tar, String why) {
+        assertThatThrownBy(() -> imported(tar))
+                .isInstanceOf(SandboxException.class)
+                .hasMessageContaining(why);
+        assertThat(images.list()).extracting(Image::name).containsExactly("host");
+        assertThat(directory.resolve("home/images")).isDirectoryNotContaining("glob:**/.new-*");
+    }
+
+    @Test
+    void theHostsImageIsAlwaysThere() throws IOException {
+        var host = images.require("host");
+        assertThat(host.shared()).contains(Path.of("/usr"));
+        assertThat(Files.readString(host.root().resolve("etc/passwd"))).contains("sandboxuser:x:1000:1000");
+        assertThat(host.root().resolve("etc/shadow")).doesNotExist();
+        assertThat(images.require("host").root()).isEqualTo(host.root());
+    }
+
+    @Test
+    void anArchiveBecomesAnImageWithAllAMachineNeeds() throws IOException {
+        var image = imported(honest().file("etc/passwd", "root:x:0:0::/root:/bin/sh\n"));
+        assertThat(images.require("mine")).isEqualTo(image);
+        for (var place : new String[] {"proc", "dev", "sys", "tmp", "workspace", "run/vivarium", "home/sandboxuser"}) {
+            assertThat(image.root().resolve(place)).isDirectory();
+        }
+        assertThat(Files.readString(image.root().resolve("etc/passwd")))
+                .startsWith("root:x:0:0")
+                .contains("sandboxuser:x:1000:1000");
+    }
+
+    @Test
+    void setuidBitsAndDevicesDoNotComeIn() throws IOException {
+        var root = imported(honest().device("dev/mem").device("usr/null").file("dev/console", "x"))
+                .root();
+        assertThat((int) Files.getAttribute(root.resolve("usr/bin/tool"), "unix:mode") & 07777)
+                .isEqualTo(0755);
+        assertThat(root.resolve("usr/null")).doesNotExist();
+        assertThat(root.resolve("dev")).isEmptyDirectory();
+    }
+
+    @Test
+    void aNameThatClimbsIsRefused() {
+        assertRefused(honest().file("../escaped", "x"), "leaves the image");
+        assertRefused(honest().rename("usr/../../escaped").file("innocent", "x"), "leaves the image");
+        assertThat(directory.resolve("escaped")).doesNotExist();
+    }
+
+    @Test
+    void aLinkOutLeadsBackIn() throws IOException {
+        var canary = Files.createDirectory(directory.resolve("canary"));
+        var image = imported(honest().link("out", canary.toString())
+                .file("out/file", "x")
+                .link("up", "../../..")
+                .file("up/top", "x"));
+        assertThat(canary).isEmptyDirectory();
+        assertThat(image.root().resolve("." + canary).resolve("file")).exists();
+        assertThat(image.root().resolve("top")).exists();
+    }
+
+    @Test
+    void aHardLinkOutIsRefused() throws IOException {
+        var canary = Files.writeString(directory.resolve("canary"), "CANARY");
+        assertRefused(honest().hardLink("mine", canary.toString()), "hard link");
+        assertRefused(honest().hardLink("mine", "../../../canary"), "leaves the image");
+        assertRefused(honest().link("soft", canary.toString()).hardLink("mine", "soft"), "hard link");
+    }
+
+    @Test
+    void aMountPointThatIsALinkIsRefused() {
+        for (var name : new String[] {"dev", "proc", "sys", "etc", "tmp", "run", "workspace", "home"}) {
+            assertRefused(honest().link(name, "/usr"), "/" + name + " must not be a link");
+        }
+        assertRefused(honest().directory("etc").link("etc/passwd", "/etc/shadow"), "/etc/passwd");
+    }
+
+    @Test
+    void aDamagedArchiveLeavesNothing() throws IOException {
+        byte[] whole = honest().file("usr/big", "x".repeat(5000)).bytes();
+        var cut = Files.write(directory.resolve("cut.tar"), Arrays.copyOf(whole, whole.length - 3000));
+        assertThatThrownBy(() -> images.importFrom("mine", cut, line -> {})).isInstanceOf(SandboxException.class);
+        var noise = Files.writeString(directory.resolve("noise.tar"), "not a tar archive".repeat(100));
+        assertThatThrownBy(() -> images.importFrom("mine", noise, line -> {})).hasMessageContaining("tar archive");
+        assertThat(images.list()).hasSize(1);
+    }
+
+    @Test
+    void layersAreStackedAndWhiteoutsHonoured() throws Exception {
+        var lower = honest().directory("data")
+                .file("data/old", "old")
+                .file("data/kept", "kept")
+                .directory("all")
+                .file("all/hidden", "x");
+        var upper = new TarWriter()
+                .file("data/.wh.old", "")
+                .file("all/new", "new")
+                .file("all/.wh..wh..opq", "")
+                .file("bin/late", "through a link");
+        var root = images.importFrom("layers", layout(lower.bytes(), gzip(upper.bytes())), line -> {})
+                .root();
+        assertThat(root.resolve("data/old")).doesNotExist();
+        assertThat(root.resolve("data/kept")).hasContent("kept");
+        assertThat(root.resolve("all")).isDirectoryContaining("glob:**/new").isDirectoryNotContaining("glob:**/hidden");
+        assertThat(root.resolve("usr/bin/late")).isRegularFile();
+        assertThat(Files.isSymbolicLink(root.resolve("bin"))).isTrue();
+    }
+
+    @Test
+    void aBlobThatDoesNotMatchItsDigestIsRefused() throws Exception {
+        var layout = layout(honest().bytes());
+        try (var blobs = Files.list(layout.resolve("blobs/sha256"))) {
+            var largest = blobs.max((a, b) ->
+                            Long.compare(a.toFile().length(), b.toFile().length()))
+                    .orElseThrow();
+            Files.writeString(largest, "changed");
+        }
+        assertThatThrownBy(() -> images.importFrom("mine", layout, line -> {})).hasMessageContaining("damaged");
+    }
+
+    @Test
+    void aDockerArchiveIsUnpacked() throws IOException {
+        var archive = new TarWriter()
+                .blob("abc/layer.tar", honest().bytes())
+                .file("manifest.json", "[{\"Config\":\"c.json\",\"RepoTags\":null,\"Layers\":[\"abc/layer.tar\"]}]");
+        assertThat(imported(archive).root().resolve("usr/bin/tool")).exists();
+    }
+
+    @Test
+    void aDirectoryIsCopiedWithItsLinks() throws IOException {
+        var source = Files.createDirectories(directory.resolve("source/usr/bin"));
+        Files.createSymbolicLink(source.resolve("shell"), Path.of("/bin/sh"));
+        var root = images.importFrom("copy", directory.resolve("source"), line -> {})
+                .root();
+        assertThat(Files.isSymbolicLink(root.resolve("usr/bin/shell"))).isTrue();
+        images.remove("copy");
+        assertThat(Files.exists(root, LinkOption.NOFOLLOW_LINKS)).isFalse();
+    }
+
+    @Test
+    void aNameIsNoPathAndIsTakenOnce() throws IOException {
+        imported(honest());
+        assertThatThrownBy(() -> imported(honest())).hasMessageContaining("is there already");
+        for (var name : new String[] {"../x", "", "a/b", "A", ".hidden", "host"}) {
+            assertThatThrownBy(() -> images.importFrom(name, directory, line -> {}))
+                    .isInstanceOf(SandboxException.class);
+        }
+        assertThatThrownBy(() -> images.require("no-such")).hasMessageContaining("is not there");
+    }
+
+    private static byte[] gzip(byte[] bytes) throws IOException {
+        var out = new ByteArrayOutputStream();
+        try (var gzip = new GZIPOutputStream(out)) {
+            gzip.write(bytes);
+        }
+        return out.toByteArray();
+    }
+
+    private Path layout(byte[]... layers) throws Exception {
+        var layout = Files.createDirectories(directory.resolve("layout/blobs/sha256"))
+                .getParent()
+                .getParent();
+        Files.writeString(layout.resolve("oci-layout"), "{\"imageLayoutVersion\": \"1.0.0\"}");
+        var list = new StringBuilder();
+        for (byte[] layer : layers) {
+            list.append(list.isEmpty() ? "" : ", ")
+                    .append("{\"digest\": \"")
+                    .append(blob(layout, layer))
+                    .append("\"}");
+        }
+        var manifest = blob(layout, ("{\"layers\": [" + list + "]}").getBytes(StandardCharsets.UTF_8));
+        Files.writeString(layout.resolve("index.json"), "{\"manifests\": [{\"digest\": \"" + manifest + "\"}]}");
+        return layout;
+    }
+
+    private static String blob(Path layout, byte[] content) throws Exception {
+        var digest =
+                HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(content));
+        Files.write(layout.resolve("blobs/sha256").resolve(digest), content);
+        return "sha256:" + digest;
+    }
+}

@@ -1,0 +1,68 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.vivarium.core.provider.MachineSpec;
+import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.provider.oci.OciConfig;
+import dev.vivarium.core.provider.oci.OciProvider;
+import dev.vivarium.core.provider.oci.OciRuntime;
+import dev.vivarium.model.Limits;
+import dev.vivarium.model.SandboxId;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
+
+/// gVisor, where a recent one is installed; the distribution's own is too old for this provider.
+@EnabledIf("isInstalled")
+class RunscProviderTest extends ProviderContract {
+    private static final Path RUNSC = Path.of("/usr/local/bin/runsc");
+
+    static boolean isInstalled() {
+        return Files.isExecutable(RUNSC);
+    }
+
+    @Override
+    protected Provider open(Path home, Path guestBinary) {
+        return OciProvider.open(new OciConfig(home, guestBinary, OciRuntime.RUNSC, RUNSC));
+    }
+
+    /// Its kernel runs in the machine's own memory.
+    @Override
+    protected MachineSpec spec(SandboxId id) {
+        return new MachineSpec(id, SECRET, "host", Limits.STANDARD);
+    }
+
+    @Override
+    protected int crowd() {
+        return 4;
+    }
+
+    @Test
+    void aFileOfTheHostIsOutOfReach() throws IOException {
+        var canary = Files.writeString(home.resolve("canary.txt"), "CANARY");
+        try (var box = start()) {
+            var attempts = box.output("cat %1$s /proc/1/root%1$s ../../../..%1$s; ln -s %1$s link; cat link; echo done"
+                    .formatted(canary));
+            assertThat(attempts).endsWith("done").doesNotContain("CANARY");
+        }
+    }
+
+    @Test
+    void theKernelIsNotTheHosts() throws IOException {
+        try (var box = start()) {
+            var host = Files.readString(Path.of("/proc/sys/kernel/osrelease")).strip();
+            assertThat(box.output("uname -r")).isNotEqualTo(host);
+        }
+    }
+
+    @Test
+    void theGuestCannotBeKilledFromInside() {
+        try (var box = start()) {
+            box.run("kill -9 1; kill -9 -1");
+            assertThat(box.output("echo alive")).isEqualTo("alive");
+        }
+    }
+}
