@@ -3,17 +3,20 @@ package dev.vivarium.sdk;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.UserId;
+import dev.vivarium.sdk.http.Answer;
 import dev.vivarium.sdk.http.Connection;
 import dev.vivarium.sdk.http.RemoteConfig;
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 
 /// What an operator asks of a server: how it is, and who has its keys. Keys need the admin's key; there is no local
 /// mode, because there is nobody to keep out. Thread-safe.
 public final class AdminClient implements AutoCloseable {
     private static final String KEYS = "/admin/keys";
+    private static final int UNAVAILABLE = 503;
 
     private final Connection connection;
 
@@ -50,22 +53,38 @@ public final class AdminClient implements AutoCloseable {
     }
 
     /// How a server is. Immutable.
+    ///
+    /// @param failing each part that is unwell, and why; empty when all is well
     public record Health(
-            String status, String version, String provider, int poolReady, int activeSandboxes, Duration uptime) {
+            String status,
+            String version,
+            String provider,
+            int poolReady,
+            int activeSandboxes,
+            Duration uptime,
+            Map<String, String> failing) {
+        public boolean isHealthy() {
+            return failing.isEmpty();
+        }
+
         static Health read(JsonFields fields) {
             return new Health(
                     fields.string("status"),
                     fields.string("version"),
-                    fields.string("provider"),
+                    fields.object("provider").string("name"),
                     (int) fields.integer("pool_available"),
                     (int) fields.integer("active_sessions"),
-                    Duration.ofSeconds(fields.integer("uptime_seconds")));
+                    Duration.ofSeconds(fields.integer("uptime_seconds")),
+                    fields.optionalObject("failing").map(JsonFields::strings).orElse(Map.of()));
         }
     }
 
-    /// How the server is. One that is unwell fails this call and says with what.
+    /// How the server is. A server that is unwell still answers this, and says with what.
     public Health health() {
-        return connection.get("/health").read(Health::read);
+        Answer answer = connection.get("/health");
+        return answer.status() == UNAVAILABLE && !answer.isProblem()
+                ? answer.decode(Health::read)
+                : answer.read(Health::read);
     }
 
     /// A new key for the user. It cannot be shown again.

@@ -25,7 +25,8 @@ import java.util.ServiceLoader;
 /// ```
 ///
 /// What fails on purpose is a `SandboxException` with a `Failure`. A worker that is interrupted gets a
-/// `CancellationException` and keeps its interrupt flag; the command that it waited for is killed.
+/// `CancellationException` and keeps its interrupt flag. To be sure that the command itself ends too, start it and
+/// close the run: a server notices that nobody waits for an `execute` only at the command's end or time limit.
 public final class SandboxClient implements AutoCloseable {
     private final Engine engine;
     private final CommandPolicy policy;

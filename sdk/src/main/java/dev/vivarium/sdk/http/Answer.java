@@ -14,7 +14,8 @@ import java.util.function.Function;
 public record Answer(URI server, int status, String contentType, byte[] body) {
     private static final int LAST_SUCCESS = 299;
 
-    boolean isProblem() {
+    /// Reports whether the body describes a failure.
+    public boolean isProblem() {
         return contentType.startsWith(ProblemJson.CONTENT_TYPE);
     }
 
@@ -46,7 +47,7 @@ public record Answer(URI server, int status, String contentType, byte[] body) {
     }
 
     /// The body, whatever the status.
-    <T> T decode(Function<JsonFields, T> codec) {
+    public <T> T decode(Function<JsonFields, T> codec) {
         try {
             return codec.apply(fields());
         } catch (SandboxException e) {

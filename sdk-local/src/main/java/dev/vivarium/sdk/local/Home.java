@@ -1,0 +1,75 @@
+package dev.vivarium.sdk.local;
+
+import dev.vivarium.core.store.HomeLock;
+import dev.vivarium.sdk.engine.LocalConfig;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/// Where an engine keeps its things: a directory of the caller's, or one of its own that goes away with it.
+/// Thread-safe.
+final class Home implements AutoCloseable {
+    private final Path directory;
+    private final HomeLock lock;
+    private final boolean temporary;
+
+    private Home(Path directory, HomeLock lock, boolean temporary) {
+        this.directory = directory;
+        this.lock = lock;
+        this.temporary = temporary;
+    }
+
+    static Home of(LocalConfig config) {
+        try {
+            Path directory = directory(config.home());
+            return new Home(directory, HomeLock.claim(directory), config.home().isEmpty());
+        } catch (IOException e) {
+            throw new UncheckedIOException("making the home directory", e);
+        }
+    }
+
+    private static Path directory(Optional<Path> wanted) throws IOException {
+        var ours = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+        return wanted.isPresent()
+                ? Files.createDirectories(wanted.get().toAbsolutePath(), ours)
+                : Files.createTempDirectory("viv", ours);
+    }
+
+    Path directory() {
+        return directory;
+    }
+
+    @Override
+    public void close() {
+        lock.close();
+        if (temporary) {
+            try {
+                Files.walkFileTree(directory, new Removal());
+            } catch (IOException e) {
+                throw new UncheckedIOException("removing " + directory, e);
+            }
+        }
+    }
+
+    /// Removes a tree from its leaves up; links are removed, never followed.
+    private static final class Removal extends SimpleFileVisitor<Path> {
+        @Override
+        public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+            Files.delete(file);
+            return FileVisitResult.CONTINUE;
+        }
+
+        @Override
+        public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException trouble) throws IOException {
+            Files.delete(directory);
+            return FileVisitResult.CONTINUE;
+        }
+    }
+}

@@ -1,0 +1,115 @@
+package dev.vivarium.sdk.local;
+
+import dev.vivarium.core.files.Depth;
+import dev.vivarium.core.sandbox.Sandboxes;
+import dev.vivarium.model.Command;
+import dev.vivarium.model.End;
+import dev.vivarium.model.ExecResult;
+import dev.vivarium.model.FileEntry;
+import dev.vivarium.model.Listing;
+import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.ThreadId;
+import dev.vivarium.sdk.engine.Content;
+import dev.vivarium.sdk.engine.Engine;
+import dev.vivarium.sdk.engine.LocalConfig;
+import dev.vivarium.sdk.engine.Run;
+import dev.vivarium.sdk.engine.Session;
+import java.io.InputStream;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.function.Supplier;
+
+/// Sandboxes in this process: the calls of a client on the engine, with no HTTP between. Thread-safe.
+final class LocalEngine implements Engine {
+    private static final int MAX_ENTRIES = 100_000;
+
+    private final Machinery machinery;
+    private final Sandboxes sandboxes;
+
+    private LocalEngine(Machinery machinery) {
+        this.machinery = machinery;
+        this.sandboxes = machinery.sandboxes();
+    }
+
+    static LocalEngine open(LocalConfig config) {
+        return new LocalEngine(Machinery.start(config));
+    }
+
+    @Override
+    public Session open(NewSandbox request) {
+        return interruptibly(() -> {
+            var opened = sandboxes.open(request);
+            var origin = opened.created() ? Session.Origin.CREATED : Session.Origin.EXISTING;
+            return new Session(opened.sandbox().info(), origin);
+        });
+    }
+
+    @Override
+    public Optional<Session> find(ThreadId thread) {
+        return interruptibly(
+                () -> sandboxes.find(thread).map(found -> new Session(found.info(), Session.Origin.EXISTING)));
+    }
+
+    @Override
+    public ExecResult execute(SandboxId id, Command command) {
+        return interruptibly(() -> {
+            try (var execution = sandboxes.require(id).exec(command)) {
+                return execution.collect();
+            }
+        });
+    }
+
+    @Override
+    public Run start(SandboxId id, Command command) {
+        return interruptibly(() -> new LocalRun(sandboxes.require(id).exec(command)));
+    }
+
+    @Override
+    public FileEntry upload(SandboxId id, String name, Content content) {
+        return interruptibly(() -> Transfers.upload(sandboxes.require(id).files(), name, content));
+    }
+
+    @Override
+    public InputStream read(SandboxId id, String name) {
+        return interruptibly(
+                () -> new DownloadStream(sandboxes.require(id).files().read(name)));
+    }
+
+    /// Directories are left out, as the server does: every name can be downloaded.
+    @Override
+    public Listing list(SandboxId id) {
+        return interruptibly(() -> {
+            var all = sandboxes.require(id).files().list("", Depth.ALL, MAX_ENTRIES);
+            var files = all.entries().stream()
+                    .filter(entry -> entry.type() != FileEntry.Type.DIRECTORY)
+                    .toList();
+            return new Listing(files, all.totalFiles(), all.totalDirectories(), all.totalBytes(), all.truncated());
+        });
+    }
+
+    @Override
+    public void end(SandboxId id) {
+        sandboxes.terminate(id, End.Cause.USER, "ended by its client");
+    }
+
+    @Override
+    public void close() {
+        machinery.close();
+    }
+
+    /// The engine reports an interrupt as a failure of what it waited for; to a caller it is a cancellation.
+    static <T> T interruptibly(Supplier<T> call) {
+        try {
+            return call.get();
+        } catch (SandboxException e) {
+            if (!Thread.currentThread().isInterrupted()) {
+                throw e;
+            }
+            var cancelled = new CancellationException("interrupted while waiting for the sandbox");
+            cancelled.initCause(e);
+            throw cancelled;
+        }
+    }
+}

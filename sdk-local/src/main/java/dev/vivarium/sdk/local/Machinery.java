@@ -1,0 +1,136 @@
+package dev.vivarium.sdk.local;
+
+import dev.vivarium.core.guest.GuestBinary;
+import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.provider.oci.OciConfig;
+import dev.vivarium.core.provider.oci.OciProvider;
+import dev.vivarium.core.provider.oci.OciRuntime;
+import dev.vivarium.core.provider.process.ProcessProvider;
+import dev.vivarium.core.sandbox.Observer;
+import dev.vivarium.core.sandbox.Sandboxes;
+import dev.vivarium.core.sandbox.SandboxesConfig;
+import dev.vivarium.core.store.Db;
+import dev.vivarium.model.End;
+import dev.vivarium.sdk.engine.LocalConfig;
+import dev.vivarium.sdk.engine.LocalConfig.OnClose;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Collection;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+
+/// The parts of an engine, put together and taken apart in order: home, provider, store, sandboxes. Thread-safe.
+///
+/// Unless they are to be kept, the sandboxes also end when the program is stopped from outside: nobody would be left to
+/// end them.
+final class Machinery implements AutoCloseable {
+    private static final int MAX_COMMANDS = 64;
+    private static final Duration MAX_LIFETIME = Duration.ofHours(24);
+    private static final Duration RECONCILE_EVERY = Duration.ofSeconds(30);
+
+    private final LocalConfig config;
+    private final Home home;
+    private final Provider provider;
+    private final Db db;
+    private final Sandboxes sandboxes;
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private final Thread hook = Thread.ofPlatform().name("vivarium-local-exit").unstarted(this::shut);
+
+    private Machinery(LocalConfig config, Home home, Provider provider, Db db, Sandboxes sandboxes) {
+        this.config = config;
+        this.home = home;
+        this.provider = provider;
+        this.db = db;
+        this.sandboxes = sandboxes;
+    }
+
+    static Machinery start(LocalConfig config) {
+        try (var undo = new Undo()) {
+            Home home = undo.add(Home.of(config));
+            Provider provider = undo.add(provider(config, home.directory()));
+            Db db = undo.add(Db.sqlite(home.directory().resolve("vivarium.db")));
+            Sandboxes sandboxes =
+                    undo.add(Sandboxes.open(provider, db, config(config), Observer.none(), InstantSource.system()));
+            var machinery = new Machinery(config, home, provider, db, sandboxes);
+            undo.keep();
+            if (config.onClose() == OnClose.END) {
+                Runtime.getRuntime().addShutdownHook(machinery.hook);
+            }
+            return machinery;
+        }
+    }
+
+    private static Provider provider(LocalConfig config, Path home) {
+        Path guest = GuestBinary.extractTo(home.resolve("bin"));
+        return switch (config.isolation()) {
+            case OCI -> OciProvider.open(OciConfig.of(home, guest, OciRuntime.CRUN));
+            case PROCESS -> ProcessProvider.open(home, guest);
+        };
+    }
+
+    private static SandboxesConfig config(LocalConfig config) {
+        return new SandboxesConfig(
+                config.poolSize(),
+                config.maxSandboxes(),
+                config.idleTimeout(),
+                MAX_LIFETIME,
+                config.limits(),
+                config.image(),
+                MAX_COMMANDS,
+                RECONCILE_EVERY);
+    }
+
+    Sandboxes sandboxes() {
+        return sandboxes;
+    }
+
+    @Override
+    public void close() {
+        if (config.onClose() == OnClose.END) {
+            try {
+                Runtime.getRuntime().removeShutdownHook(hook);
+            } catch (IllegalStateException _) {
+                // The program is being stopped, and the hook runs already.
+            }
+        }
+        shut();
+    }
+
+    private void shut() {
+        if (closed.getAndSet(true)) {
+            return;
+        }
+        try (home;
+                provider;
+                db) {
+            if (config.onClose() == OnClose.END) {
+                endAll();
+                sandboxes.close();
+                removeRest();
+            } else {
+                sandboxes.close();
+            }
+        }
+    }
+
+    /// Only a home that stays has to know how they ended.
+    private void endAll() {
+        if (config.home().isPresent()) {
+            inParallel(sandboxes.list(), ended -> sandboxes.terminate(ended.id(), End.Cause.USER, "client closed"));
+        }
+    }
+
+    /// What waited in the pool has no thread, so the sandboxes do not list it; the provider knows it.
+    private void removeRest() {
+        inParallel(provider.survivors(), id -> provider.remove(id, Provider.Disk.ERASE));
+    }
+
+    private static <T> void inParallel(Collection<T> all, Consumer<T> action) {
+        try (var workers = Executors.newThreadPerTaskExecutor(
+                Thread.ofVirtual().name("vivarium-local-end-", 0).factory())) {
+            all.forEach(one -> workers.execute(() -> action.accept(one)));
+        }
+    }
+}

@@ -1,0 +1,26 @@
+package dev.vivarium.sdk.local;
+
+import dev.vivarium.sdk.SandboxClient;
+import dev.vivarium.sdk.engine.LocalConfig;
+import dev.vivarium.testing.SandboxClientContract;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+class LocalProcessClientTest extends SandboxClientContract {
+    private static SandboxClient client;
+
+    @BeforeAll
+    static void open() {
+        client = SandboxClient.local(LocalConfig.withoutIsolation());
+    }
+
+    @AfterAll
+    static void close() {
+        client.close();
+    }
+
+    @Override
+    protected SandboxClient client() {
+        return client;
+    }
+}
