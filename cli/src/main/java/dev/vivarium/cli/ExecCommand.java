@@ -25,8 +25,9 @@ import picocli.CommandLine.Parameters;
         description = "Run a command in a thread's sandbox.",
         footer = {
             "",
-            "The arguments reach the command as they are. For a pipeline:",
-            "  viv exec t1 -- bash -c 'ls | wc -l'",
+            "One word is a shell script, several are a program and its arguments as they are:",
+            "  viv exec t1 -- 'ls | wc -l'",
+            "  viv exec t1 -- grep -r 'two words' .",
             "Returns the command's exit code, 124 if it took too long, 125 if viv failed."
         })
 final class ExecCommand implements Callable<Integer> {
@@ -73,13 +74,18 @@ final class ExecCommand implements Callable<Integer> {
     public Integer call() {
         try (var client = server.client(terminal.env())) {
             Sandbox box = client.sandbox(users.user(terminal.env()), thread);
-            try (Run run = box.start(Shell.quote(words), options())) {
+            try (Run run = box.start(script(), options())) {
                 return follow(run);
             }
         } catch (SandboxException e) {
             Complaint.print(terminal, e.failure(), output);
             return ExitCode.EXEC_FAILED;
         }
+    }
+
+    /// As with ssh: people who give one word mean a line of shell.
+    private String script() {
+        return words.size() == 1 ? words.getFirst() : Shell.quote(words);
     }
 
     private ExecOptions options() {

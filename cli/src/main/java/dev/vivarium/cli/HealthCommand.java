@@ -31,14 +31,18 @@ final class HealthCommand implements Callable<Integer> {
                     out.writeNumberProperty("pool_available", health.poolReady());
                     out.writeNumberProperty("active_sessions", health.activeSandboxes());
                     out.writeNumberProperty("uptime_seconds", health.uptime().toSeconds());
+                    out.writeObjectPropertyStart("failing");
+                    health.failing().forEach(out::writeStringProperty);
+                    out.writeEndObject();
                 });
             } else {
                 terminal.out()
                         .println(health.status() + ": version " + health.version() + ", " + health.provider() + ", "
                                 + health.activeSandboxes() + " active, " + health.poolReady() + " ready, up "
                                 + health.uptime().toSeconds() + " s");
+                health.failing().forEach((part, why) -> terminal.err().println("viv: " + part + ": " + why));
             }
-            return 0;
+            return health.isHealthy() ? 0 : ExitCode.FAILURE;
         }
     }
 }
