@@ -28,6 +28,7 @@ final class ExecMeasurement {
                 bandwidth("stdout, platform worker", bytes, () -> stdout(guest, bytes));
                 onVirtual(() -> bandwidth("stdout, virtual thread", bytes, () -> stdout(guest, bytes)));
                 bandwidth("stdin", bytes, () -> stdin(guest, bytes));
+                besideAFlood(guest, () -> latency("ping beside a flood", rounds, guest::ping));
                 bandwidth("bare pipe to /dev/null", bytes, () -> barePipe(bytes));
             }
         }
@@ -76,6 +77,20 @@ final class ExecMeasurement {
             }
             execution.closeInput();
             return execution.collect();
+        }
+    }
+
+    private static void besideAFlood(Guest guest, Step step) throws Exception {
+        Command flood = Command.of("cat", "/dev/zero").withOutputLimit(Command.UNLIMITED);
+        try (var execution = Execution.start(guest, flood)) {
+            Thread reader = Thread.ofVirtual().start(() -> {
+                while (!execution.next().isLast()) {
+                    // Keeps the stream as busy as it can be.
+                }
+            });
+            step.run();
+            execution.close();
+            reader.join();
         }
     }
 

@@ -1,0 +1,72 @@
+package dev.vivarium.core.guest;
+
+import com.code_intelligence.jazzer.junit.FuzzTest;
+import dev.vivarium.model.SandboxId;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.security.SecureRandom;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/// Whatever bytes a guest sends, the host either understands them or sees a violation; nothing else is ever thrown.
+final class WireFuzz {
+    private static final ByteBuffer BUFFER = ByteBuffer.allocate(FrameReader.MAX_REST + GuestLoop.READ);
+
+    private static GuestLoop loop;
+    private static Connection connection;
+
+    @BeforeAll
+    static void start() throws IOException {
+        loop = GuestLoop.start();
+        var id = SandboxId.random(new SecureRandom());
+        connection = new Connection(loop, id, SocketChannel.open(StandardProtocolFamily.UNIX));
+    }
+
+    @AfterAll
+    static void stop() {
+        connection.lose(Loss.Cause.CLOSED, "done");
+        loop.close();
+    }
+
+    @FuzzTest(maxDuration = "2m")
+    void anyBytesAreUnderstoodOrRefused(byte[] bytes) {
+        try {
+            feed(bytes);
+        } catch (ProtocolViolation e) {
+            // The documented outcome.
+        }
+    }
+
+    /// The first byte says whether the guest was welcomed, the second where the rest is cut in two.
+    private static void feed(byte[] bytes) {
+        if (bytes.length < 3) {
+            return;
+        }
+        var reader = new FrameReader();
+        var switchboard = new Switchboard(connection.id());
+        if (bytes[0] != 0) {
+            reader.trust();
+            switchboard.welcome();
+        }
+        for (Service service : Service.values()) {
+            var subject = new Subject.File("file");
+            switchboard.add(number -> new Channel(connection, number, service, subject, Keeper.NONE));
+        }
+        int cut = 2 + Byte.toUnsignedInt(bytes[1]) % (bytes.length - 2);
+        read(reader, switchboard, bytes, 2, cut);
+        read(reader, switchboard, bytes, cut, bytes.length);
+        if (switchboard.hello().isDone()) {
+            Hello.read(switchboard.hello().join());
+        }
+    }
+
+    private static void read(FrameReader reader, Switchboard switchboard, byte[] bytes, int from, int to) {
+        BUFFER.clear();
+        reader.restore(BUFFER);
+        BUFFER.put(bytes, from, to - from).flip();
+        reader.read(BUFFER, switchboard);
+        switchboard.wake();
+    }
+}

@@ -1,0 +1,111 @@
+package dev.vivarium.server;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.policy.CommandPolicy;
+import dev.vivarium.server.settings.Config;
+import dev.vivarium.server.settings.Settings;
+import dev.vivarium.server.telemetry.Logs;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import sun.misc.Signal;
+
+/// `viv serve` and `viv image`. Standard output carries the answer: that the server is ready, and where.
+public final class Main {
+    private static final int FAILED = 1;
+    private static final int MISUSED = 2;
+    private static final int KILLED = 143;
+
+    private Main() {}
+
+    public static void main(String[] arguments) {
+        var rest = Arrays.asList(arguments).subList(Math.min(1, arguments.length), arguments.length);
+        try {
+            switch (arguments.length == 0 ? "" : arguments[0]) {
+                case "serve" -> serve(rest);
+                case "image" -> new ImageCommand(System.out::println).run(rest);
+                default ->
+                    exit(
+                            MISUSED,
+                            "usage: viv serve [--port 8000] [--host 127.0.0.1] [--home DIR] …\n"
+                                    + "       viv image build | import NAME SOURCE | list | remove NAME");
+            }
+        } catch (SandboxException e) {
+            exit(
+                    e.failure() instanceof Failure.InvalidRequest ? MISUSED : FAILED,
+                    e.failure().sentence());
+        } catch (UncheckedIOException e) {
+            exit(FAILED, e.getMessage() + ": " + e.getCause());
+        }
+    }
+
+    private static void serve(List<String> arguments) {
+        var settings = Settings.read(arguments, System.getenv(), Path.of(""));
+        var config = Config.of(settings);
+        Logs.configure(config.log());
+        var log = LoggerFactory.getLogger(Main.class);
+        log.info("vivarium {} with {}", Version.current(), settings.chosen());
+        warn(log, config);
+        makeHome(config.home());
+        var vivarium = Vivarium.start(config, Providers.open(config));
+        stopOnSignal(log, vivarium, config);
+        System.out.println("ready on " + vivarium.uri());
+        System.out.println(
+                config.apiKey().isPresent()
+                        ? "the admin key is the configured one"
+                        : "the admin key is in " + config.home().resolve("credentials"));
+    }
+
+    private static void warn(Logger log, Config config) {
+        if (config.redisHost().isPresent()) {
+            log.warn("redis-host is set, but this version keeps its state on one machine; it is not used");
+        }
+        var unbounded = config.calls().policy().unboundedCommands();
+        if (config.calls().policy().mode() == CommandPolicy.Mode.ALLOWLIST && !unbounded.isEmpty()) {
+            log.warn("the command policy allows {}, which can run any program", String.join(", ", unbounded));
+        }
+    }
+
+    private static void makeHome(Path home) {
+        try {
+            var ours = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+            Files.createDirectories(home, ours);
+        } catch (IOException e) {
+            throw new UncheckedIOException("making the home directory " + home, e);
+        }
+    }
+
+    /// The first signal stops with grace, the second at once. The worker that stops must not be a daemon, as the
+    /// one that brings the signal is: the process would end under it.
+    private static void stopOnSignal(Logger log, Vivarium vivarium, Config config) {
+        var stopping = new AtomicBoolean();
+        for (String name : List.of("TERM", "INT")) {
+            Signal.handle(new Signal(name), signal -> {
+                if (stopping.getAndSet(true)) {
+                    Runtime.getRuntime().halt(KILLED);
+                }
+                Thread.ofPlatform().daemon(false).name("stop").start(() -> {
+                    log.info(
+                            "stopping: running requests have {} s",
+                            config.http().stopGrace().toSeconds());
+                    vivarium.stop(config.http().stopGrace());
+                    log.info("stopped; sandboxes go on");
+                    System.exit(0);
+                });
+            });
+        }
+    }
+
+    private static void exit(int code, String why) {
+        System.err.println("viv: " + why);
+        System.exit(code);
+    }
+}

@@ -1,0 +1,27 @@
+package dev.vivarium.server;
+
+import dev.vivarium.core.guest.GuestBinary;
+import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.provider.oci.OciConfig;
+import dev.vivarium.core.provider.oci.OciProvider;
+import dev.vivarium.core.provider.oci.OciRuntime;
+import dev.vivarium.core.provider.process.ProcessProvider;
+import dev.vivarium.server.settings.Config;
+import java.util.Locale;
+
+/// Opens the isolation provider that was chosen. Stateless.
+final class Providers {
+    private Providers() {}
+
+    static Provider open(Config config) {
+        var guest = GuestBinary.extractTo(config.home().resolve("bin"));
+        return switch (config.engine().provider()) {
+            case PROCESS -> ProcessProvider.open(config.home(), guest);
+            case OCI ->
+                OciProvider.open(OciConfig.of(
+                        config.home(),
+                        guest,
+                        OciRuntime.valueOf(config.engine().runtime().toUpperCase(Locale.ROOT))));
+        };
+    }
+}

@@ -1,0 +1,83 @@
+package dev.vivarium.server;
+
+import static dev.vivarium.server.http.Route.Access.ADMIN;
+import static dev.vivarium.server.http.Route.Access.KEY;
+import static dev.vivarium.server.http.Route.Access.OPEN;
+
+import dev.vivarium.core.access.Keys;
+import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.sandbox.Sandboxes;
+import dev.vivarium.core.store.Db;
+import dev.vivarium.server.api.Callers;
+import dev.vivarium.server.api.CleanupHandler;
+import dev.vivarium.server.api.CreateSessionHandler;
+import dev.vivarium.server.api.DownloadFileHandler;
+import dev.vivarium.server.api.ExecuteHandler;
+import dev.vivarium.server.api.GetSessionHandler;
+import dev.vivarium.server.api.HealthHandler;
+import dev.vivarium.server.api.KeysHandler;
+import dev.vivarium.server.api.ListFilesHandler;
+import dev.vivarium.server.api.MetricsHandler;
+import dev.vivarium.server.api.OpenApiHandler;
+import dev.vivarium.server.api.UploadFileHandler;
+import dev.vivarium.server.api.WelcomeHandler;
+import dev.vivarium.server.http.Gate;
+import dev.vivarium.server.http.Route;
+import dev.vivarium.server.settings.Config;
+import dev.vivarium.server.telemetry.Metrics;
+import dev.vivarium.server.telemetry.Telemetry;
+import java.time.InstantSource;
+import java.util.List;
+
+/// Every route of the server. To add one: write its handler, name it here, and describe it in `openapi.json`, which a
+/// test compares with this list.
+final class Routes {
+    private Routes() {}
+
+    /// What handlers are made of.
+    record Parts(
+            Config config,
+            Db db,
+            Provider provider,
+            Sandboxes sandboxes,
+            Keys keys,
+            Telemetry telemetry,
+            Metrics metrics) {}
+
+    static List<Route> of(Parts parts, Gate gate, InstantSource clock) {
+        var config = parts.config();
+        var callers = new Callers(parts.sandboxes());
+        var spool = config.home().resolve("tmp");
+        var keys = new KeysHandler(parts.keys());
+        return List.of(
+                Route.get("/", OPEN, new WelcomeHandler()::handle),
+                Route.get("/health", OPEN, health(parts, gate, clock)::handle),
+                Route.get("/openapi.json", OPEN, new OpenApiHandler()::handle),
+                Route.post(
+                        "/create_session", KEY, new CreateSessionHandler(parts.sandboxes(), config.engine())::handle),
+                Route.get("/get_session", KEY, new GetSessionHandler(parts.sandboxes())::handle),
+                Route.post("/execute", KEY, new ExecuteHandler(callers, config.calls(), parts.telemetry())::handle),
+                Route.post(
+                        "/upload_file",
+                        KEY,
+                        new UploadFileHandler(callers, config.calls(), parts.telemetry(), spool)::handle),
+                Route.post("/download_file", KEY, new DownloadFileHandler(callers, parts.telemetry())::handle),
+                Route.get("/list_files", KEY, new ListFilesHandler(callers)::handle),
+                Route.post("/cleanup", KEY, new CleanupHandler(parts.sandboxes(), callers)::handle),
+                Route.get("/metrics", KEY, new MetricsHandler(parts.metrics())::handle),
+                Route.post("/admin/keys", ADMIN, keys::issue),
+                Route.get("/admin/keys", ADMIN, keys::list),
+                Route.delete("/admin/keys/{key_id}", ADMIN, keys::revoke));
+    }
+
+    private static HealthHandler health(Parts parts, Gate gate, InstantSource clock) {
+        var config = parts.config();
+        return new HealthHandler(
+                new HealthHandler.Node(
+                        config.workerId(), Version.current(), config.engine().image()),
+                parts.sandboxes(),
+                parts.provider(),
+                new HealthHandler.Checks(parts.db(), gate, parts.telemetry()::poolTrouble),
+                clock);
+    }
+}

@@ -1,0 +1,91 @@
+package dev.vivarium.server;
+
+import dev.vivarium.core.access.Keys;
+import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.sandbox.Sandboxes;
+import dev.vivarium.core.sandbox.SandboxesConfig;
+import dev.vivarium.core.store.Db;
+import dev.vivarium.server.http.Edge;
+import dev.vivarium.server.http.Gate;
+import dev.vivarium.server.http.Router;
+import dev.vivarium.server.settings.Config;
+import dev.vivarium.server.settings.EngineConfig;
+import dev.vivarium.server.telemetry.Metrics;
+import dev.vivarium.server.telemetry.Telemetry;
+import java.net.URI;
+import java.time.Duration;
+import java.time.InstantSource;
+
+/// One running server: the store, the engine and the HTTP edge in front of them. Sandboxes outlive it. Thread-safe.
+public final class Vivarium implements AutoCloseable {
+    private static final Duration RECONCILE_EVERY = Duration.ofSeconds(30);
+
+    private final Db db;
+    private final Provider provider;
+    private final Sandboxes sandboxes;
+    private final Edge edge;
+
+    private Vivarium(Db db, Provider provider, Sandboxes sandboxes, Edge edge) {
+        this.db = db;
+        this.provider = provider;
+        this.sandboxes = sandboxes;
+        this.edge = edge;
+    }
+
+    /// Starts everything, from the bottom up, and returns when the server answers. The provider is the server's
+    /// from here on.
+    public static Vivarium start(Config config, Provider provider) {
+        try (var undo = new Undo()) {
+            undo.add(provider::close);
+            var clock = InstantSource.system();
+            var db = undo.add(Db.sqlite(config.home().resolve("vivarium.db")));
+            var keys = Keys.open(db, config.home(), config.apiKey(), clock);
+            var metrics = new Metrics();
+            var telemetry = new Telemetry(metrics);
+            var sandboxes = undo.add(Sandboxes.open(provider, db, engine(config.engine()), telemetry, clock));
+            metrics.watch(sandboxes::pool);
+            var gate = new Gate();
+            var parts = new Routes.Parts(config, db, provider, sandboxes, keys, telemetry, metrics);
+            var edge = undo.add(Edge.start(config.http(), new Router(Routes.of(parts, gate, clock)), keys, gate));
+            undo.keep();
+            return new Vivarium(db, provider, sandboxes, edge);
+        }
+    }
+
+    /// Where it answers.
+    public URI uri() {
+        return edge.uri();
+    }
+
+    /// The engine behind it.
+    public Sandboxes sandboxes() {
+        return sandboxes;
+    }
+
+    /// Takes no new work, gives what runs up to `grace`, and lets the sandboxes go on without a server.
+    public void stop(Duration grace) {
+        edge.stop(grace);
+        close();
+    }
+
+    /// Stops at once, from the top down. Sandboxes go on. Idempotent.
+    @Override
+    public void close() {
+        edge.close();
+        sandboxes.close();
+        provider.close();
+        db.close();
+    }
+
+    private static SandboxesConfig engine(EngineConfig config) {
+        return new SandboxesConfig(
+                config.capacity().poolSize(),
+                config.capacity().maxSandboxes(),
+                config.lifetime().idleTimeout(),
+                config.lifetime().maxLifetime(),
+                config.limits(),
+                config.image(),
+                config.capacity().maxCommandsPerSandbox(),
+                RECONCILE_EVERY);
+    }
+}

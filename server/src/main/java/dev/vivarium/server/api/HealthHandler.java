@@ -1,0 +1,95 @@
+package dev.vivarium.server.api;
+
+import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.sandbox.Sandboxes;
+import dev.vivarium.core.store.Db;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.Gate;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import tools.jackson.core.JsonGenerator;
+
+/// `GET /health`: how the server is, for load balancers and people. Open to all, so that it says nothing of anybody's
+/// sessions but how many there are. Thread-safe.
+public final class HealthHandler {
+    private final Node node;
+    private final Sandboxes sandboxes;
+    private final Provider provider;
+    private final Checks checks;
+    private final InstantSource clock;
+    private final Instant started;
+
+    public HealthHandler(Node node, Sandboxes sandboxes, Provider provider, Checks checks, InstantSource clock) {
+        this.node = node;
+        this.sandboxes = sandboxes;
+        this.provider = provider;
+        this.checks = checks;
+        this.clock = clock;
+        this.started = clock.instant();
+    }
+
+    /// What this server is.
+    public record Node(String workerId, String version, String image) {}
+
+    /// What can be wrong.
+    public record Checks(Db db, Gate gate, Supplier<Optional<String>> poolTrouble) {
+        /// Each part that fails, and why.
+        Map<String, String> failing() {
+            var failing = new TreeMap<String, String>();
+            try {
+                db.read(sql -> sql.first("select 1", row -> row.getInt(1)));
+            } catch (SandboxException e) {
+                failing.put("store", e.failure().sentence());
+            }
+            poolTrouble.get().ifPresent(why -> failing.put("provider", why));
+            if (gate.isShut()) {
+                failing.put("server", "is stopping");
+            }
+            return failing;
+        }
+    }
+
+    public void handle(Exchange exchange) throws IOException {
+        var failing = checks.failing();
+        exchange.answer(failing.isEmpty() ? 200 : 503, out -> {
+            out.writeStringProperty("status", failing.isEmpty() ? "healthy" : "unhealthy");
+            if (!failing.isEmpty()) {
+                out.writeObjectPropertyStart("failing");
+                failing.forEach(out::writeStringProperty);
+                out.writeEndObject();
+            }
+            write(out);
+        });
+    }
+
+    private void write(JsonGenerator out) {
+        var pool = sandboxes.pool();
+        var capabilities = provider.capabilities();
+        out.writeStringProperty("worker_id", node.workerId());
+        out.writeStringProperty("version", node.version());
+        out.writeNumberProperty("pool_size", pool.target());
+        out.writeNumberProperty("pool_available", pool.available());
+        out.writeNumberProperty("active_sessions", pool.active());
+        out.writeNumberProperty("max_sessions", pool.capacity());
+        out.writeNumberProperty(
+                "uptime_seconds", Duration.between(started, clock.instant()).toSeconds());
+        out.writeBooleanProperty("redis_connected", false);
+        out.writeStringProperty("store", "sqlite");
+        out.writeStringProperty("bus", "memory");
+        out.writeObjectPropertyStart("provider");
+        out.writeStringProperty("name", provider.name());
+        out.writeBooleanProperty("isolates", capabilities.isolates());
+        out.writeStringProperty("isolation", capabilities.isolation());
+        out.writeStringProperty("disk_limit", capabilities.diskLimit());
+        out.writeStringProperty("cgroups", capabilities.cgroups());
+        out.writeEndObject();
+        out.writeStringProperty("image", node.image());
+    }
+}

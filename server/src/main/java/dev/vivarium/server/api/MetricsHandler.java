@@ -1,0 +1,20 @@
+package dev.vivarium.server.api;
+
+import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.telemetry.Metrics;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+
+/// `GET /metrics`: the numbers, as Prometheus reads them. Thread-safe.
+public final class MetricsHandler {
+    private final Metrics metrics;
+
+    public MetricsHandler(Metrics metrics) {
+        this.metrics = metrics;
+    }
+
+    public void handle(Exchange exchange) throws IOException {
+        exchange.answer(
+                200, "text/plain; version=0.0.4; charset=utf-8", metrics.text().getBytes(StandardCharsets.UTF_8));
+    }
+}

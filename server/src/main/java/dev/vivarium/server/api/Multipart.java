@@ -1,0 +1,129 @@
+package dev.vivarium.server.api;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.server.http.Exchange;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.util.Locale;
+import java.util.Optional;
+import org.eclipse.jetty.http.MultiPart;
+import org.eclipse.jetty.io.Content;
+import org.jspecify.annotations.Nullable;
+
+/// Reads a `multipart/form-data` body as it arrives and hands each part on, piece by piece. Nothing is kept. Confined
+/// to the worker that serves the request.
+final class Multipart implements MultiPart.Parser.Listener {
+    private static final String FORM_DATA = "multipart/form-data";
+    private static final int MAX_PARTS = 16;
+    private static final int MAX_HEADERS = 8 * 1024;
+    private static final int PIECE = 64 * 1024;
+
+    private final Parts parts;
+    private @Nullable String disposition;
+    private @Nullable RuntimeException failure;
+    private boolean complete;
+
+    private Multipart(Parts parts) {
+        this.parts = parts;
+    }
+
+    /// What takes the parts. Each begins, gets its bytes and ends before the next one begins.
+    interface Parts {
+        void begin(String name, Optional<String> filename);
+
+        void content(byte[] bytes, int offset, int length);
+
+        void end();
+    }
+
+    static void read(Exchange exchange, Parts parts) throws IOException {
+        var multipart = new Multipart(parts);
+        var parser = new MultiPart.Parser(boundary(exchange), multipart);
+        parser.setMaxParts(MAX_PARTS);
+        parser.setPartHeadersMaxLength(MAX_HEADERS);
+        try (InputStream body = exchange.body()) {
+            byte[] piece = new byte[PIECE];
+            int count;
+            while ((count = body.read(piece)) >= 0) {
+                // The parser holds nothing of a piece back: a boundary that is cut in two is counted, not kept.
+                parser.parse(Content.Chunk.from(ByteBuffer.wrap(piece, 0, count), false));
+                multipart.throwFailure();
+            }
+            parser.parse(Content.Chunk.EOF);
+        }
+        multipart.throwFailure();
+        if (!multipart.complete) {
+            throw invalid("ends before its last boundary");
+        }
+    }
+
+    private static String boundary(Exchange exchange) {
+        String type = exchange.header("Content-Type").orElse("");
+        String boundary = MultiPart.extractBoundary(type);
+        if (!type.toLowerCase(Locale.ROOT).startsWith(FORM_DATA) || boundary == null) {
+            throw Exchange.unsupportedMediaType("the body must be " + FORM_DATA + " with a boundary");
+        }
+        return boundary;
+    }
+
+    private void throwFailure() {
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    @Override
+    public void onPartBegin() {
+        disposition = null;
+    }
+
+    @Override
+    public void onPartHeader(String name, String value) {
+        if (name.equalsIgnoreCase("Content-Disposition")) {
+            disposition = value;
+        }
+    }
+
+    @Override
+    public void onPartHeaders() {
+        if (disposition == null) {
+            throw invalid("has a part without Content-Disposition");
+        }
+        var parsed = ContentDisposition.parse(disposition);
+        parts.begin(parsed.name().orElseThrow(() -> invalid("has a part without a name")), parsed.filename());
+    }
+
+    @Override
+    public void onPartContent(Content.Chunk chunk) {
+        ByteBuffer buffer = chunk.getByteBuffer();
+        if (buffer.hasArray()) {
+            parts.content(buffer.array(), buffer.arrayOffset() + buffer.position(), buffer.remaining());
+        } else {
+            byte[] bytes = new byte[buffer.remaining()];
+            buffer.duplicate().get(bytes);
+            parts.content(bytes, 0, bytes.length);
+        }
+    }
+
+    @Override
+    public void onPartEnd() {
+        parts.end();
+    }
+
+    @Override
+    public void onComplete() {
+        complete = true;
+    }
+
+    /// Ours pass through; what the parser itself finds wrong is the caller's fault.
+    @Override
+    public void onFailure(Throwable cause) {
+        failure = cause instanceof SandboxException ours ? ours : invalid("cannot be read: " + cause.getMessage());
+    }
+
+    private static SandboxException invalid(String rule) {
+        return new SandboxException(new Failure.InvalidRequest("body", rule));
+    }
+}

@@ -1,0 +1,71 @@
+package dev.vivarium.server.api;
+
+import dev.vivarium.core.files.Upload;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+
+/// Bytes that wait on the server's disk until it is known where they go. The file has no name, so that nothing remains
+/// of it even when the server dies. Confined to one worker.
+final class Spool implements AutoCloseable {
+    private static final int PIECE = 256 * 1024;
+
+    private final FileChannel channel;
+    private final long maxBytes;
+    private long bytes;
+
+    private Spool(FileChannel channel, long maxBytes) {
+        this.channel = channel;
+        this.maxBytes = maxBytes;
+    }
+
+    static Spool in(Path directory, long maxBytes) {
+        var ours = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+        try {
+            Files.createDirectories(directory);
+            Path file = Files.createTempFile(directory, "upload-", ".part", ours);
+            try {
+                return new Spool(FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE), maxBytes);
+            } finally {
+                Files.delete(file);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("making a file for an upload to wait in", e);
+        }
+    }
+
+    void write(byte[] from, int offset, int length) {
+        if (bytes + length > maxBytes) {
+            throw new SandboxException(new Failure.FileTooLarge(maxBytes, bytes + length));
+        }
+        try {
+            var buffer = ByteBuffer.wrap(from, offset, length);
+            while (buffer.hasRemaining()) {
+                bytes += channel.write(buffer);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("spooling an upload", e);
+        }
+    }
+
+    void copyTo(Upload upload) throws IOException {
+        var buffer = ByteBuffer.allocate(PIECE);
+        channel.position(0);
+        while (channel.read(buffer) >= 0) {
+            upload.write(buffer.array(), 0, buffer.position());
+            buffer.clear();
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+}

@@ -1,0 +1,181 @@
+package dev.vivarium.server.api;
+
+import dev.vivarium.core.files.Upload;
+import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.FileEntry;
+import dev.vivarium.model.SandboxException;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/// The upload form: `session_id`, `file` and `filename`, in any order. Confined to the worker that serves the request.
+///
+/// The file goes to the guest while it arrives, which needs a session and a name. Until it is larger than
+/// [#HELD] it is held in memory, so that a small file may come before both. A larger one without a session waits on the
+/// server's disk; one without a name is sent under its own.
+final class UploadForm implements Multipart.Parts, AutoCloseable {
+    private static final int HELD = 256 * 1024;
+    private static final int MAX_FIELD = 8 * 1024;
+
+    private final Function<String, Sandbox> sandboxes;
+    private final Upload.Limits limits;
+    private final Path spoolDirectory;
+    private final ByteArrayOutputStream piece = new ByteArrayOutputStream();
+    private String part = "";
+    private @Nullable Sandbox sandbox;
+    private @Nullable String name;
+    private @Nullable String ownName;
+    private @Nullable Upload upload;
+    private @Nullable String uploadName;
+    private @Nullable Spool spool;
+    private byte[] held = new byte[0];
+    private boolean hasFile;
+
+    UploadForm(Function<String, Sandbox> sandboxes, Upload.Limits limits, Path spoolDirectory) {
+        this.sandboxes = sandboxes;
+        this.limits = limits;
+        this.spoolDirectory = spoolDirectory;
+    }
+
+    /// What the form became.
+    record Uploaded(Sandbox sandbox, String name, FileEntry entry) {}
+
+    Optional<Sandbox> sandbox() {
+        return Optional.ofNullable(sandbox);
+    }
+
+    @Override
+    public void begin(String field, Optional<String> filename) {
+        part = field;
+        piece.reset();
+        switch (field) {
+            case "session_id" -> requireOnce(sandbox == null, field);
+            case "filename" -> requireOnce(name == null, field);
+            case "file" -> {
+                requireOnce(!hasFile, field);
+                hasFile = true;
+                ownName = filename.map(UploadForm::lastPart).orElse(null);
+            }
+            default ->
+                throw invalid(field.length() > 60 ? field.substring(0, 60) : field, "is not a field of this form");
+        }
+    }
+
+    @Override
+    public void content(byte[] bytes, int offset, int length) {
+        if (!part.equals("file")) {
+            if (piece.size() + length > MAX_FIELD) {
+                throw invalid(part, "must be at most " + MAX_FIELD + " bytes");
+            }
+            piece.write(bytes, offset, length);
+        } else if (upload != null) {
+            upload.write(bytes, offset, length);
+        } else if (spool != null) {
+            spool.write(bytes, offset, length);
+        } else {
+            piece.write(bytes, offset, length);
+            if (piece.size() > HELD) {
+                letGo();
+            }
+        }
+    }
+
+    /// The file is too large to be held any longer.
+    private void letGo() {
+        byte[] begun = piece.toByteArray();
+        piece.reset();
+        if (sandbox == null) {
+            spool = Spool.in(spoolDirectory, limits.maxFileBytes());
+            spool.write(begun, 0, begun.length);
+        } else {
+            upload = open(sandbox);
+            upload.write(begun, 0, begun.length);
+        }
+    }
+
+    @Override
+    public void end() {
+        switch (part) {
+            case "session_id" -> sandbox = sandboxes.apply(text());
+            case "filename" -> name = text();
+            default -> held = piece.toByteArray();
+        }
+    }
+
+    /// Puts the file in its place. The form is complete.
+    Uploaded commit() throws IOException {
+        if (!hasFile) {
+            throw invalid("file", "is required");
+        }
+        if (sandbox == null) {
+            throw invalid("session_id", "is required");
+        }
+        String wanted = wantedName();
+        if (upload == null) {
+            upload = open(sandbox);
+            if (spool != null) {
+                spool.copyTo(upload);
+            } else {
+                upload.write(held, 0, held.length);
+            }
+        } else if (!wanted.equals(uploadName)) {
+            throw invalid("filename", "must come before a file of more than " + HELD + " bytes");
+        }
+        return new Uploaded(sandbox, wanted, upload.commit());
+    }
+
+    private Upload open(Sandbox target) {
+        String wanted = wantedName();
+        uploadName = wanted;
+        return target.files().write(wanted, limits);
+    }
+
+    private String wantedName() {
+        String wanted = name != null ? name : ownName;
+        if (wanted == null || wanted.isEmpty()) {
+            throw invalid("filename", "is required when the file has no name of its own");
+        }
+        return wanted;
+    }
+
+    private String text() {
+        byte[] bytes = piece.toByteArray();
+        String text = new String(bytes, StandardCharsets.UTF_8);
+        if (text.indexOf('\uFFFD') >= 0) {
+            throw invalid(part, "must be UTF-8");
+        }
+        return text;
+    }
+
+    /// Some clients send the whole path on their own disk.
+    private static String lastPart(String filename) {
+        return filename.substring(Math.max(filename.lastIndexOf('/'), filename.lastIndexOf('\\')) + 1);
+    }
+
+    private static void requireOnce(boolean holds, String field) {
+        if (!holds) {
+            throw invalid(field, "must be given once");
+        }
+    }
+
+    private static SandboxException invalid(String field, String rule) {
+        return new SandboxException(new Failure.InvalidRequest(field, rule));
+    }
+
+    /// Leaves nothing of an upload that was not committed.
+    @Override
+    public void close() {
+        try (var first = upload;
+                var second = spool) {
+            // Both are closed, whatever becomes of the other.
+        } catch (IOException e) {
+            throw new UncheckedIOException("removing a spooled upload", e);
+        }
+    }
+}

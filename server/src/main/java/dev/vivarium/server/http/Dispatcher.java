@@ -1,0 +1,138 @@
+package dev.vivarium.server.http;
+
+import dev.vivarium.core.access.Keys;
+import dev.vivarium.core.access.Principal;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Takes each request through the same steps: a number, the gate, who calls, which route, the handler; and turns what
+/// fails on the way into a problem. Each request has a virtual thread of its own. Thread-safe.
+final class Dispatcher extends Handler.Abstract {
+    private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
+
+    private final Router router;
+    private final Keys keys;
+    private final Gate gate;
+
+    Dispatcher(Router router, Keys keys, Gate gate) {
+        this.router = router;
+        this.keys = keys;
+        this.gate = gate;
+    }
+
+    @Override
+    public boolean handle(Request request, Response response, Callback callback) {
+        String requestId = "%016x".formatted(ThreadLocalRandom.current().nextLong());
+        response.getHeaders().put("X-Request-Id", requestId);
+        try {
+            boolean complete = serve(request, response, requestId);
+            if (complete) {
+                callback.succeeded();
+            } else {
+                callback.failed(new IOException("the request was refused before it had arrived"));
+            }
+        } catch (IOException | RuntimeException e) {
+            // The status is spent or the client is gone: the connection ends, and with it the half answer.
+            LOG.debug("request {} broke off", requestId, e);
+            callback.failed(e);
+        }
+        return true;
+    }
+
+    /// Answers. Reports whether the connection can carry another request.
+    private boolean serve(Request request, Response response, String requestId) throws IOException {
+        try {
+            answer(request, response, requestId);
+            return true;
+        } catch (SandboxException e) {
+            return refuse(request, response, requestId, e.failure(), e);
+        } catch (RuntimeException e) {
+            LOG.error(
+                    "request {} failed: {} {}",
+                    requestId,
+                    request.getMethod(),
+                    request.getHttpURI().getPath(),
+                    e);
+            return refuse(request, response, requestId, new Failure.Internal(requestId), e);
+        }
+    }
+
+    private void answer(Request request, Response response, String requestId) throws IOException {
+        String path = request.getHttpURI().getPath();
+        var match = find(request.getMethod(), path == null ? "" : path);
+        boolean isOpen = match.map(m -> m.route().access() == Route.Access.OPEN).orElse(false);
+        // Nobody without a key learns which paths there are.
+        var principal = isOpen ? Optional.<Principal>empty() : Optional.of(authenticate(request));
+        var found = match.orElseThrow(() -> nothingThere(request, response));
+        if (found.route().access() == Route.Access.ADMIN && !(principal.get() instanceof Principal.Admin)) {
+            throw new SandboxException(new Failure.NotAllowed("this needs an admin key"));
+        }
+        response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
+        response.getHeaders().put("X-Content-Type-Options", "nosniff");
+        var exchange = new Exchange(request, response, requestId, found, principal);
+        if (isOpen) {
+            found.route().operation().handle(exchange);
+        } else {
+            pass(found.route(), exchange);
+        }
+    }
+
+    private void pass(Route route, Exchange exchange) throws IOException {
+        if (!gate.enter()) {
+            throw new SandboxException(new Failure.ShuttingDown());
+        }
+        try {
+            route.operation().handle(exchange);
+        } finally {
+            gate.leave();
+        }
+    }
+
+    private Optional<Router.Match> find(String method, String path) {
+        return path.startsWith("/") ? router.find(method, path) : Optional.empty();
+    }
+
+    private Principal authenticate(Request request) {
+        return keys.authenticate(Credentials.key(request.getHeaders()));
+    }
+
+    private SandboxException nothingThere(Request request, Response response) {
+        String path = Optional.ofNullable(request.getHttpURI().getPath()).orElse("");
+        List<String> methods = path.startsWith("/") ? router.methods(path) : List.of();
+        if (methods.isEmpty()) {
+            return new SandboxException(new Failure.Unrecognized(
+                    "no-such-route", 404, "there is nothing at this path; /openapi.json lists what there is"));
+        }
+        response.getHeaders().put(HttpHeader.ALLOW, String.join(", ", methods));
+        return new SandboxException(new Failure.Unrecognized(
+                "method-not-allowed", 405, "this path answers to " + String.join(", ", methods)));
+    }
+
+    private static boolean refuse(
+            Request request, Response response, String requestId, Failure failure, RuntimeException cause)
+            throws IOException {
+        if (response.isCommitted()) {
+            throw cause;
+        }
+        var allow = Optional.ofNullable(response.getHeaders().get(HttpHeader.ALLOW));
+        if (failure.owner() == Failure.Owner.PLATFORM) {
+            LOG.warn("request {} failed: {}", requestId, failure.sentence());
+        }
+        Refusal.send(response, failure, fields -> {
+            fields.put("X-Request-Id", requestId);
+            allow.ifPresent(methods -> fields.put(HttpHeader.ALLOW, methods));
+        });
+        return Refusal.discard(request);
+    }
+}

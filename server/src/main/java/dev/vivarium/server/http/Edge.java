@@ -1,0 +1,120 @@
+package dev.vivarium.server.http;
+
+import dev.vivarium.core.access.Keys;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.server.settings.HttpConfig;
+import java.io.IOException;
+import java.net.BindException;
+import java.net.URI;
+import java.nio.channels.UnresolvedAddressException;
+import java.time.Duration;
+import org.eclipse.jetty.http.HttpCompliance;
+import org.eclipse.jetty.http.UriCompliance;
+import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.NetworkConnectionLimit;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.util.VirtualThreads;
+import org.eclipse.jetty.util.thread.QueuedThreadPool;
+
+/// The listening server. A few platform workers watch the sockets; every request has a virtual thread. Thread-safe.
+public final class Edge implements AutoCloseable {
+    private static final int WORKERS = 16;
+    private static final int MAX_CONNECTIONS = 8192;
+    private static final int ACCEPT_QUEUE = 1024;
+    private static final int MAX_HEADER_BYTES = 16 * 1024;
+
+    private final Server server;
+    private final Gate gate;
+    private final URI uri;
+
+    private Edge(Server server, Gate gate, URI uri) {
+        this.server = server;
+        this.gate = gate;
+        this.uri = uri;
+    }
+
+    /// Listens. Throws when the address cannot be had.
+    public static Edge start(HttpConfig config, Router router, Keys keys, Gate gate) {
+        var workers = new QueuedThreadPool(WORKERS, 2);
+        workers.setName("http");
+        workers.setVirtualThreadsExecutor(VirtualThreads.getNamedVirtualThreadsExecutor("request-"));
+        var server = new Server(workers);
+        var connector = new ServerConnector(server, 1, 1, new HttpConnectionFactory(http()));
+        connector.setHost(config.host());
+        connector.setPort(config.port());
+        connector.setAcceptQueueSize(ACCEPT_QUEUE);
+        connector.setIdleTimeout(config.idleConnection().toMillis());
+        server.addConnector(connector);
+        server.addBean(new NetworkConnectionLimit(MAX_CONNECTIONS, connector));
+        server.setHandler(new Dispatcher(router, keys, gate));
+        server.setErrorHandler(new Refusal.OfJetty());
+        start(server, config);
+        return new Edge(server, gate, uri(config.host(), connector.getLocalPort()));
+    }
+
+    public URI uri() {
+        return uri;
+    }
+
+    /// Takes no new work, gives what runs up to `grace`, and stops listening.
+    public void stop(Duration grace) {
+        gate.shut(grace);
+        close();
+    }
+
+    /// Stops at once. Idempotent.
+    @Override
+    public void close() {
+        try {
+            server.stop();
+        } catch (Exception e) {
+            // Jetty declares everything; nothing is left to do for a server that does not stop.
+            throw new IllegalStateException("stopping the HTTP server", e);
+        }
+    }
+
+    private static HttpConfiguration http() {
+        var http = new HttpConfiguration();
+        http.setSendServerVersion(false);
+        http.setSendDateHeader(true);
+        http.setRequestHeaderSize(MAX_HEADER_BYTES);
+        http.setHttpCompliance(HttpCompliance.RFC9110);
+        // The router splits the raw path itself and decodes it once; nothing here may rewrite it before.
+        http.setUriCompliance(UriCompliance.UNSAFE);
+        return http;
+    }
+
+    private static void start(Server server, HttpConfig config) {
+        try {
+            server.start();
+        } catch (Exception e) {
+            stopQuietly(server);
+            throw new SandboxException(new Failure.InvalidRequest("port", why(config, e)), e);
+        }
+    }
+
+    private static String why(HttpConfig config, Exception e) {
+        String address = config.host() + ":" + config.port();
+        Throwable cause = e instanceof IOException && e.getCause() != null ? e.getCause() : e;
+        return switch (cause) {
+            case BindException _ -> "cannot be used: " + address + " is in use or not ours; choose another with --port";
+            case UnresolvedAddressException _ -> "cannot be used: there is no address " + config.host();
+            default -> "cannot be used: " + address + ": " + cause.getMessage();
+        };
+    }
+
+    private static void stopQuietly(Server server) {
+        try {
+            server.stop();
+        } catch (Exception e) {
+            // It did not start either; the first failure is the one to tell.
+        }
+    }
+
+    private static URI uri(String host, int port) {
+        return URI.create("http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + port);
+    }
+}

@@ -1,0 +1,161 @@
+package dev.vivarium.server.http;
+
+import dev.vivarium.core.access.Principal;
+import dev.vivarium.json.Json;
+import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.Consumer;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import tools.jackson.core.JsonGenerator;
+
+/// One request and its answer, seen by one handler. The status can be sent once: until then a failure becomes a
+/// problem, afterwards it can only be the last event of a stream. Confined to the worker that serves the request.
+public final class Exchange {
+    /// The largest JSON body that a request may have.
+    public static final int MAX_JSON_BYTES = 1024 * 1024;
+
+    private static final String JSON = "application/json";
+
+    private final Request request;
+    private final Response response;
+    private final String requestId;
+    private final Map<String, String> pathParameters;
+    private final Map<String, String> queryParameters;
+    private final Optional<Principal> principal;
+
+    Exchange(Request request, Response response, String requestId, Router.Match match, Optional<Principal> principal) {
+        this.request = request;
+        this.response = response;
+        this.requestId = requestId;
+        this.pathParameters = match.parameters();
+        this.principal = principal;
+        String query = request.getHttpURI().getQuery();
+        this.queryParameters = query == null ? Map.of() : Paths.query(query);
+    }
+
+    /// Under which the log speaks of this request.
+    public String requestId() {
+        return requestId;
+    }
+
+    /// Who calls. Every route but an open one has somebody.
+    public Principal principal() {
+        return principal.orElseThrow(() -> new IllegalStateException("an open route asked who calls"));
+    }
+
+    public String path(String name) {
+        return Optional.ofNullable(pathParameters.get(name)).orElseThrow();
+    }
+
+    public String query(String name) {
+        return optionalQuery(name)
+                .orElseThrow(() -> new SandboxException(new Failure.InvalidRequest(name, "is required in the query")));
+    }
+
+    public Optional<String> optionalQuery(String name) {
+        return Optional.ofNullable(queryParameters.get(name));
+    }
+
+    /// Refuses query parameters beyond these: a misspelt one must not be ignored in silence.
+    public void allowQuery(String... names) {
+        var known = List.of(names);
+        for (String name : queryParameters.keySet()) {
+            if (!known.contains(name)) {
+                throw new SandboxException(new Failure.InvalidRequest(name, "is not a query parameter of this route"));
+            }
+        }
+    }
+
+    public Optional<String> header(String name) {
+        return Optional.ofNullable(request.getHeaders().get(name));
+    }
+
+    /// Reports whether the caller asked for this media type by name.
+    public boolean accepts(String mediaType) {
+        for (String wanted : request.getHeaders().getQualityCSV(HttpHeader.ACCEPT)) {
+            if (wanted.split(";")[0].strip().equalsIgnoreCase(mediaType)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    public OptionalLong contentLength() {
+        long length = request.getLength();
+        return length < 0 ? OptionalLong.empty() : OptionalLong.of(length);
+    }
+
+    /// The body as it arrives.
+    public InputStream body() {
+        return Content.Source.asInputStream(request);
+    }
+
+    /// Reads the body as one JSON object.
+    public JsonFields json() throws IOException {
+        String type = header("Content-Type").orElse(JSON).split(";")[0].strip();
+        if (!type.equalsIgnoreCase(JSON)) {
+            throw unsupportedMediaType("the body must be " + JSON);
+        }
+        if (contentLength().orElse(0) > MAX_JSON_BYTES) {
+            throw new SandboxException(new Failure.BodyTooLarge(MAX_JSON_BYTES));
+        }
+        byte[] bytes = body().readNBytes(MAX_JSON_BYTES + 1);
+        if (bytes.length > MAX_JSON_BYTES) {
+            throw new SandboxException(new Failure.BodyTooLarge(MAX_JSON_BYTES));
+        }
+        return Json.request(bytes);
+    }
+
+    public static SandboxException unsupportedMediaType(String rule) {
+        return new SandboxException(new Failure.Unrecognized("unsupported-media-type", 415, rule));
+    }
+
+    public Exchange answerHeader(String name, String value) {
+        response.getHeaders().put(name, value);
+        return this;
+    }
+
+    /// Answers with one JSON object.
+    public void answer(int status, Consumer<JsonGenerator> fields) throws IOException {
+        write(status, JSON, fields);
+    }
+
+    /// Answers with bytes that are there already.
+    public void answer(int status, String contentType, byte[] bytes) throws IOException {
+        var out = new Body(begin(status, contentType));
+        out.write(bytes);
+        out.close();
+    }
+
+    /// Answers with bytes that come one after the other; each flush sends what is there. Without a length the
+    /// answer is chunked.
+    public OutputStream stream(int status, String contentType, OptionalLong length) {
+        begin(status, contentType);
+        length.ifPresent(bytes -> response.getHeaders().put(HttpHeader.CONTENT_LENGTH, bytes));
+        return Content.Sink.asOutputStream(response);
+    }
+
+    private void write(int status, String contentType, Consumer<JsonGenerator> fields) throws IOException {
+        // Not closed when writing fails: a body cut short must not look like a whole one.
+        var out = new Body(begin(status, contentType));
+        Json.write(out, fields);
+        out.close();
+    }
+
+    private Response begin(int status, String contentType) {
+        response.setStatus(status);
+        response.getHeaders().put(HttpHeader.CONTENT_TYPE, contentType);
+        return response;
+    }
+}

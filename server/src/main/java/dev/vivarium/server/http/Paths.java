@@ -1,0 +1,76 @@
+package dev.vivarium.server.http;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/// Paths and queries as they came over the wire, split first and then decoded exactly once, so that an encoded slash
+/// is part of a name and no second decoding can turn a name into a path. Stateless.
+final class Paths {
+    private Paths() {}
+
+    /// The encoded segments between the slashes; the first slash is left out.
+    static List<String> split(String path) {
+        return List.of(path.substring(1).split("/", -1));
+    }
+
+    static String decode(String field, String text) {
+        if (text.indexOf('%') < 0) {
+            return text;
+        }
+        var bytes = ByteBuffer.allocate(text.length() * 3);
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '%') {
+                bytes.put((byte) hex(field, text, i + 1));
+                i += 2;
+            } else {
+                bytes.put(String.valueOf(c).getBytes(StandardCharsets.UTF_8));
+            }
+        }
+        try {
+            return StandardCharsets.UTF_8.newDecoder().decode(bytes.flip()).toString();
+        } catch (CharacterCodingException e) {
+            throw invalid(field, "must be UTF-8 when percent-decoded");
+        }
+    }
+
+    static Map<String, String> query(String query) {
+        var parameters = new LinkedHashMap<String, String>();
+        for (String pair : new ArrayList<>(List.of(query.split("&")))) {
+            if (pair.isEmpty()) {
+                continue;
+            }
+            int equals = pair.indexOf('=');
+            String name = form(equals < 0 ? pair : pair.substring(0, equals));
+            String value = equals < 0 ? "" : form(pair.substring(equals + 1));
+            if (parameters.put(name, value) != null) {
+                throw invalid(name, "must be given once");
+            }
+        }
+        return parameters;
+    }
+
+    private static String form(String text) {
+        return decode("query", text.replace('+', ' '));
+    }
+
+    private static int hex(String field, String text, int at) {
+        int high = at + 1 < text.length() ? Character.digit(text.charAt(at), 16) : -1;
+        int low = high < 0 ? -1 : Character.digit(text.charAt(at + 1), 16);
+        if (low < 0) {
+            throw invalid(field, "holds a '%' without two hexadecimal digits");
+        }
+        return high << 4 | low;
+    }
+
+    private static SandboxException invalid(String field, String rule) {
+        return new SandboxException(new Failure.InvalidRequest(field, rule));
+    }
+}

@@ -1,0 +1,189 @@
+package dev.vivarium.server.settings;
+
+import dev.vivarium.policy.CommandPolicy;
+import dev.vivarium.server.settings.EngineConfig.ProviderKind;
+import dev.vivarium.server.settings.Setting.Range;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/// Every setting there is.
+///
+/// To add one: 1. declare it here and name it in [#ALL]; 2. read it in the record of its concern; 3. add its row to
+/// `docs/reference/configuration.md`, which a test compares with this list. An option must name the user who needs it.
+public final class Catalogue {
+    private static final Duration SECOND = Duration.ofSeconds(1);
+    private static final Duration MINUTE = Duration.ofMinutes(1);
+    private static final Duration HOUR = Duration.ofHours(1);
+    private static final double MANY = 1_000_000;
+
+    static final Setting<String> HOST =
+            Setting.text("host", "", "127.0.0.1", "The address to listen on; `0.0.0.0` for every interface.");
+    static final Setting<Integer> PORT = Setting.integer(
+            "port", "PORT", 8000, new Range(0, 65_535), "The port to listen on; 0 lets the kernel choose one.");
+    static final Setting<Optional<Path>> HOME =
+            Setting.path("home", "The directory for everything the server keeps; `~/.vivarium` when not given.");
+    static final Setting<Optional<Path>> CONFIG = Setting.path(
+            "config", "The YAML file to read; else `vivarium.yaml` in the working directory or in `home`.");
+    static final Setting<Optional<String>> API_KEY =
+            Setting.text("api-key", "", "The admin's API key; else the first start writes one to `home/credentials`.");
+
+    static final Setting<ProviderKind> PROVIDER = Setting.choice(
+            "provider",
+            "oci",
+            List.of("oci", "process", "docker", "kubernetes"),
+            ProviderKind::of,
+            "What isolates sandboxes: `oci`, or `process`, which isolates nothing and is for tests and laptops.");
+    static final Setting<String> RUNTIME = Setting.choice(
+            "runtime",
+            "crun",
+            List.of("crun", "runc", "runsc"),
+            text -> text,
+            "The OCI runtime; `runsc` is gVisor, for untrusted tenants.");
+    static final Setting<String> IMAGE =
+            Setting.text("image", "", "host", "The root file system of sandboxes; see `viv image list`.");
+    static final Setting<Integer> POOL_SIZE =
+            Setting.integer("pool-size", "POOL_SIZE", 10, new Range(0, 10_000), "How many sandboxes are kept warm.");
+    static final Setting<Integer> MAX_SANDBOXES =
+            Setting.integer("max-sandboxes", "", 200, new Range(1, MANY), "How many sandboxes may be in use at once.");
+    static final Setting<Duration> SESSION_TIMEOUT = Setting.time(
+            "session-timeout-minutes",
+            "SESSION_TIMEOUT_MINUTES",
+            30,
+            MINUTE,
+            new Range(0.01, 525_600),
+            "How long an unused sandbox lives when its request does not say.");
+    static final Setting<Duration> MAX_SESSION_TIMEOUT = Setting.time(
+            "max-session-timeout-minutes",
+            "",
+            1440,
+            MINUTE,
+            new Range(0.01, 525_600),
+            "The longest `timeout_minutes` that a request may ask for.");
+    static final Setting<Duration> MAX_LIFETIME = Setting.time(
+            "max-lifetime-hours",
+            "",
+            24,
+            HOUR,
+            new Range(0.001, 87_600),
+            "How long any sandbox lives at most, used or not.");
+    static final Setting<Integer> MAX_COMMANDS = Setting.integer(
+            "max-commands-per-sandbox", "", 64, new Range(1, 10_000), "How many commands may run in one at once.");
+    static final Setting<Long> MEMORY = Setting.megabytes(
+            "memory-mb", "", 1024, new Range(16, MANY), "The memory of a sandbox, and the most a request may ask for.");
+    static final Setting<Double> CPUS = Setting.number(
+            "cpus", 2, new Range(0.05, 1024), "The processors of a sandbox, and the most a request may ask for.");
+    static final Setting<Integer> PROCESSES = Setting.integer(
+            "processes",
+            "",
+            512,
+            new Range(16, MANY),
+            "The processes of a sandbox, and the most a request may ask for.");
+    static final Setting<Long> DISK =
+            Setting.megabytes("disk-mb", "", 1024, new Range(16, MANY), "The disk of a sandbox.");
+
+    static final Setting<Long> MAX_FILE_SIZE = Setting.megabytes(
+            "max-file-size-mb", "MAX_FILE_SIZE_MB", 100, new Range(1, MANY), "The largest file that may be uploaded.");
+    static final Setting<Integer> MAX_FILES = Setting.integer(
+            "max-total-files",
+            "MAX_TOTAL_FILES",
+            1000,
+            new Range(1, 100 * MANY),
+            "How many files a workspace may hold for an upload to be taken.");
+    static final Setting<Long> MAX_WORKSPACE = Setting.megabytes(
+            "max-workspace-size-mb",
+            "MAX_WORKSPACE_SIZE_MB",
+            500,
+            new Range(1, MANY),
+            "How large a workspace may become by an upload.");
+
+    static final Setting<CommandPolicy.Mode> COMMAND_POLICY = Setting.choice(
+            "command-policy",
+            "open",
+            List.of("open", "allowlist"),
+            CommandPolicy.Mode::of,
+            "Which command lines may run; see `docs/command-policy.md`.");
+    static final Setting<Optional<List<String>>> ALLOWED_COMMANDS =
+            Setting.lines("allowed-commands", "The commands of `allowlist`, one a line, instead of the built-in list.");
+    static final Setting<Optional<List<String>>> DENIED_PATTERNS = Setting.lines(
+            "denied-patterns", "Regular expressions that no command may contain, one a line, instead of the built-in.");
+    static final Setting<Duration> MAX_COMMAND_TIMEOUT = Setting.time(
+            "max-command-timeout-seconds",
+            "",
+            3600,
+            SECOND,
+            new Range(1, 604_800),
+            "The longest `timeout` that a command may ask for.");
+
+    static final Setting<Duration> IDLE_CONNECTION = Setting.time(
+            "idle-connection-seconds",
+            "",
+            60,
+            SECOND,
+            new Range(1, 3600),
+            "After how long without a byte a connection is closed.");
+    static final Setting<Duration> STOP_GRACE = Setting.time(
+            "stop-grace-seconds",
+            "",
+            30,
+            SECOND,
+            new Range(0, 3600),
+            "How long running requests may go on after SIGTERM.");
+    static final Setting<LogConfig.Format> LOG_FORMAT = Setting.choice(
+            "log-format",
+            "text",
+            List.of("text", "json"),
+            text -> LogConfig.Format.valueOf(text.toUpperCase(Locale.ROOT)),
+            "How the log on standard error looks.");
+    static final Setting<String> WORKER_ID =
+            Setting.text("worker-id", "WORKER_ID", "worker1", "The name of this server in `/health`.");
+    static final Setting<Boolean> RATE_LIMITS = Setting.choice(
+            "rate-limits",
+            "on",
+            List.of("on", "off"),
+            "on"::equals,
+            "Reserved: the session routes have no rate limits in this version.");
+    static final Setting<Optional<String>> REDIS_HOST = Setting.text(
+            "redis-host", "REDIS_HOST", "Reserved: this version keeps its state on one machine, and says so at start.");
+    static final Setting<Integer> REDIS_PORT =
+            Setting.integer("redis-port", "REDIS_PORT", 6379, new Range(1, 65_535), "Reserved, like `redis-host`.");
+
+    /// In the order in which the reference shows them.
+    public static final List<Setting<?>> ALL = List.of(
+            HOST,
+            PORT,
+            HOME,
+            CONFIG,
+            API_KEY,
+            PROVIDER,
+            RUNTIME,
+            IMAGE,
+            POOL_SIZE,
+            MAX_SANDBOXES,
+            SESSION_TIMEOUT,
+            MAX_SESSION_TIMEOUT,
+            MAX_LIFETIME,
+            MAX_COMMANDS,
+            MEMORY,
+            CPUS,
+            PROCESSES,
+            DISK,
+            MAX_FILE_SIZE,
+            MAX_FILES,
+            MAX_WORKSPACE,
+            COMMAND_POLICY,
+            ALLOWED_COMMANDS,
+            DENIED_PATTERNS,
+            MAX_COMMAND_TIMEOUT,
+            IDLE_CONNECTION,
+            STOP_GRACE,
+            LOG_FORMAT,
+            WORKER_ID,
+            RATE_LIMITS,
+            REDIS_HOST,
+            REDIS_PORT);
+
+    private Catalogue() {}
+}

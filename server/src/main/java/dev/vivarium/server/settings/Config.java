@@ -1,0 +1,34 @@
+package dev.vivarium.server.settings;
+
+import java.nio.file.Path;
+import java.util.Optional;
+
+/// Everything that was chosen, by concern. Immutable.
+public record Config(
+        Path home,
+        Optional<String> apiKey,
+        String workerId,
+        Optional<String> redisHost,
+        HttpConfig http,
+        EngineConfig engine,
+        CallConfig calls,
+        LogConfig log) {
+    public static Config of(Settings settings) {
+        settings.get(Catalogue.RATE_LIMITS);
+        settings.get(Catalogue.REDIS_PORT);
+        return new Config(
+                settings.home(),
+                settings.get(Catalogue.API_KEY),
+                settings.get(Catalogue.WORKER_ID),
+                settings.get(Catalogue.REDIS_HOST),
+                HttpConfig.of(settings),
+                EngineConfig.of(settings),
+                CallConfig.of(settings),
+                LogConfig.of(settings));
+    }
+
+    @Override
+    public String toString() {
+        return "Config[" + home + ", " + http + ", " + engine + ", " + calls + ", " + log + "]";
+    }
+}

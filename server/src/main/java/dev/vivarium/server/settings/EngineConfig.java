@@ -1,0 +1,50 @@
+package dev.vivarium.server.settings;
+
+import dev.vivarium.model.Limits;
+import java.time.Duration;
+
+/// Which sandboxes there are, how many and for how long. Immutable.
+public record EngineConfig(
+        ProviderKind provider, String runtime, String image, Capacity capacity, Lifetime lifetime, Limits limits) {
+    /// What isolates sandboxes.
+    public enum ProviderKind {
+        OCI,
+        PROCESS;
+
+        static ProviderKind of(String name) {
+            return switch (name) {
+                case "oci" -> OCI;
+                case "process" -> PROCESS;
+                default ->
+                    throw new IllegalArgumentException(
+                            "'" + name + "' is not in this version; choose oci, or process for a laptop");
+            };
+        }
+    }
+
+    /// How many sandboxes and commands.
+    public record Capacity(int poolSize, int maxSandboxes, int maxCommandsPerSandbox) {}
+
+    /// How long a sandbox lives: unused by default, unused at most, and at all.
+    public record Lifetime(Duration idleTimeout, Duration maxIdleTimeout, Duration maxLifetime) {}
+
+    static EngineConfig of(Settings settings) {
+        return new EngineConfig(
+                settings.get(Catalogue.PROVIDER),
+                settings.get(Catalogue.RUNTIME),
+                settings.get(Catalogue.IMAGE),
+                new Capacity(
+                        settings.get(Catalogue.POOL_SIZE),
+                        settings.get(Catalogue.MAX_SANDBOXES),
+                        settings.get(Catalogue.MAX_COMMANDS)),
+                new Lifetime(
+                        settings.get(Catalogue.SESSION_TIMEOUT),
+                        settings.get(Catalogue.MAX_SESSION_TIMEOUT),
+                        settings.get(Catalogue.MAX_LIFETIME)),
+                new Limits(
+                        settings.get(Catalogue.MEMORY),
+                        settings.get(Catalogue.CPUS),
+                        settings.get(Catalogue.PROCESSES),
+                        settings.get(Catalogue.DISK)));
+    }
+}

@@ -1,0 +1,128 @@
+package dev.vivarium.server.settings;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Function;
+
+/// One thing an operator can choose: `--key` on the command line, `VIV_KEY` in the environment, `key` in the file. The
+/// parser throws [IllegalArgumentException] with the rule that a bad value breaks. Immutable.
+///
+/// @param alias    another environment variable that means the same, or empty
+/// @param standard what holds when nobody chooses; empty for a setting that may be absent
+public record Setting<T>(String key, String alias, String standard, String meaning, Function<String, T> parser) {
+    private static final long MIB = 1024L * 1024;
+
+    /// A setting that may hold nothing.
+    static Setting<Optional<String>> text(String key, String alias, String meaning) {
+        return new Setting<>(key, alias, "", meaning, text -> Optional.of(text).filter(t -> !t.isEmpty()));
+    }
+
+    static Setting<String> text(String key, String alias, String standard, String meaning) {
+        return new Setting<>(key, alias, standard, meaning, text -> {
+            require(!text.isBlank(), "must not be empty");
+            return text;
+        });
+    }
+
+    static Setting<Optional<Path>> path(String key, String meaning) {
+        return new Setting<>(
+                key,
+                "",
+                "",
+                meaning,
+                text -> Optional.of(text).filter(t -> !t.isEmpty()).map(Path::of));
+    }
+
+    static Setting<Integer> integer(String key, String alias, int standard, Range range, String meaning) {
+        return new Setting<>(key, alias, String.valueOf(standard), meaning, text -> (int) whole(text, range));
+    }
+
+    /// A size that is given in MiB.
+    static Setting<Long> megabytes(String key, String alias, int standard, Range range, String meaning) {
+        return new Setting<>(key, alias, String.valueOf(standard), meaning, text -> whole(text, range) * MIB);
+    }
+
+    static Setting<Double> number(String key, double standard, Range range, String meaning) {
+        return new Setting<>(key, "", plain(standard), meaning, text -> decimal(text, range));
+    }
+
+    /// A time that is given as a number, fractions allowed, of `unit`.
+    static Setting<Duration> time(
+            String key, String alias, double standard, Duration unit, Range range, String meaning) {
+        return new Setting<>(
+                key,
+                alias,
+                plain(standard),
+                meaning,
+                text -> Duration.ofMillis(Math.round(decimal(text, range) * unit.toMillis())));
+    }
+
+    static <E> Setting<E> choice(
+            String key, String standard, List<String> choices, Function<String, E> parser, String meaning) {
+        return new Setting<>(key, "", standard, meaning, text -> {
+            require(choices.contains(text), "must be one of " + String.join(", ", choices));
+            return parser.apply(text);
+        });
+    }
+
+    /// A list: one entry a line, or a YAML list.
+    static Setting<Optional<List<String>>> lines(String key, String meaning) {
+        return new Setting<>(
+                key,
+                "",
+                "",
+                meaning,
+                text -> Optional.of(text)
+                        .filter(t -> !t.isEmpty())
+                        .map(t -> Arrays.stream(t.split("\n"))
+                                .map(String::strip)
+                                .filter(line -> !line.isEmpty())
+                                .toList()));
+    }
+
+    /// The name in the environment, `VIV_POOL_SIZE` for `pool-size`.
+    public String variable() {
+        return "VIV_" + key.replace('-', '_').toUpperCase(Locale.ROOT);
+    }
+
+    /// From and to, both inclusive.
+    record Range(double from, double to) {
+        void check(double value) {
+            require(value >= from && value <= to, "must be between " + plain(from) + " and " + plain(to));
+        }
+    }
+
+    private static long whole(String text, Range range) {
+        try {
+            long value = Long.parseLong(text.strip());
+            range.check(value);
+            return value;
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException("must be a whole number, not '" + text + "'", e);
+        }
+    }
+
+    private static double decimal(String text, Range range) {
+        try {
+            double value = Double.parseDouble(text.strip());
+            range.check(value);
+            return value;
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException("must be a number, not '" + text + "'", e);
+        }
+    }
+
+    private static String plain(double value) {
+        return value == Math.rint(value) ? String.valueOf((long) value) : String.valueOf(value);
+    }
+
+    private static void require(boolean holds, String rule) {
+        if (!holds) {
+            throw new IllegalArgumentException(rule);
+        }
+    }
+}

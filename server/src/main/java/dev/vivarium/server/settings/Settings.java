@@ -1,0 +1,165 @@
+package dev.vivarium.server.settings;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/// What was chosen, and where. Arguments win over the environment, the environment over the file, the file over the
+/// defaults. A name that nobody knows is refused with the nearest one that is known. Immutable.
+public final class Settings {
+    private static final String FILE = "vivarium.yaml";
+    private static final String PREFIX = "VIV_";
+
+    /// Variables of the client programs and of the launcher, which may stand in the same shell.
+    private static final Set<String> OF_CLIENTS =
+            Set.of("VIV_URL", "VIV_KEY", "VIV_THREAD", "VIV_USER", "VIV_JAVA_OPTS", "VIV_AOT_OUTPUT");
+
+    private final Map<String, Choice> choices;
+
+    private Settings(Map<String, Choice> choices) {
+        this.choices = choices;
+    }
+
+    /// A text and the name of the place it came from.
+    private record Choice(String text, String origin) {}
+
+    public static Settings read(List<String> arguments, Map<String, String> environment, Path workingDirectory) {
+        var fromArguments = arguments(arguments);
+        var fromEnvironment = environment(environment);
+        var outer = new Settings(merged(Map.of(), fromEnvironment, fromArguments));
+        var fromFile = outer.file(workingDirectory).map(Settings::yaml).orElse(Map.of());
+        return new Settings(merged(fromFile, fromEnvironment, fromArguments));
+    }
+
+    /// The value that holds, parsed.
+    public <T> T get(Setting<T> setting) {
+        var choice = Optional.ofNullable(choices.get(setting.key()));
+        try {
+            return setting.parser().apply(choice.map(Choice::text).orElse(setting.standard()));
+        } catch (IllegalArgumentException e) {
+            throw refused(choice.map(Choice::origin).orElse(setting.key()), String.valueOf(e.getMessage()));
+        }
+    }
+
+    /// Everything that was chosen, for the log; never the key.
+    public Map<String, String> chosen() {
+        var shown = new LinkedHashMap<String, String>();
+        for (Setting<?> setting : Catalogue.ALL) {
+            Choice choice = choices.get(setting.key());
+            if (choice != null) {
+                shown.put(setting.key(), setting == Catalogue.API_KEY ? "***" : choice.text());
+            }
+        }
+        return shown;
+    }
+
+    /// Where the server keeps everything.
+    public Path home() {
+        return get(Catalogue.HOME)
+                .orElseGet(() -> Path.of(System.getProperty("user.home"), ".vivarium"))
+                .toAbsolutePath()
+                .normalize();
+    }
+
+    private Optional<Path> file(Path workingDirectory) {
+        var named = get(Catalogue.CONFIG);
+        if (named.isPresent()) {
+            Path file = workingDirectory.resolve(named.get());
+            if (!Files.isRegularFile(file)) {
+                throw refused("config", "names a file that is not there: " + named.get());
+            }
+            return Optional.of(file);
+        }
+        return List.of(workingDirectory, home()).stream()
+                .map(directory -> directory.resolve(FILE))
+                .filter(Files::isRegularFile)
+                .findFirst();
+    }
+
+    private static Map<String, Choice> arguments(List<String> arguments) {
+        var chosen = new HashMap<String, Choice>();
+        var left = new ArrayList<>(arguments);
+        while (!left.isEmpty()) {
+            String flag = left.removeFirst();
+            int equals = flag.indexOf('=');
+            String name = equals < 0 ? flag : flag.substring(0, equals);
+            var setting = Catalogue.ALL.stream()
+                    .filter(s -> name.equals("--" + s.key()))
+                    .findFirst()
+                    .orElseThrow(() -> unknown(name, names("--")));
+            if (equals < 0 && left.isEmpty()) {
+                throw refused(name, "needs a value");
+            }
+            String value = equals < 0 ? left.removeFirst() : flag.substring(equals + 1);
+            if (chosen.put(setting.key(), new Choice(value, name)) != null) {
+                throw refused(name, "is given twice");
+            }
+        }
+        return chosen;
+    }
+
+    /// Our own names win over the aliases, which other programs may use as well.
+    private static Map<String, Choice> environment(Map<String, String> environment) {
+        var chosen = new HashMap<String, Choice>();
+        for (Setting<?> setting : Catalogue.ALL) {
+            for (String name : List.of(setting.alias(), setting.variable())) {
+                String value = environment.get(name);
+                if (value != null && !name.isEmpty()) {
+                    chosen.put(setting.key(), new Choice(value, name));
+                }
+            }
+        }
+        for (String name : environment.keySet()) {
+            boolean known = Catalogue.ALL.stream().anyMatch(s -> s.variable().equals(name));
+            if (name.startsWith(PREFIX) && !known && !OF_CLIENTS.contains(name)) {
+                throw unknown(
+                        name, Catalogue.ALL.stream().map(Setting::variable).toList());
+            }
+        }
+        return chosen;
+    }
+
+    private static Map<String, Choice> yaml(Path file) {
+        var chosen = new HashMap<String, Choice>();
+        YamlFile.read(file).forEach((key, value) -> {
+            if (!names("").contains(key)) {
+                throw unknown("'" + key + "' in " + file.getFileName(), names(""), key);
+            }
+            chosen.put(key, new Choice(value, "'" + key + "' in " + file.getFileName()));
+        });
+        return chosen;
+    }
+
+    private static List<String> names(String prefix) {
+        return Catalogue.ALL.stream().map(s -> prefix + s.key()).toList();
+    }
+
+    @SafeVarargs
+    private static Map<String, Choice> merged(Map<String, Choice>... rising) {
+        var merged = new HashMap<String, Choice>();
+        for (var layer : rising) {
+            merged.putAll(layer);
+        }
+        return merged;
+    }
+
+    private static SandboxException unknown(String name, List<String> known) {
+        return unknown(name, known, name);
+    }
+
+    private static SandboxException unknown(String shown, List<String> known, String name) {
+        return refused(shown, "is not a setting; did you mean " + Nearest.of(name, known) + "?");
+    }
+
+    private static SandboxException refused(String name, String rule) {
+        return new SandboxException(new Failure.InvalidRequest(name, rule));
+    }
+}

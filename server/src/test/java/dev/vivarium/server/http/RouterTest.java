@@ -1,0 +1,56 @@
+package dev.vivarium.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RouterTest {
+    private final Router router = new Router(List.of(
+            Route.get("/health", Route.Access.OPEN, exchange -> {}),
+            Route.get("/files/{name}", Route.Access.KEY, exchange -> {}),
+            Route.delete("/files/{name}", Route.Access.KEY, exchange -> {})));
+
+    @Test
+    void aPathParameterIsDecodedOnce() {
+        assertThat(parameters("/files/a%2Fb%2525%20%E2%82%AC")).isEqualTo(Map.of("name", "a/b%25 €"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/Health", "/health/", "//health", "/./health", "/health;x=1", "/%68ealth", "/", "/files"})
+    void whatOnlyLooksLikeARouteIsNone(String path) {
+        assertThat(router.find("GET", path)).isEmpty();
+        assertThat(router.methods(path)).isEmpty();
+    }
+
+    @Test
+    void headIsAnsweredByGet() {
+        assertThat(router.find("HEAD", "/health")).isPresent();
+    }
+
+    @Test
+    void theMethodsOfAPathAreKnown() {
+        assertThat(router.find("POST", "/files/x")).isEmpty();
+        assertThat(router.methods("/files/x")).containsExactly("DELETE", "GET", "HEAD");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/files/%", "/files/%4", "/files/%zz", "/files/%C0%80", "/files/%ff"})
+    void aBrokenEncodingIsRefused(String path) {
+        assertThatThrownBy(() -> router.find("GET", path)).hasMessageStartingWith("name ");
+    }
+
+    @Test
+    void aQueryIsDecodedOnceAndHoldsEachNameOnce() {
+        assertThat(Paths.query("a=b+c%2B&d=&e")).isEqualTo(Map.of("a", "b c+", "d", "", "e", ""));
+        assertThatThrownBy(() -> Paths.query("a=1&%61=2")).hasMessage("a must be given once");
+    }
+
+    private Map<String, String> parameters(String path) {
+        return router.find("GET", path).orElseThrow().parameters();
+    }
+}
