@@ -1,0 +1,157 @@
+package dev.vivarium.bench;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntFunction;
+
+/// Workers that do the same thing at the same time. They are platform workers: some of them wait in native calls, which
+/// would hold the carriers of virtual ones.
+final class Crowd {
+    private Crowd() {}
+
+    /// One worker's part, made before the start so that its connection does not count.
+    @FunctionalInterface
+    interface Member extends AutoCloseable {
+        void act(int turn);
+
+        @Override
+        default void close() {}
+    }
+
+    /// What came of it: how long all of it took, how long each act took, and what went wrong.
+    record Result(Duration took, Samples samples, List<String> failures) {
+        double perSecond() {
+            return samples.count() / (took.toNanos() / 1e9);
+        }
+
+        Result orThrow() {
+            if (!failures.isEmpty()) {
+                throw new IllegalStateException(failures.size() + " failed, the first with: " + failures.getFirst());
+            }
+            return this;
+        }
+    }
+
+    /// Each of `size` workers acts `turns` times, one right after the other.
+    static Result turns(int size, int turns, IntFunction<Member> hire) {
+        return run(size, hire, (_, turn, _) -> turn < turns ? System.nanoTime() : END);
+    }
+
+    /// Each of `size` workers acts again and again until `time` is over.
+    static Result during(int size, Duration time, IntFunction<Member> hire) {
+        return run(size, hire, (_, _, start) -> {
+            long now = System.nanoTime();
+            return now - start < time.toNanos() ? now : END;
+        });
+    }
+
+    /// The workers act in turns, one every `interval`, whether or not the others are done: an act that has to wait
+    /// for its worker is measured from the moment at which it was due.
+    static Result paced(int size, int turns, Duration interval, IntFunction<Member> hire) {
+        return run(size, hire, (worker, turn, start) -> {
+            if (turn == turns) {
+                return END;
+            }
+            long due = start + interval.toNanos() * ((long) turn * size + worker);
+            for (long now = System.nanoTime(); now < due; now = System.nanoTime()) {
+                LockSupport.parkNanos(due - now);
+            }
+            return due;
+        });
+    }
+
+    private static final long END = Long.MIN_VALUE;
+
+    /// Waits for the moment of a worker's next act and returns it, or [#END].
+    @FunctionalInterface
+    private interface Pace {
+        long await(int worker, int turn, long start);
+    }
+
+    private static Result run(int size, IntFunction<Member> hire, Pace pace) {
+        var samples = new Samples();
+        var failures = Collections.synchronizedList(new ArrayList<String>());
+        var gate = new Gate(size);
+        var workers = new ArrayList<Thread>();
+        for (int i = 0; i < size; i++) {
+            int number = i;
+            workers.add(Thread.ofPlatform().name("bench-" + i).start(() -> {
+                Samples own = work(number, hire, pace, gate, failures);
+                synchronized (samples) {
+                    samples.add(own);
+                }
+            }));
+        }
+        long start = gate.open();
+        workers.forEach(Crowd::join);
+        return new Result(Duration.ofNanos(System.nanoTime() - start), samples, List.copyOf(failures));
+    }
+
+    private static Samples work(int number, IntFunction<Member> hire, Pace pace, Gate gate, List<String> failures) {
+        var own = new Samples();
+        boolean waiting = true;
+        try (Member member = hire.apply(number)) {
+            waiting = false;
+            long start = gate.pass();
+            int turn = 0;
+            for (long due = pace.await(number, turn, start); due != END; due = pace.await(number, turn, start)) {
+                member.act(turn++);
+                own.add(System.nanoTime() - due);
+            }
+        } catch (Exception failure) {
+            failures.add(String.valueOf(failure));
+            if (waiting) {
+                gate.arrive();
+            }
+        }
+        return own;
+    }
+
+    private static void join(Thread worker) {
+        try {
+            worker.join();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted", interrupted);
+        }
+    }
+
+    /// Lets all workers go at once, when the last of them is ready.
+    private static final class Gate {
+        private final CountDownLatch ready;
+        private final CountDownLatch open = new CountDownLatch(1);
+        private volatile long start;
+
+        Gate(int size) {
+            ready = new CountDownLatch(size);
+        }
+
+        void arrive() {
+            ready.countDown();
+        }
+
+        long pass() throws InterruptedException {
+            arrive();
+            open.await();
+            return start;
+        }
+
+        long open() {
+            try {
+                if (!ready.await(5, TimeUnit.MINUTES)) {
+                    throw new IllegalStateException("some workers never became ready");
+                }
+            } catch (InterruptedException interrupted) {
+                Thread.currentThread().interrupt();
+            }
+            start = System.nanoTime();
+            open.countDown();
+            return start;
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package dev.vivarium.bench;
+
+import dev.vivarium.bench.Report.Row;
+import java.util.Map;
+import java.util.Optional;
+
+/// The round trip of one small command: bare, through the engine in this process, over HTTP, and through a Docker
+/// Engine, taken in turns so that noise meets all of them alike.
+final class ExecLatency implements Measurement {
+    private static final String COMMAND = "true";
+    private static final int WARM_UP = 300;
+    private static final int DOCKER_EVERY = 20;
+
+    private final Samples bare = new Samples();
+    private final Samples local = new Samples();
+    private final Samples http = new Samples();
+    private final Samples docker = new Samples();
+
+    @Override
+    public void run(Bench bench, Report report) {
+        try (var server = bench.startServer(Map.of("POOL_SIZE", "0"));
+                var connection = server.connect();
+                var engine = bench.openLocal()) {
+            String session = VivServer.create(connection, "exec-latency");
+            var box = engine.sandbox("bench", "exec-latency");
+            Optional<String> container = bench.docker().map(Docker::runToFirstOutput);
+            Quiet.await();
+            for (int i = -WARM_UP; i < bench.rounds(2000); i++) {
+                if (i == 0) {
+                    clear();
+                }
+                bare.time(() -> bench.bare().run("/bin/bash", "-c", COMMAND));
+                local.time(() -> box.execute(COMMAND));
+                http.time(() -> VivServer.execute(connection, session, COMMAND));
+                if (i % DOCKER_EVERY == 0) {
+                    container.ifPresent(id -> dockerExec(bench.docker().orElseThrow(), id));
+                }
+            }
+            container.ifPresent(id -> bench.docker().orElseThrow().remove(id));
+        }
+        report.add(Row.of("exec round trip, local mode", local)
+                .besideBare(bare.p50())
+                .besideDocker(docker.p50())
+                .heldToTimesBare(2));
+        report.add(Row.of("exec round trip, HTTP", http)
+                .besideBare(bare.p50())
+                .besideDocker(docker.p50())
+                .heldToTimesBare(4)
+                .heldToTimesBetterThanDocker(20));
+    }
+
+    private void clear() {
+        bare.clear();
+        local.clear();
+        http.clear();
+        docker.clear();
+    }
+
+    private void dockerExec(Docker engine, String container) {
+        try (var control = engine.connect()) {
+            docker.time(() -> engine.exec(control, container, COMMAND));
+        }
+    }
+}

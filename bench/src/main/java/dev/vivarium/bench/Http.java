@@ -1,0 +1,316 @@
+package dev.vivarium.bench;
+
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.Channels;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.zip.CRC32;
+
+/// One keep-alive HTTP/1.1 connection with as little as possible in it, so that a measurement is of the server and not
+/// of a client library. The same class talks to us (TCP) and to a Docker Engine (unix socket). Confined to the worker
+/// that uses it.
+final class Http implements AutoCloseable {
+    private static final int BUFFER = 65_536;
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+    private final AutoCloseable socket;
+    private final InputStream in;
+    private final OutputStream out;
+    private final String credentials;
+
+    private Http(AutoCloseable socket, InputStream in, OutputStream out, String credentials) {
+        this.socket = socket;
+        this.in = new BufferedInputStream(in, BUFFER);
+        this.out = out;
+        this.credentials = credentials;
+    }
+
+    static Http tcp(int port, String key) {
+        try {
+            var socket = new Socket();
+            socket.setTcpNoDelay(true);
+            socket.setSoTimeout((int) PATIENCE.toMillis());
+            socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 10_000);
+            String header = "Authorization: Bearer " + key + "\r\n";
+            return new Http(socket, socket.getInputStream(), socket.getOutputStream(), header);
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    static Http unix(Path path) {
+        try {
+            var channel = SocketChannel.open(UnixDomainSocketAddress.of(path));
+            return new Http(channel, Channels.newInputStream(channel), Channels.newOutputStream(channel), "");
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    Answer get(String path) {
+        return exchange("GET", path, "");
+    }
+
+    Answer delete(String path) {
+        return exchange("DELETE", path, "");
+    }
+
+    Answer post(String path, String json) {
+        return exchange("POST", path, "application/json", json.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /// Sends one request, its body in parts, and reads the whole answer.
+    Answer exchange(String method, String path, String type, byte[]... body) {
+        try {
+            send(method, path, type, body);
+            return answer();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(method + " " + path, failure);
+        }
+    }
+
+    /// Sends one request whose body is as long as the stream, and reads the whole answer.
+    Answer stream(String method, String path, String type, InputStream body) {
+        try {
+            write((method + " " + path + " HTTP/1.1\r\nHost: localhost\r\n" + credentials + "Content-Type: " + type
+                    + "\r\nTransfer-Encoding: chunked\r\n\r\n"));
+            byte[] buffer = new byte[BUFFER];
+            for (int count = body.read(buffer); count > 0; count = body.read(buffer)) {
+                write(Integer.toHexString(count) + "\r\n");
+                out.write(buffer, 0, count);
+                write("\r\n");
+            }
+            write("0\r\n\r\n");
+            return answer();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(method + " " + path, failure);
+        }
+    }
+
+    /// Sends one request and reads its answer without keeping it.
+    Received receive(String method, String path, String type, byte[]... body) {
+        try {
+            send(method, path, type, body);
+            var head = head();
+            if (head.status != 200) {
+                throw new IllegalStateException(
+                        "status " + head.status + ": " + body(head).text());
+            }
+            return drain(head);
+        } catch (IOException failure) {
+            throw new UncheckedIOException(method + " " + path, failure);
+        }
+    }
+
+    /// Sends a request that turns the connection into a raw stream and reads only its head.
+    void open(String method, String path, String json) {
+        try {
+            send(method, path, "application/json", json.getBytes(StandardCharsets.UTF_8));
+            var head = head();
+            if (head.status != 200 && head.status != 101) {
+                throw new IllegalStateException(
+                        "status " + head.status + ": " + body(head).text());
+            }
+        } catch (IOException failure) {
+            throw new UncheckedIOException(method + " " + path, failure);
+        }
+    }
+
+    /// Waits for the first byte of a raw stream that an earlier request opened.
+    void awaitByte() {
+        try {
+            if (in.read() < 0) {
+                throw new EOFException("the stream ended before its first byte");
+            }
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    /// Reads a raw stream to its end and returns how many bytes came.
+    long drainStream() {
+        try {
+            return drain(in, Long.MAX_VALUE, new CRC32());
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    /// Small requests go out in one piece, as a good client sends them.
+    private void send(String method, String path, String type, byte[]... body) throws IOException {
+        long length = 0;
+        for (byte[] part : body) {
+            length += part.length;
+        }
+        byte[] head = (method + " " + path + " HTTP/1.1\r\nHost: localhost\r\n" + credentials
+                        + (type.isEmpty() ? "" : "Content-Type: " + type + "\r\n")
+                        + (method.equals("GET") ? "" : "Content-Length: " + length + "\r\n") + "\r\n")
+                .getBytes(StandardCharsets.UTF_8);
+        if (length > BUFFER) {
+            out.write(head);
+            for (byte[] part : body) {
+                out.write(part);
+            }
+            return;
+        }
+        var whole = new ByteArrayOutputStream(head.length + (int) length);
+        whole.write(head);
+        for (byte[] part : body) {
+            whole.write(part);
+        }
+        out.write(whole.toByteArray());
+    }
+
+    private void write(String text) throws IOException {
+        out.write(text.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    private Answer answer() throws IOException {
+        return body(head());
+    }
+
+    private Answer body(Head head) throws IOException {
+        if (head.status == 204 || head.status == 304) {
+            return new Answer(head.status, new byte[0]);
+        }
+        var length = head.length();
+        if (length >= 0) {
+            return new Answer(head.status, in.readNBytes((int) length));
+        }
+        return new Answer(head.status, head.isChunked() ? chunks() : in.readAllBytes());
+    }
+
+    private Received drain(Head head) throws IOException {
+        var sum = new CRC32();
+        if (!head.isChunked()) {
+            long length = head.length();
+            long bytes = drain(in, length < 0 ? Long.MAX_VALUE : length, sum);
+            return new Received(bytes, sum.getValue());
+        }
+        long bytes = 0;
+        for (int size = chunkSize(); size > 0; size = chunkSize()) {
+            bytes += drain(in, size, sum);
+            line();
+        }
+        line();
+        return new Received(bytes, sum.getValue());
+    }
+
+    private static long drain(InputStream in, long length, CRC32 sum) throws IOException {
+        byte[] buffer = new byte[BUFFER];
+        long total = 0;
+        while (total < length) {
+            int count = in.read(buffer, 0, (int) Math.min(buffer.length, length - total));
+            if (count < 0) {
+                break;
+            }
+            sum.update(buffer, 0, count);
+            total += count;
+        }
+        return total;
+    }
+
+    private Head head() throws IOException {
+        String statusLine = line();
+        var headers = new HashMap<String, String>();
+        for (String line = line(); !line.isEmpty(); line = line()) {
+            int colon = line.indexOf(':');
+            headers.put(
+                    line.substring(0, colon).toLowerCase(Locale.ROOT),
+                    line.substring(colon + 1).strip());
+        }
+        return new Head(Integer.parseInt(statusLine.substring(9, 12)), headers);
+    }
+
+    private byte[] chunks() throws IOException {
+        var body = new ByteArrayOutputStream();
+        for (int size = chunkSize(); size > 0; size = chunkSize()) {
+            body.write(in.readNBytes(size));
+            line();
+        }
+        line();
+        return body.toByteArray();
+    }
+
+    private int chunkSize() throws IOException {
+        return Integer.parseInt(line().strip(), 16);
+    }
+
+    private String line() throws IOException {
+        var text = new StringBuilder();
+        for (int c = in.read(); c != '\n'; c = in.read()) {
+            if (c < 0) {
+                throw new EOFException("the server closed the connection");
+            }
+            if (c != '\r') {
+                text.append((char) c);
+            }
+        }
+        return text.toString();
+    }
+
+    @Override
+    public void close() {
+        try {
+            socket.close();
+        } catch (Exception ignored) {
+            // Nothing is lost: the measurement is over.
+        }
+    }
+
+    private record Head(int status, Map<String, String> headers) {
+        /// The length of the body, or -1 when it is not said.
+        long length() {
+            return Long.parseLong(headers.getOrDefault("content-length", "-1"));
+        }
+
+        boolean isChunked() {
+            return "chunked".equals(headers.get("transfer-encoding"));
+        }
+    }
+
+    /// What came of an answer that was not kept.
+    record Received(long bytes, long crc) {}
+
+    /// A complete answer.
+    @SuppressWarnings("ArrayRecordComponent") // Never compared.
+    record Answer(int status, byte[] body) {
+        String text() {
+            return new String(body, StandardCharsets.UTF_8);
+        }
+
+        /// Returns this answer if its status is `wanted`, and fails with the body otherwise.
+        Answer expect(int wanted) {
+            if (status != wanted) {
+                throw new IllegalStateException("status " + status + " instead of " + wanted + ": " + text());
+            }
+            return this;
+        }
+
+        /// The text of a top-level string member; enough for ids, without a parser on the measured path.
+        String member(String name) {
+            String text = text();
+            int at = text.indexOf('"' + name + '"');
+            if (at < 0) {
+                throw new IllegalStateException("no member " + name + " in " + text);
+            }
+            int open = text.indexOf('"', text.indexOf(':', at) + 1);
+            return text.substring(open + 1, text.indexOf('"', open + 1));
+        }
+    }
+}

@@ -1,0 +1,118 @@
+package dev.vivarium.bench;
+
+import dev.vivarium.bench.Report.Row;
+import dev.vivarium.core.guest.GuestBinary;
+import dev.vivarium.core.provider.Machine;
+import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.provider.oci.OciConfig;
+import dev.vivarium.core.provider.oci.OciProvider;
+import dev.vivarium.core.provider.oci.OciRuntime;
+import dev.vivarium.core.sandbox.Observer;
+import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.core.sandbox.Sandboxes;
+import dev.vivarium.core.sandbox.SandboxesConfig;
+import dev.vivarium.core.store.Db;
+import dev.vivarium.model.Command;
+import dev.vivarium.model.End;
+import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.UserId;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Optional;
+
+/// Freezing and thawing in the engine, where the new state is on disk before it is acted on, and of the machine below
+/// it alone; beside a Docker Engine.
+final class PauseLatency implements Measurement {
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final int WARM_UP = 50;
+    private static final int DOCKER_EVERY = 10;
+    private static final double MOST_MILLIS = 1;
+
+    private final Samples pause = new Samples();
+    private final Samples resume = new Samples();
+    private final Samples freeze = new Samples();
+    private final Samples thaw = new Samples();
+    private final Samples dockerPause = new Samples();
+    private final Samples dockerResume = new Samples();
+
+    @Override
+    public void run(Bench bench, Report report) {
+        Path home = bench.newHome();
+        var config = OciConfig.of(home, GuestBinary.extractTo(home), OciRuntime.CRUN);
+        try (Provider provider = OciProvider.open(config);
+                var db = Db.sqlite(home.resolve("bench.db"));
+                var sandboxes =
+                        Sandboxes.open(provider, db, sandboxes(bench), Observer.none(), InstantSource.system())) {
+            var request = NewSandbox.of(new UserId("bench"), new ThreadId("pause"));
+            Sandbox sandbox = sandboxes.open(request).sandbox();
+            try (var sleeper = sandbox.exec(Command.shell("sleep 3600"))) {
+                sleeper.next();
+                Machine machine = provider.adopt(sandbox.id(), PATIENCE).orElseThrow();
+                Optional<String> container = bench.docker().map(Docker::runToFirstOutput);
+                Quiet.await();
+                measure(bench, sandbox, machine, container);
+                container.ifPresent(id -> bench.docker().orElseThrow().remove(id));
+            } finally {
+                sandboxes.terminate(sandbox.id(), End.Cause.USER, "measured");
+            }
+        }
+        addRows(report);
+    }
+
+    private static SandboxesConfig sandboxes(Bench bench) {
+        var standard = SandboxesConfig.standard();
+        return new SandboxesConfig(
+                0,
+                1,
+                standard.idleTimeout(),
+                standard.maxLifetime(),
+                standard.limits(),
+                bench.image(),
+                standard.maxCommandsPerSandbox(),
+                standard.reconcileEvery());
+    }
+
+    private void measure(Bench bench, Sandbox sandbox, Machine machine, Optional<String> container) {
+        for (int i = -WARM_UP; i < bench.rounds(500); i++) {
+            if (i == 0) {
+                clear();
+            }
+            pause.time(sandbox::pause);
+            resume.time(sandbox::resume);
+            freeze.time(machine::pause);
+            thaw.time(machine::resume);
+            if (i % DOCKER_EVERY == 0) {
+                container.ifPresent(id -> measureDocker(bench.docker().orElseThrow(), id));
+            }
+        }
+    }
+
+    private void clear() {
+        pause.clear();
+        resume.clear();
+        freeze.clear();
+        thaw.clear();
+        dockerPause.clear();
+        dockerResume.clear();
+    }
+
+    private void measureDocker(Docker engine, String container) {
+        try (var control = engine.connect()) {
+            dockerPause.time(() -> Docker.pause(control, container));
+            dockerResume.time(() -> Docker.resume(control, container));
+        }
+    }
+
+    private void addRows(Report report) {
+        report.add(Row.of("pause, in the engine", pause)
+                .besideDocker(dockerPause.p50())
+                .held("<= 1 ms", pause.p50() <= MOST_MILLIS));
+        report.add(Row.of("resume, in the engine", resume)
+                .besideDocker(dockerResume.p50())
+                .held("<= 1 ms", resume.p50() <= MOST_MILLIS));
+        report.add(Row.of("pause, the machine alone", freeze));
+        report.add(Row.of("resume, the machine alone", thaw));
+    }
+}

@@ -1,0 +1,136 @@
+package dev.vivarium.bench;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/// Other programs of this machine that a measurement starts, and what they leave.
+final class Programs {
+    private static final int TAIL_LINES = 15;
+
+    private Programs() {}
+
+    static Optional<Path> find(String name) {
+        String places = System.getenv().getOrDefault("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin";
+        for (String directory : places.split(":")) {
+            var candidate = Path.of(directory, name);
+            if (Files.isExecutable(candidate)) {
+                return Optional.of(candidate);
+            }
+        }
+        return Optional.empty();
+    }
+
+    /// Runs a program to its end with its output on our standard error; fails when it fails.
+    static void run(List<String> command) {
+        try {
+            var process = new ProcessBuilder(command)
+                    .redirectErrorStream(true)
+                    .redirectInput(
+                            ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
+                    .start();
+            process.getInputStream().transferTo(System.err);
+            int code = process.waitFor();
+            if (code != 0) {
+                throw new IllegalStateException(String.join(" ", command) + " ended with " + code);
+            }
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted", interrupted);
+        }
+    }
+
+    /// Asks a process to end, and makes it end when it takes longer than `patience`.
+    static void stop(Process process, Duration patience) {
+        process.destroy();
+        try {
+            if (!process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+                process.destroyForcibly().waitFor();
+            }
+        } catch (InterruptedException interrupted) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /// The last lines of a log, for a message.
+    static String tail(Path file) {
+        try {
+            List<String> lines = Files.readAllLines(file);
+            int from = Math.max(0, lines.size() - TAIL_LINES);
+            return String.join("\n", lines.subList(from, lines.size())) + "\n";
+        } catch (IOException unreadable) {
+            return "";
+        }
+    }
+
+    static void pause(Duration time) {
+        try {
+            Thread.sleep(time);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /// Cleaning up goes on whatever fails; a failure is said.
+    static void attempt(Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException failure) {
+            System.err.println("cleaning up: " + failure);
+        }
+    }
+
+    static void unmountBelow(Path directory) {
+        try (var lines = Files.lines(Path.of("/proc/self/mountinfo"))) {
+            lines.map(line -> line.split(" ")[4])
+                    .filter(point -> Path.of(point).startsWith(directory))
+                    .sorted(Comparator.reverseOrder())
+                    .forEach(point -> run(List.of("umount", "-l", point)));
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    /// Removes the empty cgroups of that name from every hierarchy.
+    static void removeCgroups(String name) {
+        try (var hierarchies = Files.list(Path.of("/sys/fs/cgroup"))) {
+            hierarchies
+                    .flatMap(hierarchy -> Stream.of(hierarchy.resolve(name), hierarchy))
+                    .filter(cgroup -> cgroup.endsWith(name))
+                    .filter(Files::isDirectory)
+                    .forEach(cgroup -> {
+                        if (!cgroup.toFile().delete()) {
+                            System.err.println("left behind: " + cgroup);
+                        }
+                    });
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    /// Links are deleted, never followed.
+    static void deleteTree(Path root) {
+        if (!Files.exists(root)) {
+            return;
+        }
+        try (var paths = Files.walk(root)) {
+            paths.sorted(Comparator.reverseOrder()).forEach(path -> {
+                if (!path.toFile().delete()) {
+                    System.err.println("left behind: " + path);
+                }
+            });
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+}

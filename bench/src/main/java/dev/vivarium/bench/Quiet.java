@@ -1,0 +1,47 @@
+package dev.vivarium.bench;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/// Waits for a quiet machine, so that one measurement does not pay for the end of the last one or for a neighbour.
+final class Quiet {
+    private static final Duration LOOK = Duration.ofMillis(500);
+    private static final int LOOKS = 40;
+    private static final double IDLE_ENOUGH = 0.85;
+
+    private Quiet() {}
+
+    /// Returns as soon as the processors are mostly idle; after twenty seconds it says that they are not and goes
+    /// on.
+    static void await() {
+        long[] before = ticks();
+        double idle = 0;
+        for (int i = 0; i < LOOKS; i++) {
+            Programs.pause(LOOK);
+            long[] now = ticks();
+            idle = (now[0] - before[0]) / (double) Math.max(1, now[1] - before[1]);
+            if (idle >= IDLE_ENOUGH) {
+                return;
+            }
+            before = now;
+        }
+        System.err.printf("  note: the machine is busy (%.0f %% idle); expect noise%n", idle * 100);
+    }
+
+    /// Idle ticks and all ticks of all processors since the start.
+    private static long[] ticks() {
+        try (var lines = Files.lines(Path.of("/proc/stat"))) {
+            String[] fields = lines.findFirst().orElseThrow().trim().split("\\s+");
+            long all = 0;
+            for (int i = 1; i < Math.min(fields.length, 9); i++) {
+                all += Long.parseLong(fields[i]);
+            }
+            return new long[] {Long.parseLong(fields[4]) + Long.parseLong(fields[5]), all};
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package dev.vivarium.bench;
+
+import java.time.Duration;
+import java.util.Arrays;
+
+/// Measured durations of one operation, in order of measurement. Not thread-safe; merge with [#add(Samples)].
+final class Samples {
+    private long[] nanos = new long[64];
+    private int count;
+
+    void add(long durationNanos) {
+        if (count == nanos.length) {
+            nanos = Arrays.copyOf(nanos, count * 2);
+        }
+        nanos[count++] = durationNanos;
+    }
+
+    void add(Samples other) {
+        for (int i = 0; i < other.count; i++) {
+            add(other.nanos[i]);
+        }
+    }
+
+    /// Measures `work` once.
+    void time(Work work) {
+        long start = System.nanoTime();
+        work.run();
+        add(System.nanoTime() - start);
+    }
+
+    void clear() {
+        count = 0;
+    }
+
+    int count() {
+        return count;
+    }
+
+    double p50() {
+        return percentile(50);
+    }
+
+    double p99() {
+        return percentile(99);
+    }
+
+    /// Milliseconds below which `percent` of the samples lie.
+    double percentile(double percent) {
+        if (count == 0) {
+            return Double.NaN;
+        }
+        long[] sorted = Arrays.copyOf(nanos, count);
+        Arrays.sort(sorted);
+        int index = (int) Math.ceil(percent / 100 * count) - 1;
+        return sorted[Math.max(0, index)] / (double) Duration.ofMillis(1).toNanos();
+    }
+
+    /// Something to measure.
+    @FunctionalInterface
+    interface Work {
+        void run();
+    }
+}

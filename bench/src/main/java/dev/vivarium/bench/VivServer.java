@@ -1,0 +1,182 @@
+package dev.vivarium.bench;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/// A server as users start it: `bin/viv serve` in a process of its own, with a home of its own that is gone afterwards.
+/// Thread-safe.
+final class VivServer implements AutoCloseable {
+    private static final String READY = "ready on http://";
+    private static final Duration STOP_TIME = Duration.ofSeconds(60);
+    private static final int WARM_UP = 300;
+
+    private final Path launcher;
+    private final Path home;
+    private final Process process;
+    private final int port;
+    private final String key;
+    private final Duration startTime;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    private VivServer(Path launcher, Path home, Process process, int port, String key, Duration startTime) {
+        this.launcher = launcher;
+        this.home = home;
+        this.process = process;
+        this.port = port;
+        this.key = key;
+        this.startTime = startTime;
+    }
+
+    /// Starts a server on `home` with extra settings from `environment` and returns when it says that it is ready.
+    static VivServer start(Path launcher, Path home, Map<String, String> environment) {
+        try {
+            Path log = home.resolve("server.log");
+            var builder = new ProcessBuilder(launcher.toString(), "serve", "--port", "0", "--home", home.toString())
+                    .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()));
+            builder.environment().put("VIV_RATE_LIMITS", "off");
+            builder.environment().putAll(environment);
+            long started = System.nanoTime();
+            var process = builder.start();
+            int port = awaitReady(process, log);
+            var took = Duration.ofNanos(System.nanoTime() - started);
+            String key = Files.readString(home.resolve("credentials")).strip();
+            return new VivServer(launcher, home, process, port, key, took);
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    private static int awaitReady(Process process, Path log) throws IOException {
+        var lines = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            int at = line.indexOf(READY);
+            if (at >= 0) {
+                String port = line.substring(line.indexOf(':', at + READY.length()) + 1)
+                        .strip();
+                // A server that nobody reads would stop at its next line.
+                Thread.ofPlatform().daemon().name("server-log").start(() -> drain(lines));
+                return Integer.parseInt(port);
+            }
+        }
+        throw new IllegalStateException("the server did not start:\n" + Programs.tail(log));
+    }
+
+    private static void drain(BufferedReader lines) {
+        try (lines) {
+            while (lines.readLine() != null) {
+                // Its log on standard output is of no interest here.
+            }
+        } catch (IOException ended) {
+            // The server is gone.
+        }
+    }
+
+    Http connect() {
+        return Http.tcp(port, key);
+    }
+
+    Path home() {
+        return home;
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    /// From the start of its process to the line that says that it is ready.
+    Duration startTime() {
+        return startTime;
+    }
+
+    /// Waits until the warm pool is full.
+    void awaitPool(int size) {
+        try (var http = connect()) {
+            for (int attempt = 0; attempt < 3000; attempt++) {
+                String health = http.get("/health").text().replace(" ", "");
+                if (health.contains("\"pool_available\":" + size)) {
+                    return;
+                }
+                Programs.pause(Duration.ofMillis(20));
+            }
+        }
+        throw new IllegalStateException("the pool never held " + size + " sandboxes");
+    }
+
+    /// Lets the server's JVM compile what is measured: a server is up for weeks, its first second is measured
+    /// elsewhere.
+    void warmUp() {
+        try (var http = connect()) {
+            for (int i = 0; i < 10; i++) {
+                String session = create(http, "warm-up");
+                for (int j = 0; j < WARM_UP / 10; j++) {
+                    execute(http, session, "true");
+                }
+                cleanup(http, session);
+            }
+        }
+    }
+
+    /// Creates a session and returns its id.
+    static String create(Http http, String thread) {
+        String body = "{\"user_id\":\"bench\",\"thread_id\":\"" + thread + "\"}";
+        return http.post("/create_session", body).expect(201).member("session_id");
+    }
+
+    /// Runs a command in a session to its end; it must succeed.
+    static void execute(Http http, String session, String command) {
+        String body = "{\"session_id\":\"" + session + "\",\"command\":\"" + command + "\"}";
+        String answer = http.post("/execute", body).expect(200).text();
+        if (!answer.contains("\"exit_code\":0") && !answer.contains("\"exit_code\": 0")) {
+            throw new IllegalStateException("the command failed: " + answer);
+        }
+    }
+
+    static void upload(Http http, String session, String name, byte[] content) {
+        String boundary = "vivarium-bench-boundary";
+        String part = "--" + boundary + "\r\nContent-Disposition: form-data; name=";
+        String head = part + "\"session_id\"\r\n\r\n" + session + "\r\n" + part + "\"file\"; filename=\"" + name
+                + "\"\r\nContent-Type: application/octet-stream\r\n\r\n";
+        http.exchange(
+                        "POST",
+                        "/upload_file",
+                        "multipart/form-data; boundary=" + boundary,
+                        head.getBytes(StandardCharsets.UTF_8),
+                        content,
+                        ("\r\n--" + boundary + "--\r\n").getBytes(StandardCharsets.UTF_8))
+                .expect(200);
+    }
+
+    static Http.Received download(Http http, String session, String name) {
+        String body = "{\"session_id\":\"" + session + "\",\"filename\":\"" + name + "\"}";
+        return http.receive("POST", "/download_file", "application/json", body.getBytes(StandardCharsets.UTF_8));
+    }
+
+    static void cleanup(Http http, String session) {
+        http.post("/cleanup", "{\"session_id\":\"" + session + "\"}").expect(200);
+    }
+
+    /// Ends the server gracefully; its sandboxes go on.
+    void stop() {
+        Programs.stop(process, STOP_TIME);
+    }
+
+    /// Ends the server and everything it started. Idempotent.
+    @Override
+    public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        stop();
+        Programs.run(List.of(launcher.toString(), "purge", "--home", home.toString()));
+        Programs.deleteTree(home);
+    }
+}
