@@ -166,7 +166,8 @@ final class Pool {
             pause = FIRST_PAUSE;
             ready.addLast(warm);
         }
-        warm.launched().guest().onLost(() -> lost(warm));
+        SandboxId id = warm.row().id();
+        warm.launched().guest().onLost(() -> engine.tasks.start("lost-" + id, () -> lost(warm)));
     }
 
     private void failed() {

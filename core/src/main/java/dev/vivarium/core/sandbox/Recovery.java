@@ -97,13 +97,13 @@ final class Recovery {
     private void recover(Sandbox sandbox, Status status) {
         try {
             Optional<Machine> machine = engine.provider.adopt(sandbox.id(), ADOPTION);
-            if (machine.isPresent() && adopted(sandbox, machine.get(), status)) {
-                return;
+            boolean found = machine.isPresent() && adopted(sandbox, machine.get(), status);
+            if (!found && !engine.isDraining()) {
+                revive(sandbox);
             }
-            revive(sandbox);
         } catch (RuntimeException e) {
-            if (sandbox.info().end().isPresent()) {
-                return; // Somebody ended it meanwhile, and has seen to its machine.
+            if (engine.isDraining() || sandbox.info().end().isPresent()) {
+                return; // The next server will find it; or somebody ended it and has seen to its machine.
             }
             LOG.warn("sandbox {} could not be brought back: {}", sandbox.id(), e.getMessage());
             ending.end(sandbox, End.Cause.SERVER, "it could not be brought back: " + e.getMessage());
@@ -117,15 +117,17 @@ final class Recovery {
             stayPaused(sandbox, machine);
             return true;
         }
-        try {
-            machine.resume();
-            Guest guest = launch.greet(machine, sandbox.secret(), ADOPTION);
-            streams.recovered(sandbox, machine, guest, Observer.Recovery.ADOPTED);
-            return true;
-        } catch (SandboxException e) {
-            LOG.warn("sandbox {} is there but does not answer, starting it again: {}", sandbox.id(), e.getMessage());
-            return false;
+        machine.resume();
+        for (int attempt = 1; attempt <= ATTEMPTS && machine.isAlive() && !engine.isDraining(); attempt++) {
+            try {
+                Guest guest = launch.greet(machine, sandbox.secret(), ADOPTION);
+                streams.recovered(sandbox, machine, guest, Observer.Recovery.ADOPTED);
+                return true;
+            } catch (SandboxException e) {
+                LOG.warn("sandbox {} is there but does not answer: {}", sandbox.id(), e.getMessage());
+            }
         }
+        return false;
     }
 
     private void stayPaused(Sandbox sandbox, Machine machine) {

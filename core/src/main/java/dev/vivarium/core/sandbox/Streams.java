@@ -32,7 +32,7 @@ final class Streams {
     /// Binds a guest to its sandbox. Call it before the guest is used and after the sandbox can be found.
     void attach(Sandbox sandbox, Machine machine, Guest guest) {
         guest.keptBy(sandbox.custody());
-        guest.onLost(() -> lost(sandbox, machine, guest));
+        guest.onLost(() -> engine.tasks.start("lost-" + sandbox.id(), () -> lost(sandbox, machine, guest)));
     }
 
     /// The guest of a sandbox whose machine has just been thawed.
@@ -61,7 +61,7 @@ final class Streams {
                 return;
             }
         }
-        engine.tasks.start("reconnect-" + sandbox.id(), () -> reconnect(sandbox, machine, guest.loss()));
+        reconnect(sandbox, machine, guest.loss());
     }
 
     /// A frozen guest cannot hang up, so a stream that breaks during a pause means that the machine died, or that
@@ -83,6 +83,9 @@ final class Streams {
             } catch (SandboxException e) {
                 why = String.valueOf(e.getMessage());
             }
+        }
+        if (engine.isDraining()) {
+            return; // It fails because we leave; the next server will find it.
         }
         if (machine.isAlive()) {
             ending.end(sandbox, End.Cause.QUARANTINED, "its guest failed " + CHANCES + " times: " + why);

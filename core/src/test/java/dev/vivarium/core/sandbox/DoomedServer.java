@@ -1,0 +1,71 @@
+package dev.vivarium.core.sandbox;
+
+import dev.vivarium.core.guest.GuestBinary;
+import dev.vivarium.core.provider.process.ProcessProvider;
+import dev.vivarium.core.store.Db;
+import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.ThreadId;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.InstantSource;
+
+/// A server in a process of its own, to be killed without warning: one sandbox with a file and a background process,
+/// and one machine in the pool.
+record DoomedServer(Process process, SandboxId id, String backgroundPid) implements AutoCloseable {
+    static DoomedServer start(Path home) {
+        try {
+            Process process = new ProcessBuilder(
+                            Path.of(System.getProperty("java.home"), "bin", "java")
+                                    .toString(),
+                            "--enable-native-access=ALL-UNNAMED",
+                            "-XX:TieredStopAtLevel=1",
+                            "-cp",
+                            System.getProperty("java.class.path"),
+                            DoomedServer.class.getName(),
+                            home.toString())
+                    .redirectError(ProcessBuilder.Redirect.INHERIT)
+                    .start();
+            var lines = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+            return new DoomedServer(process, new SandboxId(lines.readLine()), lines.readLine());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    void kill() {
+        process.destroyForcibly().onExit().join();
+    }
+
+    @Override
+    public void close() {
+        kill();
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        Path home = Path.of(arguments[0]);
+        var provider = ProcessProvider.open(home, GuestBinary.extractTo(home));
+        var sandboxes = Sandboxes.open(
+                provider,
+                Db.sqlite(home.resolve("viv.db")),
+                House.plain().withPoolSize(1),
+                Observer.none(),
+                InstantSource.system());
+        while (sandboxes.pool().available() == 0) {
+            Thread.onSpinWait();
+        }
+        Sandbox sandbox =
+                sandboxes.open(NewSandbox.of(House.ANN, new ThreadId("t1"))).sandbox();
+        String pid = House.output(sandbox, "echo kept > file; setsid sleep 1000 >/dev/null 2>&1 & echo $!");
+        while (sandboxes.pool().available() == 0) {
+            Thread.onSpinWait();
+        }
+        System.out.println(sandbox.id() + "\n" + pid);
+        // Ends with its parent, should that be killed before it kills us.
+        Runtime.getRuntime().halt(System.in.read());
+    }
+}

@@ -1,0 +1,67 @@
+package dev.vivarium.core.sandbox;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SandboxInfo;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/// Remembers what an observer is told. Thread-safe.
+final class Recorder implements Observer {
+    final List<Origin> origins = new CopyOnWriteArrayList<>();
+    final List<SandboxInfo> reused = new CopyOnWriteArrayList<>();
+    final List<SandboxInfo> ended = new CopyOnWriteArrayList<>();
+    final List<Recovery> recoveries = new CopyOnWriteArrayList<>();
+    final List<SandboxId> orphans = new CopyOnWriteArrayList<>();
+    final List<SandboxId> notRemoved = new CopyOnWriteArrayList<>();
+    final List<Failure> poolFailures = new CopyOnWriteArrayList<>();
+    private final Set<Transition> visited = ConcurrentHashMap.newKeySet();
+
+    EnumSet<Transition> visited() {
+        return visited.isEmpty() ? EnumSet.noneOf(Transition.class) : EnumSet.copyOf(visited);
+    }
+
+    @Override
+    public void created(SandboxInfo sandbox, Origin origin, Duration took) {
+        origins.add(origin);
+    }
+
+    @Override
+    public void reused(SandboxInfo sandbox) {
+        reused.add(sandbox);
+    }
+
+    @Override
+    public void recovered(SandboxInfo sandbox, Recovery how) {
+        recoveries.add(how);
+    }
+
+    @Override
+    public void ended(SandboxInfo sandbox) {
+        ended.add(sandbox);
+    }
+
+    @Override
+    public void moved(SandboxId id, Transition transition) {
+        visited.add(transition);
+    }
+
+    @Override
+    public void orphanRemoved(SandboxId id) {
+        orphans.add(id);
+    }
+
+    @Override
+    public void removalFailed(SandboxId id, String why) {
+        notRemoved.add(id);
+    }
+
+    @Override
+    public void poolStartFailed(Failure failure) {
+        poolFailures.add(failure);
+    }
+}

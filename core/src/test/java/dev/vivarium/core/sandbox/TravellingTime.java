@@ -1,0 +1,37 @@
+package dev.vivarium.core.sandbox;
+
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.concurrent.atomic.AtomicLong;
+
+/// Real time that a test can jump ahead of, the time of day and elapsed time each on its own. Thread-safe.
+final class TravellingTime implements InstantSource, Ticker {
+    private final AtomicLong dayNanos = new AtomicLong();
+    private final AtomicLong elapsedNanos = new AtomicLong();
+
+    void advance(Duration time) {
+        dayNanos.addAndGet(time.toNanos());
+        elapsedNanos.addAndGet(time.toNanos());
+    }
+
+    /// Somebody sets the clock; no time passes.
+    void stepClock(Duration step) {
+        dayNanos.addAndGet(step.toNanos());
+    }
+
+    @Override
+    public Instant instant() {
+        return Instant.now().plusNanos(dayNanos.get());
+    }
+
+    @Override
+    public long nanos() {
+        return System.nanoTime() + elapsedNanos.get();
+    }
+
+    World world() {
+        return new World(this, this, new SecureRandom());
+    }
+}
