@@ -54,8 +54,21 @@ pub fn attach_image(image: &CStr, template: &CStr, ids: &Fd) -> Step<()> {
     await_sole_use(&backing)?;
     let (number, device) = bind_loop(&backing)?;
     note(number)?;
-    // A descriptor, not a name under /dev: the node may be missing there, and it cannot be swapped.
-    mount::ext4(&path(&format!("/proc/self/fd/{}", device.raw())), c"disk", ids)
+    mount_device(&device, ids)
+}
+
+/// By its descriptor, not by a name under /dev: the node may be missing there, and it cannot be swapped. The name of
+/// the link is what `df` shows inside.
+fn mount_device(device: &Fd, ids: &Fd) -> Step<()> {
+    let (name, here) = (c"sandbox-disk", libc::AT_FDCWD as isize);
+    let target = path(&format!("/proc/self/fd/{}", device.raw()));
+    // SAFETY: both names are C strings.
+    unsafe { syscall!(libc::SYS_symlinkat, target.as_ptr(), here, name.as_ptr()) }
+        .map_err(|e| failed("name the disk", e))?;
+    let mounted = mount::ext4(name, c"disk", ids);
+    // SAFETY: the name is a C string.
+    let _ = unsafe { syscall!(libc::SYS_unlinkat, here, name.as_ptr(), 0) };
+    mounted
 }
 
 /// Two loop devices on one image would destroy it. A write lease is granted only while nobody else has the file open,

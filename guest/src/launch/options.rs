@@ -73,3 +73,54 @@ impl<'a> Options<'a> {
 fn text(argument: &CStr) -> String {
     String::from_utf8_lossy(argument.to_bytes()).into_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COMPLETE: [&CStr; 16] = [
+        c"--lock",
+        c"l",
+        c"--stage",
+        c"s",
+        c"--directory",
+        c"d",
+        c"--base",
+        c"65536",
+        c"--disk-directory",
+        c"k",
+        c"--lower",
+        c"r",
+        c"--hide",
+        c"h",
+        c"--",
+        c"run",
+    ];
+
+    fn refusal(arguments: &[&CStr]) -> String {
+        Options::parse(arguments).err().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_complete_line_is_read() {
+        let Ok(options) = Options::parse(&COMPLETE) else { panic!("refused") };
+        assert_eq!((options.base, options.command, options.hidden.len()), (65536, &[c"run"][..], 1));
+        assert!(matches!(options.disk, Disk::Directory(path) if path == c"k"));
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        assert!(refusal(&COMPLETE[2..]).contains("--lock"));
+        assert!(refusal(&COMPLETE[..14]).contains("'--'"));
+        assert!(refusal(&COMPLETE[..15]).contains("no command"));
+        assert!(refusal(&[c"--bind", c"only", c"--", c"run"]).contains("two values"));
+        assert!(refusal(&[c"--what", c"x", c"--", c"run"]).contains("unknown option --what"));
+    }
+
+    #[test]
+    fn users_of_the_host_are_no_range() {
+        let mut arguments = COMPLETE;
+        arguments[7] = c"1000";
+        assert!(refusal(&arguments).contains("--base"));
+    }
+}

@@ -74,7 +74,7 @@ final class DebianImage {
 
     /// The host's own release and sources, if it is Debian: its mirror is one that it reaches.
     private static String release() {
-        return isDebian() ? osRelease().getProperty("VERSION_CODENAME", RELEASE) : RELEASE;
+        return isDebian() ? unquoted("VERSION_CODENAME", RELEASE) : RELEASE;
     }
 
     private static List<String> sources() {
@@ -87,7 +87,11 @@ final class DebianImage {
     }
 
     private static boolean isDebian() {
-        return osRelease().getProperty("ID", "").equals("debian");
+        return unquoted("ID", "").equals("debian");
+    }
+
+    private static String unquoted(String key, String otherwise) {
+        return osRelease().getProperty(key, otherwise).replace("\"", "");
     }
 
     private static Properties osRelease() {
