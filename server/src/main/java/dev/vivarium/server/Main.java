@@ -6,11 +6,9 @@ import dev.vivarium.policy.CommandPolicy;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.Settings;
 import dev.vivarium.server.telemetry.Logs;
-import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
+import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -18,7 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import sun.misc.Signal;
 
-/// `viv serve` and `viv image`. Standard output carries the answer: that the server is ready, and where.
+/// `viv serve`, `viv image` and `viv purge`. Standard output carries the answer: that the server is ready, and where.
 public final class Main {
     private static final int FAILED = 1;
     private static final int MISUSED = 2;
@@ -32,11 +30,14 @@ public final class Main {
             switch (arguments.length == 0 ? "" : arguments[0]) {
                 case "serve" -> serve(rest);
                 case "image" -> new ImageCommand(System.out::println).run(rest);
+                case "purge" ->
+                    new PurgeCommand(InstantSource.system(), System.out::println).run(rest, System.getenv());
                 default ->
                     exit(
                             MISUSED,
                             "usage: viv serve [--port 8000] [--host 127.0.0.1] [--home DIR] …\n"
-                                    + "       viv image build | import NAME SOURCE | list | remove NAME");
+                                    + "       viv image build | import NAME SOURCE | list | remove NAME\n"
+                                    + "       viv purge [--home DIR]");
             }
         } catch (SandboxException e) {
             exit(
@@ -54,9 +55,9 @@ public final class Main {
         var log = LoggerFactory.getLogger(Main.class);
         log.info("vivarium {} with {}", Version.current(), settings.chosen());
         warn(log, config);
-        makeHome(config.home());
+        var home = Home.occupy(config.home());
         var vivarium = Vivarium.start(config, Providers.open(config));
-        stopOnSignal(log, vivarium, config);
+        stopOnSignal(log, home, vivarium, config);
         System.out.println("ready on " + vivarium.uri());
         System.out.println(
                 config.apiKey().isPresent()
@@ -74,18 +75,9 @@ public final class Main {
         }
     }
 
-    private static void makeHome(Path home) {
-        try {
-            var ours = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
-            Files.createDirectories(home, ours);
-        } catch (IOException e) {
-            throw new UncheckedIOException("making the home directory " + home, e);
-        }
-    }
-
     /// The first signal stops with grace, the second at once. The worker that stops must not be a daemon, as the
     /// one that brings the signal is: the process would end under it.
-    private static void stopOnSignal(Logger log, Vivarium vivarium, Config config) {
+    private static void stopOnSignal(Logger log, Home home, Vivarium vivarium, Config config) {
         var stopping = new AtomicBoolean();
         for (String name : List.of("TERM", "INT")) {
             Signal.handle(new Signal(name), signal -> {
@@ -97,6 +89,7 @@ public final class Main {
                             "stopping: running requests have {} s",
                             config.http().stopGrace().toSeconds());
                     vivarium.stop(config.http().stopGrace());
+                    home.close();
                     log.info("stopped; sandboxes go on");
                     System.exit(0);
                 });

@@ -13,6 +13,7 @@ import dev.vivarium.server.settings.EngineConfig;
 import dev.vivarium.server.telemetry.Metrics;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 
@@ -38,7 +39,7 @@ public final class Vivarium implements AutoCloseable {
         try (var undo = new Undo()) {
             undo.add(provider::close);
             var clock = InstantSource.system();
-            var db = undo.add(Db.sqlite(config.home().resolve("vivarium.db")));
+            var db = undo.add(Db.sqlite(database(config.home())));
             var keys = Keys.open(db, config.home(), config.apiKey(), clock);
             var metrics = new Metrics();
             var telemetry = new Telemetry(metrics);
@@ -50,6 +51,11 @@ public final class Vivarium implements AutoCloseable {
             undo.keep();
             return new Vivarium(db, provider, sandboxes, edge);
         }
+    }
+
+    /// The database of a home.
+    static Path database(Path home) {
+        return home.resolve("vivarium.db");
     }
 
     /// Where it answers.

@@ -1,0 +1,54 @@
+package dev.vivarium.server;
+
+import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.store.Db;
+import dev.vivarium.core.store.SandboxRow;
+import dev.vivarium.core.store.SandboxRows;
+import dev.vivarium.model.End;
+import dev.vivarium.server.settings.Config;
+import dev.vivarium.server.settings.Settings;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/// `viv purge`: ends every sandbox of a home whose server does not run, and removes its processes, mounts, cgroups and
+/// disk. Images and keys stay. Thread-safe.
+final class PurgeCommand {
+    private final InstantSource clock;
+    private final Consumer<String> out;
+
+    PurgeCommand(InstantSource clock, Consumer<String> out) {
+        this.clock = clock;
+        this.out = out;
+    }
+
+    void run(List<String> arguments, Map<String, String> environment) {
+        var config = Config.of(Settings.read(arguments, environment, Path.of("")));
+        if (!Files.isDirectory(config.home())) {
+            return;
+        }
+        try (var _ = Home.occupy(config.home());
+                var provider = Providers.open(config);
+                var db = Db.sqlite(Vivarium.database(config.home()))) {
+            var rows = new SandboxRows(db);
+            // The rows go first: a server that starts after a purge cut short must not bring a sandbox back without
+            // its files, and removes what is left as orphans.
+            endRows(rows);
+            for (var id : provider.survivors()) {
+                provider.remove(id, Provider.Disk.ERASE);
+                out.accept(id.value());
+            }
+        }
+    }
+
+    private void endRows(SandboxRows rows) {
+        var end = new End(End.Cause.USER, "purged with its home", clock.instant());
+        for (var row : rows.alive()) {
+            rows.forgetUnowned(row.id());
+            rows.end(row.id(), SandboxRow.Phase.TERMINATED, end);
+        }
+    }
+}

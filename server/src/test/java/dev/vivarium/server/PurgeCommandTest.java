@@ -1,0 +1,97 @@
+package dev.vivarium.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.vivarium.model.Command;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.UserId;
+import dev.vivarium.server.settings.Config;
+import dev.vivarium.server.settings.Settings;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class PurgeCommandTest {
+    private static final ThreadId THREAD = new ThreadId("t1");
+    private static final Map<String, String> ENVIRONMENT = Map.of("VIV_PROVIDER", "process", "POOL_SIZE", "0");
+
+    @TempDir
+    private Path home;
+
+    private final List<String> removed = new ArrayList<>();
+
+    @Test
+    void whatAServerLeftRunningIsEndedAndItsThreadIsFree() {
+        SandboxId id;
+        try (var server = start()) {
+            var sandbox = server.sandboxes()
+                    .open(NewSandbox.of(new UserId("alice"), THREAD))
+                    .sandbox();
+            sandbox.exec(Command.shell("sleep 1000")).detach();
+            id = sandbox.id();
+        }
+        purge();
+        assertThat(removed).containsExactly(id.value());
+        try (var provider = Providers.open(config())) {
+            assertThat(provider.survivors()).isEmpty();
+        }
+        try (var server = start()) {
+            assertThat(server.sandboxes().find(THREAD)).isEmpty();
+        }
+    }
+
+    @Test
+    void aHomeWhoseServerRunsIsLeftAlone() {
+        try (var _ = Home.occupy(home);
+                var server = start()) {
+            var sandbox = server.sandboxes()
+                    .open(NewSandbox.of(new UserId("alice"), THREAD))
+                    .sandbox();
+            assertThatThrownBy(this::purge)
+                    .isInstanceOfSatisfying(
+                            SandboxException.class,
+                            e -> assertThat(e.failure()).isInstanceOf(Failure.ProviderFailed.class))
+                    .hasMessageContaining("a server runs on it");
+            assertThat(sandbox.exec(Command.shell("true")).collect().exit().code())
+                    .isZero();
+        }
+        purge();
+        assertThat(removed).hasSize(1);
+    }
+
+    @Test
+    void purgingTwiceOrAHomeThatIsNotThereIsFine() {
+        purge();
+        purge();
+        new PurgeCommand(InstantSource.system(), removed::add)
+                .run(List.of("--home", home.resolve("absent").toString()), ENVIRONMENT);
+        assertThat(removed).isEmpty();
+        assertThat(Files.exists(home.resolve("absent"))).isFalse();
+    }
+
+    private void purge() {
+        new PurgeCommand(InstantSource.system(), removed::add).run(arguments(), ENVIRONMENT);
+    }
+
+    private Vivarium start() {
+        return Vivarium.start(config(), Providers.open(config()));
+    }
+
+    private Config config() {
+        return Config.of(Settings.read(arguments(), ENVIRONMENT, Path.of("")));
+    }
+
+    private List<String> arguments() {
+        return List.of("--home", home.toString(), "--port", "0");
+    }
+}
