@@ -52,42 +52,61 @@ final class Creation {
         if (entry == Capacity.Entry.FULL) {
             throw new SandboxException(new Failure.AtCapacity(capacity.limit(), retryAfter()));
         }
-        Optional<Sandbox> warm;
+        Optional<Prepared> warm;
         try {
-            warm = fromPool(request);
-            if (warm.isEmpty()) {
-                if (entry == Capacity.Entry.ENTERED_BY_SACRIFICE) {
-                    pool.sacrifice();
-                }
-                awaitColdStart();
-            }
+            warm = prepare(request, entry);
         } catch (RuntimeException e) {
             capacity.leave();
             throw e;
         }
-        Sandbox sandbox = warm.isPresent() ? warm.get() : coldStart(request);
+        // From here on the sandbox can be found, and whoever ends it gives its place back.
+        Sandbox sandbox = warm.isPresent() ? handOut(warm.get()) : coldStart(request);
         Observer.Origin origin = warm.isPresent() ? Observer.Origin.WARM : Observer.Origin.COLD;
         Duration took = Duration.ofNanos(engine.world.nanos() - began);
         engine.tell(observer -> observer.created(sandbox.info(), origin, took));
         return sandbox;
     }
 
-    private Optional<Sandbox> fromPool(NewSandbox request) {
+    /// A machine of the pool that has an owner.
+    private record Prepared(SandboxRow row, Launched launched) {}
+
+    /// A machine of the pool, or nothing and the right to make a cold start. Who waited for that right may find
+    /// that the pool has a machine by then.
+    private Optional<Prepared> prepare(NewSandbox request, Capacity.Entry entry) {
+        Optional<Prepared> warm = fromPool(request);
+        if (warm.isPresent()) {
+            return warm;
+        }
+        if (entry == Capacity.Entry.ENTERED_BY_SACRIFICE) {
+            pool.sacrifice();
+        }
+        awaitColdStart();
+        try (var undo = new Undo()) {
+            undo.add("give way to the next cold start", coldStarts::release);
+            warm = fromPool(request);
+            if (warm.isEmpty()) {
+                undo.keep();
+            }
+            return warm;
+        }
+    }
+
+    private Optional<Prepared> fromPool(NewSandbox request) {
         while (true) {
             Optional<Pool.Warm> taken = pool.take(limits(request));
             if (taken.isEmpty()) {
                 return Optional.empty();
             }
-            Optional<Sandbox> sandbox = handOut(taken.get(), request);
-            if (sandbox.isPresent()) {
-                return sandbox;
+            Optional<Prepared> prepared = personalise(taken.get(), request);
+            if (prepared.isPresent()) {
+                return prepared;
             }
         }
     }
 
     /// Gives a machine of the pool its owner, limits and environment. Nothing if it died over that; then the next
     /// one may do.
-    private Optional<Sandbox> handOut(Pool.Warm warm, NewSandbox request) {
+    private Optional<Prepared> personalise(Pool.Warm warm, NewSandbox request) {
         SandboxRow row = row(request, Phase.RUNNING, Optional.of(warm.row()));
         Launched launched = warm.launched();
         try (var undo = new Undo()) {
@@ -100,16 +119,20 @@ final class Creation {
                     () -> engine.rows.end(row.id(), Phase.FAILED, failedToStart("it died in the pool")));
             launch.personalise(launched, warm.row().limits(), row.limits());
             undo.keep();
+            return Optional.of(new Prepared(row, launched));
         } catch (SandboxException e) {
             if (e.failure().owner() == Failure.Owner.PLATFORM && !(e.failure() instanceof Failure.StoreFailed)) {
                 return Optional.empty();
             }
             throw e;
         }
-        var sandbox = new Sandbox(engine, streams, row, new State.Creating());
+    }
+
+    private Sandbox handOut(Prepared prepared) {
+        var sandbox = new Sandbox(engine, streams, prepared.row(), new State.Creating());
         engine.registry.add(sandbox);
-        run(sandbox, launched);
-        return Optional.of(sandbox);
+        run(sandbox, prepared.launched());
+        return sandbox;
     }
 
     private Sandbox coldStart(NewSandbox request) {

@@ -110,7 +110,8 @@ final class Pool {
         engine.tasks.start("discard-" + warm.row().id(), () -> discard(warm));
     }
 
-    private void forget(SandboxId id) {
+    /// Removes a machine that has no owner, and its row.
+    void forget(SandboxId id) {
         try (var undo = new Undo()) {
             undo.add("forget the row of " + id, () -> engine.rows.forgetUnowned(id));
             undo.add("remove machine " + id, () -> ending.remove(id));
@@ -192,12 +193,9 @@ final class Pool {
         }
     }
 
-    /// Takes back a machine that an earlier server kept warm, if it lives and there is room; removes it otherwise.
+    /// Takes back a machine that an earlier server kept warm, if it lives; removes it otherwise. Its place in the
+    /// pool must have been taken.
     void adopt(SandboxRow row) {
-        if (!capacity.enterPool()) {
-            forget(row.id());
-            return;
-        }
         try (var undo = new Undo()) {
             undo.add("give back its place", capacity::leavePool);
             undo.add("forget " + row.id(), () -> forget(row.id()));

@@ -57,10 +57,19 @@ final class Recovery {
             switch (row.phase()) {
                 case RUNNING -> find(row, Status.RUNNING);
                 case PAUSED -> find(row, Status.PAUSED);
-                case POOLED -> background("adopt-" + row.id(), () -> pool.adopt(row));
+                case POOLED -> findWarm(row);
                 case CREATING -> background("abandon-" + row.id(), () -> abandon(row));
                 case TERMINATED, FAILED -> engine.registry.release(row.id());
             }
+        }
+    }
+
+    /// Its place is taken now, before the pool would start another machine for it.
+    private void findWarm(SandboxRow row) {
+        if (capacity.enterPool()) {
+            background("adopt-" + row.id(), () -> pool.adopt(row));
+        } else {
+            background("discard-" + row.id(), () -> pool.forget(row.id()));
         }
     }
 

@@ -143,7 +143,9 @@ public final class Sandbox {
             State.Running running = (State.Running) move.before();
             engine.rows.phase(id(), Phase.PAUSED);
             freeze(running.machine());
-            move.to(new State.Paused(running.machine(), new State.Frozen(Optional.of(running.guest()))));
+            if (!move.to(new State.Paused(running.machine(), new State.Frozen(Optional.of(running.guest()))))) {
+                requireNotEnded();
+            }
         }
         lease.touch();
         engine.tell(observer -> observer.paused(info()));
@@ -160,13 +162,24 @@ public final class Sandbox {
         }
         try (Lifecycle.Move move = begun.get()) {
             State.Paused paused = (State.Paused) move.before();
-            engine.rows.phase(id(), Phase.RUNNING);
-            paused.machine().resume();
-            Guest guest = streams.thawed(this, paused);
-            move.to(new State.Running(paused.machine(), guest));
+            if (!move.to(new State.Running(paused.machine(), thaw(paused)))) {
+                requireNotEnded();
+            }
         }
         lease.touch();
         engine.tell(observer -> observer.resumed(info()));
+    }
+
+    private Guest thaw(State.Paused paused) {
+        try (var undo = new Undo()) {
+            undo.add("save " + id() + " as paused", () -> engine.rows.phase(id(), Phase.PAUSED));
+            engine.rows.phase(id(), Phase.RUNNING);
+            undo.add("freeze " + id() + " again", paused.machine()::pause);
+            paused.machine().resume();
+            Guest guest = streams.thawed(this, paused);
+            undo.keep();
+            return guest;
+        }
     }
 
     private void freeze(Machine machine) {

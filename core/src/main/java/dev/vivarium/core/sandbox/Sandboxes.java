@@ -74,7 +74,15 @@ public final class Sandboxes implements AutoCloseable {
     }
 
     static Sandboxes open(Provider provider, Db db, SandboxesConfig config, Observer observer, World world) {
-        return new Sandboxes(new Engine(provider, new SandboxRows(db), config, observer, world));
+        var engine = new Engine(provider, new SandboxRows(db), config, observer, world);
+        try {
+            return new Sandboxes(engine);
+        } catch (RuntimeException e) {
+            engine.startDraining();
+            engine.tasks.close();
+            engine.loop.close();
+            throw e;
+        }
     }
 
     /// The thread's sandbox; made if it has none. Of several calls at once for one thread, one makes it. Fails with
@@ -110,8 +118,9 @@ public final class Sandboxes implements AutoCloseable {
         }
         try {
             // Another caller may have finished between the look and the claim.
-            if (engine.registry.find(request.thread()).isPresent()) {
-                mine.completeExceptionally(new SandboxException(new Failure.NoSandboxForThread(request.thread())));
+            Optional<Sandbox> finished = engine.registry.find(request.thread());
+            if (finished.isPresent()) {
+                mine.complete(finished.get());
                 return Optional.empty();
             }
             Sandbox sandbox = creation.create(request);

@@ -116,6 +116,18 @@ class LifecycleTest {
     }
 
     @Test
+    void aResumeThatFailsLeavesTheSandboxPaused() {
+        Sandbox sandbox = house.sandbox("t1");
+        sandbox.pause();
+        house.provider.fail(Step.RESUME, 1);
+        failure(Failure.ProviderFailed.class, sandbox::resume);
+        assertThat(sandbox.info().status()).isEqualTo(Status.PAUSED);
+        assertThat(house.rowsAlive()).allMatch(row -> row.phase().name().equals("PAUSED"));
+        sandbox.resume();
+        assertThat(output(sandbox, "echo on")).isEqualTo("on");
+    }
+
+    @Test
     void aPausedSandboxCanBeEnded() {
         Sandbox sandbox = house.sandbox("t1");
         sandbox.pause();
