@@ -33,10 +33,9 @@ final class Custody implements Keeper {
                 takeSlot();
                 sandbox.lease().began();
             }
-            case READ, WRITE, STAT, LIST, MKDIR, MOVE, REMOVE, DIAL ->
-                sandbox.lease().began();
-            // Somebody who only looks does not keep it alive.
-            case WATCH, STATS, SETUP -> {}
+            case READ, WRITE, MKDIR, MOVE, REMOVE, DIAL -> sandbox.lease().began();
+            // Somebody who only looks does not keep it alive. (Sandbox.files() does: it is asked for by a user.)
+            case STAT, LIST, WATCH, STATS, SETUP -> {}
         }
     }
 
@@ -47,9 +46,8 @@ final class Custody implements Keeper {
                 commands.decrementAndGet();
                 sandbox.lease().ended();
             }
-            case READ, WRITE, STAT, LIST, MKDIR, MOVE, REMOVE, DIAL ->
-                sandbox.lease().ended();
-            case WATCH, STATS, SETUP -> {}
+            case READ, WRITE, MKDIR, MOVE, REMOVE, DIAL -> sandbox.lease().ended();
+            case STAT, LIST, WATCH, STATS, SETUP -> {}
         }
     }
 

@@ -33,6 +33,14 @@ public final class Sandbox {
     /// How long a call waits for a sandbox that is being found again.
     private static final Duration PATIENCE = Duration.ofSeconds(15);
 
+    private static final Map<String, String> ORDINARY_ENV = Map.of(
+            "USER", "sandboxuser",
+            "LOGNAME", "sandboxuser",
+            "SHELL", "/bin/bash",
+            "LANG", "C.UTF-8");
+
+    private static final Map<String, String> NO_TERMINAL = Map.of("TERM", "dumb");
+
     private final Engine engine;
     private final Streams streams;
     private final SandboxRow row;
@@ -81,17 +89,23 @@ public final class Sandbox {
 
     /// Starts a command with the sandbox's own environment under the command's. Close the result.
     public Execution exec(Command command) {
-        return Execution.start(guest(), withEnv(command));
+        return Execution.start(guest(), withEnv(command, NO_TERMINAL));
     }
 
     /// Opens a terminal that runs `command`. Close the result.
     public Terminal terminal(Command command, int columns, int rows) {
-        return Terminal.open(guest(), withEnv(command), columns, rows);
+        return Terminal.open(guest(), withEnv(command, Map.of()), columns, rows);
     }
 
     /// Its files, for as long as the present stream to its guest lasts; ask again for each use.
     public Workspace files() {
         return new Workspace(guest());
+    }
+
+    /// Its files for whoever only looks: does not extend the lease.
+    public Workspace look() {
+        engine.refuseWhileDraining();
+        return new Workspace(running().guest());
     }
 
     /// Connects to a port that something inside listens on. Close the result.
@@ -255,11 +269,12 @@ public final class Sandbox {
         return new SandboxException(new Failure.SandboxNotRunning(id(), status));
     }
 
-    private Command withEnv(Command command) {
-        if (row.env().isEmpty()) {
-            return command;
-        }
-        Map<String, String> env = new HashMap<>(row.env());
+    /// What an ordinary program expects to find, under the sandbox's own, under the command's.
+    private Command withEnv(Command command, Map<String, String> ofItsKind) {
+        Map<String, String> env = new HashMap<>(ORDINARY_ENV);
+        env.put("HOME", workspace());
+        env.putAll(ofItsKind);
+        env.putAll(row.env());
         env.putAll(command.env());
         return command.withEnv(env);
     }
