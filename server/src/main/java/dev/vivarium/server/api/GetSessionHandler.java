@@ -38,7 +38,7 @@ public final class GetSessionHandler {
     /// A frozen guest cannot count.
     private static OptionalLong files(Sandbox sandbox) {
         return sandbox.info().status() == Status.RUNNING
-                ? OptionalLong.of(sandbox.files().list("", Depth.ALL, 1).totalFiles())
+                ? OptionalLong.of(sandbox.look().list("", Depth.ALL, 1).totalFiles())
                 : OptionalLong.empty();
     }
 }

@@ -88,28 +88,32 @@ final class Multipart implements MultiPart.Parser.Listener {
 
     @Override
     public void onPartHeaders() {
-        if (disposition == null) {
-            throw invalid("has a part without Content-Disposition");
-        }
-        var parsed = ContentDisposition.parse(disposition);
-        parts.begin(parsed.name().orElseThrow(() -> invalid("has a part without a name")), parsed.filename());
+        guarded(() -> {
+            if (disposition == null) {
+                throw invalid("has a part without Content-Disposition");
+            }
+            var parsed = ContentDisposition.parse(disposition);
+            parts.begin(parsed.name().orElseThrow(() -> invalid("has a part without a name")), parsed.filename());
+        });
     }
 
     @Override
     public void onPartContent(Content.Chunk chunk) {
         ByteBuffer buffer = chunk.getByteBuffer();
-        if (buffer.hasArray()) {
-            parts.content(buffer.array(), buffer.arrayOffset() + buffer.position(), buffer.remaining());
-        } else {
-            byte[] bytes = new byte[buffer.remaining()];
-            buffer.duplicate().get(bytes);
-            parts.content(bytes, 0, bytes.length);
-        }
+        guarded(() -> {
+            if (buffer.hasArray()) {
+                parts.content(buffer.array(), buffer.arrayOffset() + buffer.position(), buffer.remaining());
+            } else {
+                byte[] bytes = new byte[buffer.remaining()];
+                buffer.duplicate().get(bytes);
+                parts.content(bytes, 0, bytes.length);
+            }
+        });
     }
 
     @Override
     public void onPartEnd() {
-        parts.end();
+        guarded(parts::end);
     }
 
     @Override
@@ -117,10 +121,23 @@ final class Multipart implements MultiPart.Parser.Listener {
         complete = true;
     }
 
-    /// Ours pass through; what the parser itself finds wrong is the caller's fault.
     @Override
     public void onFailure(Throwable cause) {
-        failure = cause instanceof SandboxException ours ? ours : invalid("cannot be read: " + cause.getMessage());
+        guarded(() -> {
+            throw invalid("cannot be read: " + cause.getMessage());
+        });
+    }
+
+    /// Keeps the first failure and does nothing after it. The parser swallows what a listener throws: without this,
+    /// a refused file would be taken.
+    private void guarded(Runnable step) {
+        if (failure == null) {
+            try {
+                step.run();
+            } catch (RuntimeException e) {
+                failure = e;
+            }
+        }
     }
 
     private static SandboxException invalid(String rule) {

@@ -1,0 +1,155 @@
+package dev.vivarium.testing;
+
+import dev.vivarium.json.Json;
+import dev.vivarium.json.JsonFields;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpHeaders;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+
+/// The HTTP API as bare as a client can have it: text in, status and text out. Thread-safe.
+public final class Api {
+    private static final HttpClient CLIENT =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private final URI server;
+    private final String key;
+
+    public Api(URI server, String key) {
+        this.server = server;
+        this.key = key;
+    }
+
+    /// What the server said.
+    public record Answer(int status, HttpHeaders headers, byte[] bytes) {
+        public String text() {
+            return new String(bytes, StandardCharsets.UTF_8);
+        }
+
+        public JsonFields json() {
+            return Json.answer(text());
+        }
+    }
+
+    /// The same server for somebody with another key.
+    public Api with(String otherKey) {
+        return new Api(server, otherKey);
+    }
+
+    /// The same server for a user with a key of their own.
+    public Api as(String user) {
+        return with(post("/admin/keys", "{\"user_id\":\"" + user + "\"}").json().string("key"));
+    }
+
+    public Answer get(String path) {
+        return send(request(path).GET());
+    }
+
+    public Answer post(String path, String json) {
+        return post(path, "application/json", BodyPublishers.ofString(json));
+    }
+
+    public Answer post(String path, String contentType, BodyPublisher body) {
+        return send(request(path).header("Content-Type", contentType).POST(body));
+    }
+
+    public Answer method(String method, String path) {
+        return send(request(path).method(method, BodyPublishers.noBody()));
+    }
+
+    /// A new session of a thread that nobody else uses; its id.
+    public String session() {
+        return post("/create_session", "{\"user_id\":\"u\",\"thread_id\":\"" + thread() + "\"}")
+                .json()
+                .string("session_id");
+    }
+
+    /// The name of a thread that nobody else uses.
+    public static String thread() {
+        return "thread-" + Long.toHexString(ThreadLocalRandom.current().nextLong());
+    }
+
+    /// Runs a command and waits for its result.
+    public JsonFields execute(String session, String command) {
+        return post("/execute", command(session, command)).json();
+    }
+
+    /// The body of a request to run a command.
+    public static String command(String session, String command) {
+        return command(session, command, "");
+    }
+
+    /// The same with more fields, such as `"timeout": 1`.
+    public static String command(String session, String command, String more) {
+        String body = new String(
+                Json.bytes(out -> {
+                    out.writeStringProperty("session_id", session);
+                    out.writeStringProperty("command", command);
+                }),
+                StandardCharsets.UTF_8);
+        return more.isEmpty() ? body : body.substring(0, body.length() - 1) + "," + more + "}";
+    }
+
+    /// Uploads text as the file that `filename` names.
+    public Answer upload(String session, String filename, String content) {
+        return upload(
+                form().field("session_id", session).field("filename", filename).file("own-name", content));
+    }
+
+    public Answer upload(Form form) {
+        return post("/upload_file", form.contentType(), BodyPublishers.ofByteArray(form.end()));
+    }
+
+    public static Form form() {
+        return new Form();
+    }
+
+    public Answer download(String session, String filename) {
+        byte[] body = Json.bytes(out -> {
+            out.writeStringProperty("session_id", session);
+            out.writeStringProperty("filename", filename);
+        });
+        return post("/download_file", "application/json", BodyPublishers.ofByteArray(body));
+    }
+
+    /// Begins to run a command and returns its events as they come.
+    public InputStream stream(String body, String mediaType) {
+        var request = request("/execute")
+                .header("Content-Type", "application/json")
+                .header("Accept", mediaType)
+                .POST(BodyPublishers.ofString(body))
+                .build();
+        return exchange(request, BodyHandlers.ofInputStream()).body();
+    }
+
+    public HttpRequest.Builder request(String path) {
+        return HttpRequest.newBuilder(server.resolve(path)).timeout(PATIENCE).header("Authorization", "Bearer " + key);
+    }
+
+    public static Answer send(HttpRequest.Builder request) {
+        var response = exchange(request.build(), BodyHandlers.ofByteArray());
+        return new Answer(response.statusCode(), response.headers(), response.body());
+    }
+
+    private static <T> HttpResponse<T> exchange(HttpRequest request, HttpResponse.BodyHandler<T> handler) {
+        try {
+            return CLIENT.send(request, handler);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+package dev.vivarium.testing;
+
+import dev.vivarium.core.guest.GuestBinary;
+import dev.vivarium.core.provider.FileTrees;
+import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.provider.oci.OciConfig;
+import dev.vivarium.core.provider.oci.OciProvider;
+import dev.vivarium.core.provider.oci.OciRuntime;
+import dev.vivarium.core.provider.process.ProcessProvider;
+import dev.vivarium.core.sandbox.Sandboxes;
+import dev.vivarium.server.Vivarium;
+import dev.vivarium.server.settings.Config;
+import dev.vivarium.server.settings.Settings;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+
+/// A real server on a free port, with a home of its own; closing it removes everything, sandboxes included.
+/// Thread-safe.
+public final class TestServer implements AutoCloseable {
+    /// What a test does is not news. Held, because the log manager would forget the levels with the loggers.
+    private static final List<Logger> QUIET = List.of(
+            Logger.getLogger("dev.vivarium.server.telemetry"),
+            Logger.getLogger("dev.vivarium.core.provider.process"),
+            Logger.getLogger("org.eclipse.jetty"));
+
+    static {
+        QUIET.forEach(logger -> logger.setLevel(Level.SEVERE));
+    }
+
+    private final Path home;
+    private final Opener opener;
+    private final Config config;
+    private volatile Vivarium server;
+
+    private TestServer(Path home, Opener opener, Config config) {
+        this.home = home;
+        this.opener = opener;
+        this.config = config;
+        this.server = Vivarium.start(config, open());
+    }
+
+    /// How a provider is opened on a home.
+    @FunctionalInterface
+    public interface Opener {
+        Provider open(Path home, Path guestBinary);
+    }
+
+    /// A server whose sandboxes are plain processes. `arguments` are those of `viv serve`; the pool is empty unless
+    /// they say otherwise.
+    public static TestServer start(String... arguments) {
+        return start(ProcessProvider::open, arguments);
+    }
+
+    /// A server whose sandboxes are isolated by crun; needs root.
+    public static TestServer startIsolated(String... arguments) {
+        return start((home, guest) -> OciProvider.open(OciConfig.of(home, guest, OciRuntime.CRUN)), arguments);
+    }
+
+    public static TestServer start(Opener opener, String... arguments) {
+        try {
+            Path home = Files.createTempDirectory("viv-").toRealPath();
+            var all = new ArrayList<>(List.of("--port", "0", "--home", home.toString()));
+            all.addAll(List.of(arguments));
+            if (!all.contains("--pool-size")) {
+                all.addAll(List.of("--pool-size", "0"));
+            }
+            return new TestServer(home, opener, Config.of(Settings.read(all, Map.of(), home)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    public URI uri() {
+        return server.uri();
+    }
+
+    public Path home() {
+        return home;
+    }
+
+    public String adminKey() {
+        try {
+            return Files.readString(home.resolve("credentials")).strip();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /// The engine behind it.
+    public Sandboxes sandboxes() {
+        return server.sandboxes();
+    }
+
+    /// The API as the admin uses it.
+    public Api api() {
+        return new Api(uri(), adminKey());
+    }
+
+    /// Stops with grace, as a signal does; sandboxes go on.
+    public void stop(Duration grace) {
+        server.stop(grace);
+    }
+
+    /// Stops and starts again on the same home, as an operator would. The port changes.
+    public void restart() {
+        server.close();
+        server = Vivarium.start(config, open());
+    }
+
+    private Provider open() {
+        return opener.open(home, GuestBinary.extractTo(home.resolve("bin")));
+    }
+
+    @Override
+    public void close() {
+        server.close();
+        try (var provider = open()) {
+            for (var id : provider.survivors()) {
+                provider.remove(id, Provider.Disk.ERASE);
+            }
+        }
+        try {
+            FileTrees.delete(home);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
