@@ -7,6 +7,7 @@ import dev.vivarium.core.sandbox.SandboxesConfig;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.server.http.Edge;
 import dev.vivarium.server.http.Gate;
+import dev.vivarium.server.http.Route;
 import dev.vivarium.server.http.Router;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.EngineConfig;
@@ -16,6 +17,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 
 /// One running server: the store, the engine and the HTTP edge in front of them. Sandboxes outlive it. Thread-safe.
 public final class Vivarium implements AutoCloseable {
@@ -24,12 +26,14 @@ public final class Vivarium implements AutoCloseable {
     private final Db db;
     private final Provider provider;
     private final Sandboxes sandboxes;
+    private final Router router;
     private final Edge edge;
 
-    private Vivarium(Db db, Provider provider, Sandboxes sandboxes, Edge edge) {
+    private Vivarium(Db db, Provider provider, Sandboxes sandboxes, Router router, Edge edge) {
         this.db = db;
         this.provider = provider;
         this.sandboxes = sandboxes;
+        this.router = router;
         this.edge = edge;
     }
 
@@ -47,9 +51,10 @@ public final class Vivarium implements AutoCloseable {
             metrics.watch(sandboxes::pool);
             var gate = new Gate();
             var parts = new Routes.Parts(config, db, provider, sandboxes, keys, telemetry, metrics);
-            var edge = undo.add(Edge.start(config.http(), new Router(Routes.of(parts, gate, clock)), keys, gate));
+            var router = new Router(Routes.of(parts, gate, clock));
+            var edge = undo.add(Edge.start(config.http(), router, keys, gate));
             undo.keep();
-            return new Vivarium(db, provider, sandboxes, edge);
+            return new Vivarium(db, provider, sandboxes, router, edge);
         }
     }
 
@@ -61,6 +66,11 @@ public final class Vivarium implements AutoCloseable {
     /// Where it answers.
     public URI uri() {
         return edge.uri();
+    }
+
+    /// What it answers to.
+    public List<Route> routes() {
+        return router.routes();
     }
 
     /// The engine behind it.

@@ -9,6 +9,7 @@ import dev.vivarium.core.provider.oci.OciRuntime;
 import dev.vivarium.core.provider.process.ProcessProvider;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.server.Vivarium;
+import dev.vivarium.server.http.Route;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.Settings;
 import java.io.IOException;
@@ -93,6 +94,11 @@ public final class TestServer implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /// What it answers to.
+    public List<Route> routes() {
+        return server.routes();
     }
 
     /// The engine behind it.

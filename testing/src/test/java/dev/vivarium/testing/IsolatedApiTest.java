@@ -1,0 +1,126 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.vivarium.json.JsonFields;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/// What only an isolated sandbox can promise, through the API. Needs root and crun.
+@Tag("root")
+class IsolatedApiTest {
+    private static TestServer server;
+    private static Api api;
+    private String session;
+
+    @BeforeAll
+    static void start() {
+        server = TestServer.startIsolated(
+                "--memory-mb", "128", "--processes", "64", "--disk-mb", "64", "--cpus", "1", "--pool-size", "1");
+        api = server.api();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @BeforeEach
+    void open() {
+        session = api.session();
+    }
+
+    @Test
+    void commandsRunAsTheSandboxUserInTheWorkspace() {
+        assertThat(api.execute(session, "id -un; pwd; echo $HOME; echo x > f; stat -c %U f")
+                        .string("stdout"))
+                .isEqualTo("sandboxuser\n/workspace\n/workspace\nsandboxuser\n");
+    }
+
+    @Test
+    void aMemoryEaterDiesAndTheSessionLives() {
+        var result = run("python3 -c 'x = bytearray(1 << 30)' || tail /dev/zero", 30);
+
+        assertThat(result.integer("exit_code")).isNotZero();
+        assertAlive();
+    }
+
+    @Test
+    void aCommandThatTheKernelKilledForMemorySaysSo() {
+        var result = run("exec tail /dev/zero", 60);
+
+        assertThat(result.string("cause")).isEqualTo("oom");
+        assertThat(result.integer("exit_code")).isEqualTo(137);
+        assertAlive();
+    }
+
+    @Test
+    void aForkBombIsBoundedAndEnds() {
+        var result = run("f() { f | f & }; f; sleep 1; echo over", 5);
+
+        assertThat(result.integer("execution_time_ms")).isLessThan(60_000);
+        assertAlive();
+    }
+
+    @Test
+    void aDiskFillerIsStoppedByTheKernel() {
+        var result = run("head -c 500M /dev/zero > fill; echo $?; stat -c %s fill", 60);
+
+        String[] lines = result.string("stdout").strip().split("\n");
+        assertThat(lines[0]).isNotEqualTo("0");
+        assertThat(Long.parseLong(lines[1])).isLessThan(64L << 20);
+        assertThat(api.upload(session, "more", "x".repeat(1_000_000)).status()).isEqualTo(507);
+        assertThat(run("rm fill; echo free > after; cat after", 10).string("stdout"))
+                .isEqualTo("free\n");
+    }
+
+    @Test
+    void whoIgnoresSigtermIsKilledAllTheSame() {
+        var result = run("trap '' TERM INT HUP; while :; do sleep 1; done", 1);
+
+        assertThat(result.string("cause")).isEqualTo("timeout");
+        assertAlive();
+    }
+
+    @Test
+    void theHostIsOutOfReach() throws IOException {
+        Path canary = Files.writeString(server.home().resolve("canary"), "unharmed");
+
+        run(
+                "cat " + canary + "; echo harmed > " + canary + "; rm -rf " + server.home() + "; rm -rf /* 2>/dev/null",
+                20);
+        var network = run("cat /proc/net/dev | tail -n +3 | grep -vc lo: ; ls /sys/class/net", 10);
+
+        assertThat(canary).hasContent("unharmed");
+        assertThat(network.string("stdout")).startsWith("0\n");
+    }
+
+    @Test
+    void aSessionsOwnLimitsHold() {
+        String id = api.post(
+                        "/create_session",
+                        "{\"user_id\":\"u\",\"thread_id\":\"" + Api.thread()
+                                + "\",\"limits\":{\"processes\":24,\"memory_mb\":64}}")
+                .json()
+                .string("session_id");
+
+        var result = api.execute(id, "for i in $(seq 60); do sleep 5 & done; jobs -p | wc -l");
+
+        assertThat(result.string("stderr")).contains("fork");
+    }
+
+    private JsonFields run(String command, int timeout) {
+        return api.post("/execute", Api.command(session, command, "\"timeout\":" + timeout))
+                .json();
+    }
+
+    private void assertAlive() {
+        assertThat(api.execute(session, "echo alive").string("stdout")).isEqualTo("alive\n");
+    }
+}

@@ -1,0 +1,96 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/// Holds the description against the routes, both ways, and real answers against its schemas.
+class OpenApiTest {
+    private static TestServer server;
+    private static Api api;
+    private static Schemas schemas;
+
+    @BeforeAll
+    static void start() {
+        server = TestServer.start("--max-file-size-mb", "1");
+        api = server.api();
+        schemas = Schemas.of(api.with("none").get("/openapi.json").text());
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @Test
+    void everyRouteIsDescribedAndEveryDescriptionIsARoute() {
+        Set<String> described = new TreeSet<>(schemas.operations());
+        Set<String> routed = new TreeSet<>();
+        server.routes().forEach(route -> routed.add(route.method().toLowerCase(Locale.ROOT) + " " + route.template()));
+
+        assertThat(described).isEqualTo(routed);
+    }
+
+    @Test
+    void everyReferenceLeadsSomewhere() {
+        assertThat(schemas.danglingReferences()).isEmpty();
+    }
+
+    @Test
+    void realAnswersAreAsDescribed() {
+        String thread = Api.thread();
+        String request = "{\"user_id\":\"u\",\"thread_id\":\"" + thread + "\"}";
+        var created = check("post /create_session", api.post("/create_session", request), 201);
+        check("post /create_session", api.post("/create_session", request), 409);
+        String id = created.json().string("session_id");
+        check("get /get_session", api.get("/get_session?thread_id=" + thread), 200);
+        check("get /get_session", api.get("/get_session?thread_id=none"), 404);
+        check("post /execute", api.post("/execute", Api.command(id, "echo a")), 200);
+        check("post /execute", api.post("/execute", Api.command(id, "sleep 9", "\"timeout\":0.2")), 200);
+        check("post /execute", api.post("/execute", Api.command("none", "true")), 404);
+        check("post /execute", api.post("/execute", Api.command(id, "")), 400);
+        check("post /upload_file", api.upload(id, "a", "b"), 200);
+        check("post /upload_file", api.upload(id, "../a", "b"), 400);
+        check("post /upload_file", api.upload(id, "a", "b".repeat(2_000_000)), 413);
+        check("get /list_files", api.get("/list_files?session_id=" + id), 200);
+        check("post /download_file", api.download(id, "none"), 404);
+        check("post /cleanup", api.post("/cleanup", "{\"session_id\":\"" + id + "\"}"), 200);
+        check("post /execute", api.post("/execute", Api.command(id, "true")), 404);
+        check("get /health", api.get("/health"), 200);
+        check("get /", api.get("/"), 200);
+        check("get /openapi.json", api.get("/openapi.json"), 200);
+        var issued = check("post /admin/keys", api.post("/admin/keys", "{\"user_id\":\"u\"}"), 201);
+        check("get /admin/keys", api.get("/admin/keys"), 200);
+        check("get /admin/keys", api.with("wrong").get("/admin/keys"), 401);
+        check("get /admin/keys", api.with(issued.json().string("key")).get("/admin/keys"), 403);
+        String path = "/admin/keys/" + issued.json().string("key_id");
+        check("delete /admin/keys/{key_id}", api.method("DELETE", path), 200);
+        check("delete /admin/keys/{key_id}", api.method("DELETE", path), 404);
+    }
+
+    @Test
+    void realEventsAreAsDescribed() throws Exception {
+        try (var stream = api.stream(Api.command(api.session(), "echo a; echo b >&2"), "application/x-ndjson")) {
+            String text = new String(stream.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+            for (String line : text.split("\n")) {
+                assertThat(schemas.violations("ExecEvent", line)).as(line).isEmpty();
+            }
+        }
+    }
+
+    private static Api.Answer check(String operation, Api.Answer answer, int status) {
+        assertThat(answer.status()).as(operation).isEqualTo(status);
+        String type = answer.headers().firstValue("Content-Type").orElseThrow();
+        List<String> violations = schemas.violations(operation, status, type, answer.text());
+        assertThat(violations)
+                .as(operation + " " + status + " " + answer.text())
+                .isEmpty();
+        return answer;
+    }
+}

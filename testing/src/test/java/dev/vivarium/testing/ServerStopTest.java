@@ -1,0 +1,55 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.Test;
+
+class ServerStopTest {
+    @Test
+    void runningRequestsEndAndNewOnesAreRefused() throws Exception {
+        try (var server = TestServer.start();
+                var workers = Executors.newVirtualThreadPerTaskExecutor()) {
+            Api api = server.api();
+            String session = api.session();
+            var running = workers.submit(
+                    () -> api.execute(session, "touch begun; while [ ! -e go ]; do sleep 0.05; done; echo done"));
+            await().until(() -> api.execute(session, "ls").string("stdout").contains("begun"));
+            var files = server.sandboxes().list().getFirst();
+
+            var stop = workers.submit(() -> server.stop(Duration.ofSeconds(60)));
+
+            await().until(() -> api.get("/health").status() == 503);
+            var refused = api.post("/execute", Api.command(session, "true"));
+            assertThat(refused.status()).isEqualTo(503);
+            assertThat(refused.headers().firstValue("Retry-After")).isPresent();
+            assertThat(api.get("/health").json().object("failing").string("server"))
+                    .isEqualTo("is stopping");
+            java.nio.file.Files.createFile(workspace(server, files.id().value()).resolve("go"));
+            assertThat(running.get().string("stdout")).isEqualTo("done\n");
+            stop.get();
+        }
+    }
+
+    @Test
+    void aRequestThatOutlivesTheGraceIsCutOff() throws Exception {
+        try (var server = TestServer.start();
+                var workers = Executors.newVirtualThreadPerTaskExecutor()) {
+            Api api = server.api();
+            String session = api.session();
+            var running = workers.submit(() -> api.execute(session, "touch begun; sleep 25"));
+            await().until(() -> api.execute(session, "ls").string("stdout").contains("begun"));
+
+            server.stop(Duration.ofMillis(50));
+
+            await().until(running::isDone);
+            assertThat(running.state()).isEqualTo(java.util.concurrent.Future.State.FAILED);
+        }
+    }
+
+    private static java.nio.file.Path workspace(TestServer server, String id) {
+        return server.home().resolve("disks").resolve(id).resolve("workspace");
+    }
+}
