@@ -110,7 +110,8 @@ class BudgetsTest {
         /// The parameters of a record's constructor are its data; those of an override are somebody else's.
         private boolean isOurChoice(MethodTree method) {
             boolean overrides = method.getModifiers().getAnnotations().stream()
-                    .anyMatch(annotation -> annotation.getAnnotationType().toString().equals("Override"));
+                    .anyMatch(annotation ->
+                            annotation.getAnnotationType().toString().equals("Override"));
             return !overrides && getCurrentPath().getParentPath().getLeaf().getKind() != Tree.Kind.RECORD;
         }
     }

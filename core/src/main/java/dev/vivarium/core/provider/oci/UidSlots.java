@@ -46,7 +46,8 @@ final class UidSlots implements AutoCloseable {
         this.owner = owner;
     }
 
-    /// Takes back the blocks that belong to `owner`, a run directory; the first new one is taken with the first slot.
+    /// Takes back the blocks that belong to `owner`, a run directory; the first new one is taken with the first
+    /// slot.
     static UidSlots open(Path directory, Path owner) throws IOException {
         Files.createDirectories(directory);
         var slots = new UidSlots(directory, owner);
