@@ -43,16 +43,16 @@ final class Multipart implements MultiPart.Parser.Listener {
         var parser = new MultiPart.Parser(boundary(exchange), multipart);
         parser.setMaxParts(MAX_PARTS);
         parser.setPartHeadersMaxLength(MAX_HEADERS);
-        try (InputStream body = exchange.body()) {
-            byte[] piece = new byte[PIECE];
-            int count;
-            while ((count = body.read(piece)) >= 0) {
-                // The parser holds nothing of a piece back: a boundary that is cut in two is counted, not kept.
-                parser.parse(Content.Chunk.from(ByteBuffer.wrap(piece, 0, count), false));
-                multipart.throwFailure();
-            }
-            parser.parse(Content.Chunk.EOF);
+        // Not closed: that would fail the request, and after a refusal the rest could not be thrown away.
+        InputStream body = exchange.body();
+        byte[] piece = new byte[PIECE];
+        int count;
+        while ((count = body.read(piece)) >= 0) {
+            // The parser holds nothing of a piece back: a boundary that is cut in two is counted, not kept.
+            parser.parse(Content.Chunk.from(ByteBuffer.wrap(piece, 0, count), false));
+            multipart.throwFailure();
         }
+        parser.parse(Content.Chunk.EOF);
         multipart.throwFailure();
         if (!multipart.complete) {
             throw invalid("ends before its last boundary");
