@@ -22,7 +22,7 @@ public final class HomeLock implements AutoCloseable {
     public static HomeLock claim(Path home) {
         try {
             var channel =
-                    FileChannel.open(home.resolve("engine.lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                    FileChannel.open(home.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
             if (!isOurs(channel)) {
                 channel.close();
                 throw new SandboxException(new Failure.InvalidRequest(
