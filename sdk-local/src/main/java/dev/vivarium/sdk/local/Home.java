@@ -1,17 +1,14 @@
 package dev.vivarium.sdk.local;
 
+import dev.vivarium.core.provider.FileTrees;
 import dev.vivarium.core.store.HomeLock;
 import dev.vivarium.sdk.engine.LocalConfig;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /// Where an engine keeps its things: a directory of the caller's, or one of its own that goes away with it.
 /// Thread-safe.
@@ -51,25 +48,10 @@ final class Home implements AutoCloseable {
         lock.close();
         if (temporary) {
             try {
-                Files.walkFileTree(directory, new Removal());
+                FileTrees.delete(directory);
             } catch (IOException e) {
                 throw new UncheckedIOException("removing " + directory, e);
             }
-        }
-    }
-
-    /// Removes a tree from its leaves up; links are removed, never followed.
-    private static final class Removal extends SimpleFileVisitor<Path> {
-        @Override
-        public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-            Files.delete(file);
-            return FileVisitResult.CONTINUE;
-        }
-
-        @Override
-        public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException trouble) throws IOException {
-            Files.delete(directory);
-            return FileVisitResult.CONTINUE;
         }
     }
 }
