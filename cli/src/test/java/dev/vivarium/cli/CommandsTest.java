@@ -1,0 +1,166 @@
+package dev.vivarium.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.vivarium.json.Json;
+import dev.vivarium.testing.TestServer;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(120)
+class CommandsTest {
+    private static TestServer server;
+
+    private final String thread = "cli-" + UUID.randomUUID();
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+    private String input = "";
+
+    @TempDir
+    private Path scratch;
+
+    @BeforeAll
+    static void start() {
+        server = TestServer.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @BeforeEach
+    void forget() {
+        out.reset();
+        err.reset();
+    }
+
+    @Test
+    void execReturnsWhatTheCommandReturned() {
+        assertThat(viv("exec", thread, "--", "echo out; echo err >&2; exit 7")).isEqualTo(7);
+        assertThat(out()).isEqualTo("out\n");
+        assertThat(err()).isEqualTo("err\n");
+    }
+
+    @Test
+    void argumentsReachTheProgramAsTheyAre() {
+        assertThat(viv("exec", thread, "--", "printf", "[%s]", "two words", "$HOME", "-x"))
+                .isZero();
+        assertThat(out()).isEqualTo("[two words][$HOME][-x]");
+    }
+
+    @Test
+    void execTakesAnEnvironmentADirectoryAndATimeLimit() {
+        viv("exec", thread, "--", "mkdir sub");
+        viv("exec", thread, "-w", "sub", "-e", "A=1", "-e", "B=x y", "--", "echo $A $B; basename $PWD");
+        assertThat(out()).isEqualTo("1 x y\nsub\n");
+        assertThat(viv("exec", thread, "--timeout", "500ms", "--", "sleep 306")).isEqualTo(124);
+    }
+
+    @Test
+    void execWithJsonPrintsTheEvents() {
+        viv("exec", thread, "--json", "--", "echo hi");
+
+        assertThat(out().lines().map(line -> Json.answer(line).string("type")))
+                .containsExactly("started", "stdout", "exit");
+    }
+
+    @Test
+    void filesGoInAndOut() throws Exception {
+        Path file = Files.writeString(scratch.resolve("data.txt"), "some data");
+
+        assertThat(viv("cp", file.toString(), thread + ":in/")).isZero();
+        assertThat(viv("ls", thread)).isZero();
+        assertThat(out()).contains("-rw-r--r--").contains(" 9  ").contains("in/data.txt");
+        assertThat(viv(
+                        "cp",
+                        thread + ":in/data.txt",
+                        scratch.resolve("back.txt").toString()))
+                .isZero();
+        assertThat(scratch.resolve("back.txt")).hasContent("some data");
+        out.reset();
+        assertThat(viv("cp", thread + ":in/data.txt", "-")).isZero();
+        assertThat(out()).isEqualTo("some data");
+    }
+
+    @Test
+    void standardInputBecomesAFile() {
+        input = "from a pipe";
+        assertThat(viv("cp", "-", thread + ":piped")).isZero();
+        viv("exec", thread, "--", "cat piped");
+        assertThat(out()).isEqualTo("from a pipe");
+    }
+
+    @Test
+    void whatIsNotThereHasACodeOfItsOwn() {
+        assertThat(viv("ls", thread)).isEqualTo(ExitCode.NOT_FOUND);
+        assertThat(err()).isEqualTo("viv: No active session found for thread_id\n");
+        viv("exec", thread, "--", "true");
+        assertThat(viv("cp", thread + ":no-such-file", "-")).isEqualTo(ExitCode.NOT_FOUND);
+        assertThat(viv("cp", scratch.resolve("missing").toString(), thread + ":"))
+                .isEqualTo(ExitCode.FAILURE);
+        assertThat(err()).contains("missing: no such file");
+        assertThat(viv("cp", "a", "b")).isEqualTo(ExitCode.USAGE);
+        assertThat(viv("ls", thread, "--key", "wrong-key-of-nobody")).isEqualTo(ExitCode.NOT_SIGNED_IN);
+    }
+
+    @Test
+    void keysAreIssuedListedAndRevoked() {
+        assertThat(viv("keys", "issue", "carol", "--json")).isZero();
+        var issued = Json.answer(out());
+        out.reset();
+        assertThat(viv("keys", "list")).isZero();
+        assertThat(out()).contains(issued.string("key_id")).contains("carol").doesNotContain(issued.string("key"));
+        assertThat(viv("health", "--key", issued.string("key"))).isZero();
+        assertThat(viv("keys", "list", "--key", issued.string("key"))).isEqualTo(ExitCode.DENIED);
+        assertThat(viv("keys", "revoke", issued.string("key_id"))).isZero();
+        assertThat(viv("ls", thread, "--key", issued.string("key"))).isEqualTo(ExitCode.NOT_SIGNED_IN);
+        assertThat(viv("keys", "revoke", issued.string("key_id"))).isEqualTo(ExitCode.NOT_FOUND);
+    }
+
+    @Test
+    void theKeyIsFoundWhereTheServerWroteIt() {
+        var env = Map.of(
+                "VIV_SERVER", server.uri().toString(), "VIV_HOME", server.home().toString(), "VIV_USER", "alice");
+        assertThat(main(env).run("exec", thread, "--", "true")).isZero();
+    }
+
+    @Test
+    void healthSaysItInALine() {
+        assertThat(viv("health")).isZero();
+        assertThat(out()).startsWith("healthy: version ");
+    }
+
+    private int viv(String... args) {
+        var env = Map.of("VIV_SERVER", server.uri().toString(), "VIV_API_KEY", server.adminKey(), "VIV_USER", "alice");
+        return main(env).run(args);
+    }
+
+    private Main main(Map<String, String> env) {
+        return new Main(new Terminal(
+                new ByteArrayInputStream(input.getBytes(StandardCharsets.UTF_8)),
+                new PrintStream(out, true, StandardCharsets.UTF_8),
+                new PrintStream(err, true, StandardCharsets.UTF_8),
+                env));
+    }
+
+    private String out() {
+        return out.toString(StandardCharsets.UTF_8);
+    }
+
+    private String err() {
+        return err.toString(StandardCharsets.UTF_8);
+    }
+}
