@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /// Which packages may call which. Calls go down only, so that a request draws as one column.
 class PackagesTest {
+    /// The root package `dev.vivarium.core` itself is for what all may use: the way back out of half-done work.
     private static final String CORE = "dev.vivarium.core.";
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)

@@ -1,5 +1,6 @@
 package dev.vivarium.server;
 
+import dev.vivarium.core.store.HomeLock;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.policy.CommandPolicy;
@@ -55,7 +56,7 @@ public final class Main {
         var log = LoggerFactory.getLogger(Main.class);
         log.info("vivarium {} with {}", Version.current(), settings.chosen());
         warn(log, config);
-        var home = Home.occupy(config.home());
+        var home = HomeLock.claim(config.home());
         var vivarium = Vivarium.start(config, Providers.open(config));
         stopOnSignal(log, home, vivarium, config);
         System.out.println("ready on " + vivarium.uri());
@@ -77,7 +78,7 @@ public final class Main {
 
     /// The first signal stops with grace, the second at once. The worker that stops must not be a daemon, as the
     /// one that brings the signal is: the process would end under it.
-    private static void stopOnSignal(Logger log, Home home, Vivarium vivarium, Config config) {
+    private static void stopOnSignal(Logger log, HomeLock home, Vivarium vivarium, Config config) {
         var stopping = new AtomicBoolean();
         for (String name : List.of("TERM", "INT")) {
             Signal.handle(new Signal(name), signal -> {

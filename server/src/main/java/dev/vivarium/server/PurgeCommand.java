@@ -2,6 +2,7 @@ package dev.vivarium.server;
 
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.store.Db;
+import dev.vivarium.core.store.HomeLock;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.core.store.SandboxRows;
 import dev.vivarium.model.End;
@@ -30,7 +31,7 @@ final class PurgeCommand {
         if (!Files.isDirectory(config.home())) {
             return;
         }
-        try (var _ = Home.occupy(config.home());
+        try (var _ = HomeLock.claim(config.home());
                 var provider = Providers.open(config);
                 var db = Db.sqlite(Vivarium.database(config.home()))) {
             var rows = new SandboxRows(db);

@@ -1,5 +1,6 @@
 package dev.vivarium.server;
 
+import dev.vivarium.core.Undo;
 import dev.vivarium.core.access.Keys;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.sandbox.Sandboxes;

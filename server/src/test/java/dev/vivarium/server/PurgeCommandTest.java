@@ -3,6 +3,7 @@ package dev.vivarium.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.vivarium.core.store.HomeLock;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewSandbox;
@@ -52,7 +53,7 @@ class PurgeCommandTest {
 
     @Test
     void aHomeWhoseServerRunsIsLeftAlone() {
-        try (var _ = Home.occupy(home);
+        try (var _ = HomeLock.claim(home);
                 var server = start()) {
             var sandbox = server.sandboxes()
                     .open(NewSandbox.of(new UserId("alice"), THREAD))

@@ -1,5 +1,6 @@
 package dev.vivarium.core.sandbox;
 
+import dev.vivarium.core.Undo;
 import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.guest.Survivor;
 import dev.vivarium.core.provider.Machine;

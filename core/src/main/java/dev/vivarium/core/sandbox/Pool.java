@@ -1,6 +1,7 @@
 package dev.vivarium.core.sandbox;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.vivarium.core.Undo;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.sandbox.Launch.Launched;

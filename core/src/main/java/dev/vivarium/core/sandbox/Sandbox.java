@@ -1,5 +1,6 @@
 package dev.vivarium.core.sandbox;
 
+import dev.vivarium.core.Undo;
 import dev.vivarium.core.exec.Execution;
 import dev.vivarium.core.files.Workspace;
 import dev.vivarium.core.guest.Guest;

@@ -1,5 +1,6 @@
 package dev.vivarium.core.sandbox;
 
+import dev.vivarium.core.Undo;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.SandboxRow;

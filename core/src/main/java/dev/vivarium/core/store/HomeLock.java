@@ -6,23 +6,30 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
 
 /// One engine's claim on its home directory. Two engines on one home would remove each other's sandboxes as leftovers.
 /// The kernel drops the claim with the process, however it ends. Thread-safe.
 public final class HomeLock implements AutoCloseable {
+    private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rwx------");
+
     private final FileChannel channel;
 
     private HomeLock(FileChannel channel) {
         this.channel = channel;
     }
 
-    /// Claims `home`, which must exist. Fails with `InvalidRequest` when another engine has it.
+    /// Claims `home`, which is made for its owner alone if it is not there. Fails with `InvalidRequest` when
+    /// another engine has it.
     public static HomeLock claim(Path home) {
         try {
-            var channel =
-                    FileChannel.open(home.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            Files.createDirectories(home, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
+            var channel = FileChannel.open(home.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
             if (!isOurs(channel)) {
                 channel.close();
                 throw new SandboxException(new Failure.InvalidRequest(

@@ -1,5 +1,6 @@
 package dev.vivarium.sdk.local;
 
+import dev.vivarium.core.Undo;
 import dev.vivarium.core.guest.GuestBinary;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.provider.oci.OciConfig;

@@ -29,7 +29,7 @@ import tools.jackson.core.JsonGenerator;
 /// keep-alive now and then; when that fails, it ends the command. The lock is held while sending: it is what keeps the
 /// two workers' events apart, and the keep-alive never waits for it.
 final class ExecStream implements AutoCloseable {
-    private static final Duration KEEP_ALIVE = Duration.ofSeconds(10);
+    private static final Duration KEEP_ALIVE = Duration.ofSeconds(2);
     private static final int KILL = 9;
 
     private final Format format;

@@ -20,7 +20,7 @@ public final class Settings {
 
     /// Variables of the client programs and of the launcher, which may stand in the same shell.
     private static final Set<String> OF_CLIENTS =
-            Set.of("VIV_URL", "VIV_KEY", "VIV_THREAD", "VIV_USER", "VIV_JAVA_OPTS", "VIV_AOT_OUTPUT");
+            Set.of("VIV_SERVER", "VIV_USER", "VIV_JAVA_OPTS", "VIV_AOT_OUTPUT", "VIV_BENCH_JAVA_OPTS");
 
     private final Map<String, Choice> choices;
 

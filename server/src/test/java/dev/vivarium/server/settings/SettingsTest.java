@@ -118,7 +118,7 @@ class SettingsTest {
 
     @Test
     void variablesOfOthersAreLeftAlone() {
-        assertThat(read(List.of(), Map.of("PATH", "/bin", "VIV_URL", "http://x", "VIV_JAVA_OPTS", "-Xmx1g")))
+        assertThat(read(List.of(), Map.of("PATH", "/bin", "VIV_SERVER", "http://x", "VIV_JAVA_OPTS", "-Xmx1g")))
                 .isNotNull();
     }
 
