@@ -6,17 +6,21 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /// What every measurement shares: the launcher under test, the root file system, the yardstick, the Docker Engine if
 /// there is one, and how long to measure. Closing it removes all of it but the prepared root file system. Thread-safe.
 final class Bench implements AutoCloseable {
+    private static final Duration CLOSE_TIME = Duration.ofMinutes(3);
+
     private final Options options;
     private final Path directory;
     private final RootFileSystem root;
@@ -24,7 +28,8 @@ final class Bench implements AutoCloseable {
     private final Optional<Docker> docker;
     private final AtomicInteger homes = new AtomicInteger();
     private final List<VivServer> servers = new CopyOnWriteArrayList<>();
-    private final AtomicBoolean closed = new AtomicBoolean();
+    private final CountDownLatch closed = new CountDownLatch(1);
+    private volatile boolean abandoned;
 
     private Bench(Options options, Path directory, RootFileSystem root, Optional<Docker> docker) {
         this.options = options;
@@ -42,7 +47,7 @@ final class Bench implements AutoCloseable {
                     : root.directory().flatMap(files -> Docker.start(directory.resolve("docker"), files));
             var bench = new Bench(options, directory, root, docker);
             // For the user who presses ^C: the sandboxes and the Docker Engine would outlive this process.
-            Runtime.getRuntime().addShutdownHook(new Thread(bench::close, "bench-close"));
+            Runtime.getRuntime().addShutdownHook(new Thread(bench::abandon, "bench-abandon"));
             return bench;
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
@@ -83,6 +88,9 @@ final class Bench implements AutoCloseable {
     }
 
     VivServer startServer(Path home, Map<String, String> settings) {
+        if (abandoned) {
+            throw new IllegalStateException("the benchmark was ended");
+        }
         var environment = new HashMap<>(settings);
         environment.put("VIV_IMAGE", image());
         var server = VivServer.start(options.launcher(), home, environment);
@@ -99,13 +107,38 @@ final class Bench implements AutoCloseable {
                 .withMaxSandboxes(128));
     }
 
-    @Override
-    public void close() {
-        if (!closed.compareAndSet(false, true)) {
+    /// Reports whether somebody ended the benchmark before its end.
+    boolean isAbandoned() {
+        return abandoned;
+    }
+
+    /// Lets the measurement under way fail, and waits until its worker has cleared everything away.
+    private void abandon() {
+        if (closed.getCount() == 0) {
             return;
         }
-        servers.forEach(server -> Programs.attempt(server::close));
+        abandoned = true;
+        servers.forEach(VivServer::stop);
+        try {
+            if (!closed.await(CLOSE_TIME.toMillis(), TimeUnit.MILLISECONDS)) {
+                System.err.println("left behind: " + directory + "; end what is in it with viv purge --home");
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /// Directories stay if what lives in them could not be ended: without them nobody could.
+    @Override
+    public void close() {
+        boolean ended = true;
+        for (var server : servers) {
+            ended &= Programs.attempt(server::close);
+        }
         docker.ifPresent(Docker::close);
-        Programs.attempt(() -> Programs.deleteTree(directory));
+        if (ended) {
+            Programs.attempt(() -> Programs.deleteTree(directory));
+        }
+        closed.countDown();
     }
 }

@@ -55,7 +55,7 @@ final class Density implements Measurement {
     /// Garbage is not what a sandbox costs.
     private static Look look(VivServer server, Set<String> sessions) {
         String tool = Path.of(System.getProperty("java.home"), "bin", "jcmd").toString();
-        Programs.run(List.of(tool, Long.toString(server.pid()), "GC.run"));
+        Programs.runQuietly(List.of(tool, Long.toString(server.pid()), "GC.run"));
         var machine = Memory.settled();
         return new Look(machine, Processes.privateKib(server.pid()) + Processes.privateKibOf(sessions));
     }

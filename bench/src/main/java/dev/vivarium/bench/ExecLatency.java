@@ -8,7 +8,7 @@ import java.util.Optional;
 /// Engine, taken in turns so that noise meets all of them alike.
 final class ExecLatency implements Measurement {
     private static final String COMMAND = "true";
-    private static final int WARM_UP = 300;
+    private static final int WARM_UP = 1000;
     private static final int DOCKER_EVERY = 20;
 
     private final Samples bare = new Samples();

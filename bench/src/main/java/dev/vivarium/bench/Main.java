@@ -64,6 +64,9 @@ public final class Main {
 
     /// One that breaks does not take the others with it.
     private static void measure(Bench bench, Report report, String name, Measurement measurement) {
+        if (bench.isAbandoned()) {
+            return;
+        }
         System.err.println(name);
         try {
             measurement.run(bench, report);

@@ -1,6 +1,7 @@
 package dev.vivarium.bench;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,13 +31,22 @@ final class Programs {
 
     /// Runs a program to its end with its output on our standard error; fails when it fails.
     static void run(List<String> command) {
+        run(command, System.err);
+    }
+
+    /// The same without its output.
+    static void runQuietly(List<String> command) {
+        run(command, OutputStream.nullOutputStream());
+    }
+
+    private static void run(List<String> command, OutputStream output) {
         try {
             var process = new ProcessBuilder(command)
                     .redirectErrorStream(true)
                     .redirectInput(
                             ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
                     .start();
-            process.getInputStream().transferTo(System.err);
+            process.getInputStream().transferTo(output);
             int code = process.waitFor();
             if (code != 0) {
                 throw new IllegalStateException(String.join(" ", command) + " ended with " + code);
@@ -81,12 +91,14 @@ final class Programs {
         }
     }
 
-    /// Cleaning up goes on whatever fails; a failure is said.
-    static void attempt(Runnable step) {
+    /// Cleaning up goes on whatever fails; a failure is said. Reports whether there was none.
+    static boolean attempt(Runnable step) {
         try {
             step.run();
+            return true;
         } catch (RuntimeException failure) {
             System.err.println("cleaning up: " + failure);
+            return false;
         }
     }
 

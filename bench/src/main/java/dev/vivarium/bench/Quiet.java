@@ -9,12 +9,12 @@ import java.time.Duration;
 /// Waits for a quiet machine, so that one measurement does not pay for the end of the last one or for a neighbour.
 final class Quiet {
     private static final Duration LOOK = Duration.ofMillis(500);
-    private static final int LOOKS = 40;
+    private static final int LOOKS = 20;
     private static final double IDLE_ENOUGH = 0.85;
 
     private Quiet() {}
 
-    /// Returns as soon as the processors are mostly idle; after twenty seconds it says that they are not and goes
+    /// Returns as soon as the processors are mostly idle; after ten seconds it says that they are not and goes
     /// on.
     static void await() {
         long[] before = ticks();

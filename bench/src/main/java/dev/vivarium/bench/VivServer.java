@@ -10,14 +10,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /// A server as users start it: `bin/viv serve` in a process of its own, with a home of its own that is gone afterwards.
 /// Thread-safe.
 final class VivServer implements AutoCloseable {
     private static final String READY = "ready on http://";
     private static final Duration STOP_TIME = Duration.ofSeconds(60);
-    private static final int WARM_UP = 300;
+    private static final int WARM_UP = 1000;
 
     private final Path launcher;
     private final Path home;
@@ -25,7 +24,7 @@ final class VivServer implements AutoCloseable {
     private final int port;
     private final String key;
     private final Duration startTime;
-    private final AtomicBoolean closed = new AtomicBoolean();
+    private boolean closed;
 
     private VivServer(Path launcher, Path home, Process process, int port, String key, Duration startTime) {
         this.launcher = launcher;
@@ -171,12 +170,14 @@ final class VivServer implements AutoCloseable {
 
     /// Ends the server and everything it started. Idempotent.
     @Override
-    public void close() {
-        if (!closed.compareAndSet(false, true)) {
+    public synchronized void close() {
+        if (closed) {
             return;
         }
         stop();
-        Programs.run(List.of(launcher.toString(), "purge", "--home", home.toString()));
+        // In a session of its own: ^C ends this program and its children, but must not end this halfway.
+        Programs.runQuietly(List.of("setsid", "--wait", launcher.toString(), "purge", "--home", home.toString()));
         Programs.deleteTree(home);
+        closed = true;
     }
 }
