@@ -49,11 +49,11 @@ public final class Vivarium implements AutoCloseable {
             var metrics = new Metrics();
             var telemetry = new Telemetry(metrics);
             var sandboxes = undo.add(Sandboxes.open(provider, db, engine(config.engine()), telemetry, clock));
-            metrics.watch(sandboxes::pool);
             var gate = new Gate();
             var parts = new Routes.Parts(config, db, provider, sandboxes, keys, telemetry, metrics);
             var router = new Router(Routes.of(parts, gate, clock));
             var edge = undo.add(Edge.start(config.http(), router, keys, gate));
+            metrics.watch(sandboxes::pool);
             undo.keep();
             return new Vivarium(db, provider, sandboxes, router, edge);
         }

@@ -28,13 +28,13 @@ public final class Telemetry implements Observer {
     @Override
     public void created(SandboxInfo session, Origin origin, Duration took) {
         poolTrouble = Optional.empty();
-        metrics.sessionCreated(origin, took);
+        metrics.meters().sessionCreated(origin, took);
         log(Event.of("session_created", session).took(took).with("origin", origin == Origin.WARM ? "warm" : "cold"));
     }
 
     @Override
     public void reused(SandboxInfo session) {
-        metrics.sessionReused();
+        metrics.meters().sessionReused();
         log(Event.of("session_reused", session));
     }
 
@@ -43,7 +43,7 @@ public final class Telemetry implements Observer {
         var end = session.end();
         var cause = end.map(End::cause).orElse(End.Cause.SERVER);
         var lived = Duration.between(session.createdAt(), end.map(End::at).orElse(session.lastActivity()));
-        metrics.sessionEnded(cause, lived);
+        metrics.meters().sessionEnded(cause, lived);
         boolean expired = cause == End.Cause.IDLE || cause == End.Cause.LIFETIME;
         log(Event.of(expired ? "session_expired" : "session_ended", session)
                 .took(lived)
@@ -53,12 +53,12 @@ public final class Telemetry implements Observer {
 
     @Override
     public void refused(Failure failure) {
-        metrics.sessionRefused(failure);
+        metrics.meters().sessionRefused(failure);
     }
 
     @Override
     public void orphanRemoved(SandboxId id) {
-        metrics.orphanRemoved();
+        metrics.meters().orphanRemoved();
         LOG.warning(() -> "removed what was left of " + id);
     }
 
@@ -79,7 +79,7 @@ public final class Telemetry implements Observer {
     }
 
     public void commandEnded(SandboxInfo session, String script, Exit exit) {
-        metrics.commandEnded(exit);
+        metrics.meters().commandEnded(exit);
         String name = switch (exit.cause()) {
             case EXITED, SIGNALLED, CANCELLED, DETACHED -> "command_executed";
             case OOM, TIMEOUT, IDLE_TIMEOUT -> "command_failed";
@@ -93,22 +93,22 @@ public final class Telemetry implements Observer {
 
     /// The command was lost, given up by its caller, or could not be started.
     public void commandFailed(SandboxInfo session, String script, String cause, Duration took) {
-        metrics.commandFailed();
+        metrics.meters().commandFailed();
         log(Event.of("command_failed", session).command(script).took(took).with("cause", cause));
     }
 
     public void commandRefused(SandboxInfo session, Failure.PolicyRefused refusal) {
-        metrics.commandRefused();
+        metrics.meters().commandRefused();
         log(Event.of("validation_failed", session).command(refusal.command()).with("reason", refusal.why()));
     }
 
     public void fileUploaded(SandboxInfo session, String name, long bytes, Duration took) {
-        metrics.uploaded(bytes);
+        metrics.meters().uploaded(bytes);
         log(Event.of("file_uploaded", session).took(took).with("file", name).with("size_bytes", String.valueOf(bytes)));
     }
 
     public void fileDownloaded(SandboxInfo session, String name, long bytes, Duration took) {
-        metrics.downloaded(bytes);
+        metrics.meters().downloaded(bytes);
         log(Event.of("file_downloaded", session)
                 .took(took)
                 .with("file", name)
@@ -116,7 +116,7 @@ public final class Telemetry implements Observer {
     }
 
     public void limitExceeded(SandboxInfo session, Failure failure) {
-        metrics.limitExceeded(failure.slug());
+        metrics.meters().limitExceeded(failure.slug());
         log(Event.of("resource_limit_exceeded", session).with("limit", failure.slug()));
     }
 

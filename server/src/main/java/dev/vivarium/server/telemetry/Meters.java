@@ -1,0 +1,150 @@
+package dev.vivarium.server.telemetry;
+
+import dev.vivarium.core.sandbox.Observer.Origin;
+import dev.vivarium.core.sandbox.PoolStatus;
+import dev.vivarium.model.End;
+import dev.vivarium.model.Exit;
+import dev.vivarium.model.Failure;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
+
+/// The numbers for Prometheus: sessions, commands, pool, files, limits and the JVM. The seed's rates are for the reader
+/// to derive: every count is a counter. Thread-safe.
+final class Meters {
+    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private final Counter reused = counter("vivarium.sessions.reused", "Threads that found their session again");
+    private final Timer lifetime = Timer.builder("vivarium.session.lifetime")
+            .description("How long sessions lived")
+            .register(registry);
+    private final Timer duration = Timer.builder("vivarium.command.duration")
+            .description("How long commands ran")
+            .publishPercentileHistogram()
+            .minimumExpectedValue(Duration.ofMillis(1))
+            .maximumExpectedValue(Duration.ofMinutes(10))
+            .register(registry);
+    private final Counter refusedCommands = counter("vivarium.commands.refused", "Commands that the policy refused");
+    private final Counter orphans = counter("vivarium.orphans.removed", "Leftovers without an owner that were removed");
+    private final DistributionSummary uploaded = bytes("vivarium.files.uploaded", "Files written by callers");
+    private final DistributionSummary downloaded = bytes("vivarium.files.downloaded", "Files read by callers");
+
+    Meters() {
+        new JvmMemoryMetrics().bindTo(registry);
+        new JvmThreadMetrics().bindTo(registry);
+        new ProcessorMetrics().bindTo(registry);
+        new UptimeMetrics().bindTo(registry);
+    }
+
+    /// Shows how full the house is.
+    void watch(Supplier<PoolStatus> pool) {
+        gauge("vivarium.sessions.active", "Sessions there are", pool, PoolStatus::active);
+        gauge("vivarium.sessions.capacity", "Sessions there may be", pool, PoolStatus::capacity);
+        gauge("vivarium.pool.size", "Warm sandboxes wanted", pool, PoolStatus::target);
+        gauge("vivarium.pool.available", "Warm sandboxes there are", pool, PoolStatus::available);
+        gauge("vivarium.pool.utilization", "Share of the pool in use, 0 to 1", pool, Meters::utilization);
+    }
+
+    /// Everything, in Prometheus's own text format.
+    String text() {
+        return registry.scrape();
+    }
+
+    void sessionCreated(Origin origin, Duration took) {
+        Timer.builder("vivarium.session.creation")
+                .description("How long it took to give a thread its session")
+                .tag("origin", origin.name().toLowerCase(Locale.ROOT))
+                .publishPercentileHistogram()
+                .register(registry)
+                .record(took);
+    }
+
+    void sessionReused() {
+        reused.increment();
+    }
+
+    void sessionEnded(End.Cause cause, Duration lived) {
+        lifetime.record(lived);
+        tagged("vivarium.sessions.ended", "Sessions that ended, by cause", "cause", cause.label());
+    }
+
+    void sessionRefused(Failure failure) {
+        tagged("vivarium.sessions.refused", "Sessions that could not be given", "reason", failure.slug());
+    }
+
+    void commandEnded(Exit exit) {
+        duration.record(exit.wall());
+        commands(
+                exit.cause() == Exit.Cause.EXITED
+                        ? exit.code() == 0 ? "ok" : "nonzero"
+                        : exit.cause().label());
+    }
+
+    void commandFailed() {
+        commands("failed");
+    }
+
+    void commandRefused() {
+        refusedCommands.increment();
+    }
+
+    void uploaded(long bytes) {
+        uploaded.record(bytes);
+    }
+
+    void downloaded(long bytes) {
+        downloaded.record(bytes);
+    }
+
+    void limitExceeded(String limit) {
+        tagged("vivarium.limits.exceeded", "Calls that met a limit", "limit", limit);
+    }
+
+    void orphanRemoved() {
+        orphans.increment();
+    }
+
+    private void commands(String outcome) {
+        tagged("vivarium.commands", "Commands that ended, by outcome", "outcome", outcome);
+    }
+
+    private void tagged(String name, String meaning, String tag, String value) {
+        Counter.builder(name)
+                .description(meaning)
+                .tag(tag, value)
+                .register(registry)
+                .increment();
+    }
+
+    private Counter counter(String name, String meaning) {
+        return Counter.builder(name).description(meaning).register(registry);
+    }
+
+    private DistributionSummary bytes(String name, String meaning) {
+        return DistributionSummary.builder(name)
+                .description(meaning)
+                .baseUnit("bytes")
+                .register(registry);
+    }
+
+    private void gauge(String name, String meaning, Supplier<PoolStatus> pool, ToDoubleFunction<PoolStatus> number) {
+        Gauge.builder(name, pool, source -> number.applyAsDouble(source.get()))
+                .description(meaning)
+                .strongReference(true)
+                .register(registry);
+    }
+
+    private static double utilization(PoolStatus pool) {
+        return pool.target() == 0 ? 0 : 1 - Math.min(1.0, (double) pool.available() / pool.target());
+    }
+}

@@ -1,0 +1,83 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.vivarium.server.telemetry.Telemetry;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class LogApiTest {
+    private static final Logger LOGGER = Logger.getLogger(Telemetry.class.getName());
+
+    private final Queue<String> lines = new ConcurrentLinkedQueue<>();
+    private final Handler collector = new Handler() {
+        @Override
+        public void publish(LogRecord entry) {
+            lines.add(entry.getMessage());
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
+    };
+
+    @BeforeEach
+    void listen() {
+        LOGGER.setLevel(Level.INFO);
+        LOGGER.setUseParentHandlers(false);
+        LOGGER.addHandler(collector);
+    }
+
+    @AfterEach
+    void stopListening() {
+        LOGGER.removeHandler(collector);
+        LOGGER.setUseParentHandlers(true);
+        LOGGER.setLevel(null);
+    }
+
+    @Test
+    void everyKindOfEventHasItsLine() {
+        try (var server = TestServer.start("--max-file-size-mb", "1", "--denied-patterns", "forbidden")) {
+            Api api = server.api();
+            String request = "{\"user_id\":\"user_abc123\",\"thread_id\":\"thread_xyz789\",\"timeout_minutes\":0.02}";
+            String session = api.post("/create_session", request).json().string("session_id");
+            api.post("/create_session", request);
+            api.execute(session, "echo a\necho b");
+            api.post("/execute", Api.command(session, "sleep 9", "\"timeout\":0.1"));
+            api.post("/execute", Api.command(session, "forbidden"));
+            api.upload(session, "a", "b");
+            api.download(session, "a");
+            api.upload(session, "big", "x".repeat(1_060_000));
+            await().until(() -> lines.stream().anyMatch(line -> line.contains("event=session_expired")));
+
+            for (String event : List.of(
+                    "session_created",
+                    "session_reused",
+                    "session_expired",
+                    "command_executed",
+                    "command_failed",
+                    "file_uploaded",
+                    "file_downloaded",
+                    "validation_failed",
+                    "resource_limit_exceeded")) {
+                assertThat(lines)
+                        .anyMatch(line -> line.startsWith("[SANDBOX] event=" + event
+                                + " user=user_abc thread=thread_xyz78 session=" + session.substring(0, 12)
+                                + " command="));
+            }
+            assertThat(lines).noneMatch(line -> line.contains("\n"));
+            assertThat(lines).noneMatch(line -> line.contains(server.adminKey()));
+        }
+    }
+}
