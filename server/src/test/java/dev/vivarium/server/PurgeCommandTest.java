@@ -61,8 +61,8 @@ class PurgeCommandTest {
             assertThatThrownBy(this::purge)
                     .isInstanceOfSatisfying(
                             SandboxException.class,
-                            e -> assertThat(e.failure()).isInstanceOf(Failure.ProviderFailed.class))
-                    .hasMessageContaining("a server runs on it");
+                            e -> assertThat(e.failure()).isInstanceOf(Failure.InvalidRequest.class))
+                    .hasMessageContaining("is in use by another server");
             assertThat(sandbox.exec(Command.shell("true")).collect().exit().code())
                     .isZero();
         }
