@@ -117,12 +117,13 @@ public final class Catalogue {
             new Range(1, 604_800),
             "The longest `timeout` that a command may ask for.");
 
+    /// Well above the keep-alive of streams, or the two would meet.
     static final Setting<Duration> IDLE_CONNECTION = Setting.time(
             "idle-connection-seconds",
             "",
             60,
             SECOND,
-            new Range(1, 3600),
+            new Range(10, 3600),
             "After how long without a byte a connection is closed.");
     static final Setting<Duration> STOP_GRACE = Setting.time(
             "stop-grace-seconds",
