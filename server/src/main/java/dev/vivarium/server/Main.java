@@ -4,6 +4,7 @@ import dev.vivarium.core.store.HomeLock;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.policy.CommandPolicy;
+import dev.vivarium.server.settings.Catalogue;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.Settings;
 import dev.vivarium.server.telemetry.Logs;
@@ -50,6 +51,10 @@ public final class Main {
     }
 
     private static void serve(List<String> arguments) {
+        if (arguments.contains("--help") || arguments.contains("-h")) {
+            System.out.print(Catalogue.help());
+            return;
+        }
         var settings = Settings.read(arguments, System.getenv(), Path.of(""));
         var config = Config.of(settings);
         Logs.configure(config.log());

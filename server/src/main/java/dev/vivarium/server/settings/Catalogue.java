@@ -187,4 +187,16 @@ public final class Catalogue {
             REDIS_PORT);
 
     private Catalogue() {}
+
+    /// What `viv serve --help` prints.
+    public static String help() {
+        var text = new StringBuilder("usage: viv serve [--KEY VALUE] …\n\n"
+                + "The same keys work in vivarium.yaml, and as VIV_KEY in the environment.\n");
+        for (Setting<?> setting : ALL) {
+            String standard = setting.standard().isEmpty() ? "" : " (" + setting.standard() + ")";
+            text.append("\n  --").append(setting.key()).append(standard);
+            text.append("\n      ").append(setting.meaning().replace("`", "")).append('\n');
+        }
+        return text.toString();
+    }
 }

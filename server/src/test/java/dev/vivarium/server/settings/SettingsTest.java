@@ -187,4 +187,11 @@ class SettingsTest {
     private void yaml(String text) throws IOException {
         Files.writeString(directory.resolve("vivarium.yaml"), text);
     }
+
+    @Test
+    void theHelpNamesEverySettingWithItsMeaning() {
+        assertThat(Catalogue.ALL).allSatisfy(setting -> assertThat(Catalogue.help())
+                .contains("--" + setting.key())
+                .contains(setting.meaning().replace("`", "")));
+    }
 }
