@@ -35,6 +35,7 @@ pub fn open(channel: u32, request: &Exec, place: &mut Place) -> Opened {
     }
     let user = User { uid: request.uid, gid: request.gid, ..place.user };
     let ends = ends(request, &user, place).map_err(|error| Fail::of(error, "cannot make its streams"))?;
+    let limits = Limits::new(request.timeout_ms, request.idle_timeout_ms);
     let pid = spawn(&Plan {
         candidates: &strings.candidates,
         argv: &strings.argv,
@@ -48,13 +49,14 @@ pub fn open(channel: u32, request: &Exec, place: &mut Place) -> Opened {
         open_files: place.open_files,
     })
     .map_err(fail_of)?;
-    let process = watch(channel, pid, request, ends, place).map_err(|error| Fail::of(error, "cannot wait for it"))?;
+    let process =
+        watch(channel, pid, request, ends, limits, place).map_err(|error| Fail::of(error, "cannot wait for it"))?;
     place.pids.insert(pid, channel);
     place.out.frames.begin(channel, kind::STARTED).u32(pid as u32).end();
     Ok(Some(Box::new(process)))
 }
 
-fn watch(channel: u32, pid: i32, request: &Exec, ends: Ends, place: &Place) -> sys::Result<Process> {
+fn watch(channel: u32, pid: i32, request: &Exec, ends: Ends, limits: Limits, place: &Place) -> sys::Result<Process> {
     let outbound = |stream| Outbound::new(stream, request.credit, request.output_limit);
     for (source, fd) in ends.outputs.iter().enumerate() {
         if let Some(fd) = fd {
@@ -67,7 +69,6 @@ fn watch(channel: u32, pid: i32, request: &Exec, ends: Ends, place: &Place) -> s
     }
     drop(ends.theirs);
     let [out, err] = ends.outputs;
-    let limits = Limits::new(request.timeout_ms, request.idle_timeout_ms);
     let outputs = [(out, outbound(1)), (err, outbound(2))];
     Ok(Process::new(pid, request.size.is_some(), ends.input, Inbound::default(), outputs, limits))
 }

@@ -25,7 +25,11 @@ enum Cause {
 }
 
 /// How long a command may run, and how long it may be silent, in microseconds; none is for ever.
+///
+/// Time runs from when they are made, which must be before the command is: on a busy machine it may be half done
+/// before the guest runs again.
 pub struct Limits {
+    since_us: u64,
     wall: Option<u64>,
     idle: Option<u64>,
 }
@@ -33,7 +37,7 @@ pub struct Limits {
 impl Limits {
     pub fn new(wall_ms: u64, idle_ms: u64) -> Limits {
         let limit = |ms: u64| (ms > 0).then(|| ms.saturating_mul(1000));
-        Limits { wall: limit(wall_ms), idle: limit(idle_ms) }
+        Limits { since_us: now_us(), wall: limit(wall_ms), idle: limit(idle_ms) }
     }
 }
 
@@ -64,7 +68,7 @@ impl Process {
         outputs: [(Option<Fd>, Outbound); 2],
         limits: Limits,
     ) -> Process {
-        let started_us = now_us();
+        let started_us = limits.since_us;
         Process {
             pid,
             terminal,

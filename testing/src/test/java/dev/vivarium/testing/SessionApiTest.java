@@ -131,6 +131,23 @@ class SessionApiTest {
         assertThat(create(api, thread).status()).isEqualTo(201);
     }
 
+    @Test
+    void howASessionEndedIsToldToItsOwnerAndToNobodyElse() {
+        var owner = api.as("u");
+        String id = create(owner, Api.thread()).json().string("session_id");
+        owner.post("/cleanup", "{\"session_id\":\"" + id + "\"}");
+
+        assertThat(owner.post("/execute", Api.command(id, "true"))
+                        .json()
+                        .object("end")
+                        .string("cause"))
+                .isEqualTo("user");
+        var stranger = api.as("mallory");
+        var foreign = stranger.post("/execute", Api.command(id, "true"));
+        assertThat(foreign.status()).isEqualTo(404);
+        assertThat(foreign.text()).doesNotContain("end", "cause");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"nothing", "sbxaaaaaaaaaaaaaaaaaaaa", "../../etc", ""})
     void cleanupOfWhatIsNotThereSucceeds(String id) {

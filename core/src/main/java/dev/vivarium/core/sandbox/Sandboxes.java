@@ -24,6 +24,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
 
 /// All sandboxes of one server, found by thread. Thread-safe.
 ///
@@ -181,11 +182,25 @@ public final class Sandboxes implements AutoCloseable {
 
     /// The sandbox with this id. Fails with `NoSuchSandbox`, which says how it ended if there was one.
     public Sandbox require(SandboxId id) {
+        return require(id, _ -> true);
+    }
+
+    /// The sandbox with this id, if its user is one of `mine`. Somebody else's is as if it had never been: neither
+    /// it nor its end is told.
+    public Sandbox require(SandboxId id, Predicate<UserId> mine) {
         return engine.registry
                 .find(id)
+                .filter(sandbox -> mine.test(sandbox.owner().user()))
                 .filter(this::lives)
-                .orElseThrow(() -> new SandboxException(new Failure.NoSuchSandbox(
-                        id.value(), engine.rows.find(id).flatMap(SandboxRow::end))));
+                .orElseThrow(() -> new SandboxException(new Failure.NoSuchSandbox(id.value(), endOf(id, mine))));
+    }
+
+    private Optional<End> endOf(SandboxId id, Predicate<UserId> mine) {
+        return engine.rows
+                .find(id)
+                .filter(row ->
+                        row.owner().filter(owner -> mine.test(owner.user())).isPresent())
+                .flatMap(SandboxRow::end);
     }
 
     /// Reports whether a sandbox can be given out; one whose time is over is ended now, before the reaper comes.

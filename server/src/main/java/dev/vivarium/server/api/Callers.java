@@ -24,22 +24,7 @@ public final class Callers {
         if (!SandboxId.isWellFormed(id)) {
             throw unknown(id);
         }
-        Sandbox sandbox = existing(caller, new SandboxId(id));
-        if (!caller.mayActFor(sandbox.info().user())) {
-            throw unknown(id);
-        }
-        return sandbox;
-    }
-
-    private Sandbox existing(Principal caller, SandboxId id) {
-        try {
-            return sandboxes.require(id);
-        } catch (SandboxException e) {
-            // How a sandbox ended is its owner's to know, and an ended one no longer says whose it was.
-            throw e.failure() instanceof Failure.NoSuchSandbox && caller instanceof Principal.User
-                    ? unknown(id.value())
-                    : e;
-        }
+        return sandboxes.require(new SandboxId(id), caller::mayActFor);
     }
 
     private static SandboxException unknown(String id) {

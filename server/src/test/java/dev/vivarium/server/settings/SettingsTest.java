@@ -190,8 +190,9 @@ class SettingsTest {
 
     @Test
     void theHelpNamesEverySettingWithItsMeaning() {
-        assertThat(Catalogue.ALL).allSatisfy(setting -> assertThat(Catalogue.help())
-                .contains("--" + setting.key())
-                .contains(setting.meaning().replace("`", "")));
+        assertThat(Catalogue.ALL)
+                .allSatisfy(setting -> assertThat(Catalogue.help())
+                        .contains("--" + setting.key())
+                        .contains(setting.meaning().replace("`", "")));
     }
 }
