@@ -3,14 +3,19 @@
 //! The guest loads the filter on itself once and its children inherit it, so a command pays nothing for it. The list is
 //! that of the container world without what opens namespaces, mounts, rings, keys or other processes.
 
+mod calls;
+
 use alloc::vec::Vec;
 
+use calls::calls;
 use libc::sock_filter;
 
 const ARCHITECTURE: u32 = if cfg!(target_arch = "x86_64") { 0xC000_003E } else { 0xC000_00B7 };
 const X32: u32 = 0x4000_0000;
 /// Every flag of clone that makes a namespace.
 const NAMESPACES: u32 = 0x7E02_0000;
+/// The bits of a socket's type that are not flags.
+const SOCKET_TYPE: u32 = 0xF;
 
 const KILL: u32 = libc::SECCOMP_RET_KILL_PROCESS;
 const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
@@ -46,6 +51,11 @@ fn unless_equal(value: u32, skip: u8) -> sock_filter {
 /// Skips `skip` instructions unless the loaded word has one of `bits`.
 fn unless_any(bits: u32, skip: u8) -> sock_filter {
     sock_filter { code: (libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K) as u16, jt: 0, jf: skip, k: bits }
+}
+
+/// Skips `jt` instructions if the loaded word is `value` or more, else `jf`.
+fn at_least(value: u32, jt: u8, jf: u8) -> sock_filter {
+    sock_filter { code: (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16, jt, jf, k: value }
 }
 
 /// The whole program. Calls are in the order of their use, so that the common ones are found early.
@@ -86,12 +96,6 @@ fn allow_all(program: &mut Vec<sock_filter>, calls: &[libc::c_long]) {
 
 /// Emits a tree: at each node, numbers from `middle` on are in the upper half.
 fn search(program: &mut Vec<sock_filter>, ranges: &[(u32, u32)]) {
-    let at_least = |value: u32, jt: u8, jf: u8| sock_filter {
-        code: (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16,
-        jt,
-        jf,
-        k: value,
-    };
     if let [(first, last)] = ranges {
         program.extend([at_least(*first, 0, 2), at_least(last + 1, 1, 0), give(ALLOW), give(refuse(libc::EPERM))]);
         return;
@@ -116,6 +120,8 @@ fn special() -> Vec<(libc::c_long, Vec<sock_filter>)> {
         // Its flags lie in memory, where a filter cannot look; everyone falls back to clone.
         (libc::SYS_clone3, Vec::from([give(refuse(libc::ENOSYS))])),
         (libc::SYS_socket, socket_rule()),
+        // The host has one number of these requests for everybody, so one sandbox could take them all.
+        (libc::SYS_io_setup, Vec::from([give(refuse(libc::ENOSYS))])),
         (libc::SYS_ioctl, one_of(1, &[libc::TIOCSTI as u32, libc::TIOCLINUX as u32], refuse(libc::EPERM), ALLOW)),
         (libc::SYS_personality, one_of(0, &[0, 8, 0x20000, 0x20008, 0xFFFF_FFFF], ALLOW, refuse(libc::EPERM))),
     ])
@@ -130,11 +136,14 @@ fn one_of(index: u32, values: &[u32], then: u32, otherwise: u32) -> Vec<sock_fil
     rule
 }
 
-/// Unix and internet sockets; of netlink only what lists interfaces.
+/// Unix sockets; of the internet only what everybody uses, since to ask for another protocol makes the host load a module
+/// for it; of netlink only what lists interfaces.
 fn socket_rule() -> Vec<sock_filter> {
-    let mut rule = Vec::from([load(argument(0))]);
-    for domain in [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6] {
-        rule.extend([unless_equal(domain as u32, 1), give(ALLOW)]);
+    let internet = internet_rule();
+    let mut rule = Vec::from([load(argument(0)), unless_equal(libc::AF_UNIX as u32, 1), give(ALLOW)]);
+    for domain in [libc::AF_INET, libc::AF_INET6] {
+        rule.push(unless_equal(domain as u32, internet.len() as u8));
+        rule.extend(&internet);
     }
     rule.extend([
         unless_equal(libc::AF_NETLINK as u32, 4),
@@ -147,91 +156,19 @@ fn socket_rule() -> Vec<sock_filter> {
     rule
 }
 
-/// Numbers that the `libc` crate does not know for every architecture; they are the same on all since 2019.
-mod newer {
-    pub const FUTEX_WAITV: i64 = 449;
-    pub const CACHESTAT: i64 = 451;
-    pub const FCHMODAT2: i64 = 452;
-    pub const MAP_SHADOW_STACK: i64 = 453;
-    pub const FUTEX_WAKE: i64 = 454;
-    pub const FUTEX_WAIT: i64 = 455;
-    pub const FUTEX_REQUEUE: i64 = 456;
-    pub const PROCESS_MRELEASE: i64 = 448;
-    pub const MSEAL: i64 = 462;
-    pub const STATMOUNT: i64 = 457;
-    pub const LISTMOUNT: i64 = 458;
+/// Streams and datagrams by their usual protocols. Raw sockets are left to the kernel, which wants a capability.
+fn internet_rule() -> Vec<sock_filter> {
+    let mut rule = Vec::from([
+        load(argument(1)),
+        op(libc::BPF_ALU | libc::BPF_AND | libc::BPF_K, SOCKET_TYPE),
+        at_least(libc::SOCK_RAW as u32 + 1, 1, 0),
+        at_least(libc::SOCK_STREAM as u32, 1, 0),
+        give(refuse(libc::ESOCKTNOSUPPORT)),
+    ]);
+    let protocols = [0, libc::IPPROTO_ICMP, libc::IPPROTO_TCP, libc::IPPROTO_UDP, libc::IPPROTO_ICMPV6];
+    rule.extend(one_of(2, &protocols.map(|protocol| protocol as u32), ALLOW, refuse(libc::EPROTONOSUPPORT)));
+    rule
 }
-
-macro_rules! calls {
-    ($($name:ident)*) => { &[$(libc::$name),*] };
-}
-
-fn calls() -> Vec<libc::c_long> {
-    let mut calls = Vec::from(ORDINARY);
-    calls.extend(NEWER);
-    #[cfg(target_arch = "x86_64")]
-    calls.extend(OF_X86);
-    calls
-}
-
-const NEWER: &[libc::c_long] = &[
-    newer::FUTEX_WAITV,
-    newer::CACHESTAT,
-    newer::FCHMODAT2,
-    newer::MAP_SHADOW_STACK,
-    newer::FUTEX_WAKE,
-    newer::FUTEX_WAIT,
-    newer::FUTEX_REQUEUE,
-    newer::PROCESS_MRELEASE,
-    newer::MSEAL,
-    newer::STATMOUNT,
-    newer::LISTMOUNT,
-];
-
-const ORDINARY: &[libc::c_long] = calls! {
-    SYS_read SYS_write SYS_readv SYS_writev SYS_pread64 SYS_pwrite64 SYS_preadv SYS_pwritev SYS_preadv2 SYS_pwritev2
-    SYS_openat SYS_openat2 SYS_close SYS_close_range SYS_lseek SYS_dup SYS_dup3 SYS_pipe2 SYS_fcntl SYS_flock
-    SYS_newfstatat SYS_fstat SYS_statx SYS_statfs SYS_fstatfs SYS_faccessat SYS_faccessat2 SYS_readlinkat SYS_getdents64
-    SYS_mkdirat SYS_mknodat SYS_unlinkat SYS_renameat SYS_renameat2 SYS_linkat SYS_symlinkat
-    SYS_fchmod SYS_fchmodat SYS_fchown SYS_fchownat SYS_utimensat SYS_truncate SYS_ftruncate SYS_fallocate SYS_fadvise64
-    SYS_fsync SYS_fdatasync SYS_sync SYS_syncfs SYS_sync_file_range SYS_readahead SYS_copy_file_range SYS_sendfile
-    SYS_splice SYS_tee SYS_vmsplice SYS_getcwd SYS_chdir SYS_fchdir SYS_umask
-    SYS_getxattr SYS_lgetxattr SYS_fgetxattr SYS_setxattr SYS_lsetxattr SYS_fsetxattr SYS_listxattr SYS_llistxattr
-    SYS_flistxattr SYS_removexattr SYS_lremovexattr SYS_fremovexattr
-    SYS_mmap SYS_munmap SYS_mremap SYS_mprotect SYS_madvise SYS_msync SYS_mincore SYS_mlock SYS_mlock2 SYS_munlock
-    SYS_mlockall SYS_munlockall SYS_brk SYS_memfd_create SYS_membarrier SYS_remap_file_pages SYS_pkey_alloc SYS_pkey_free
-    SYS_pkey_mprotect SYS_get_mempolicy SYS_set_mempolicy SYS_mbind
-    SYS_execve SYS_execveat SYS_exit SYS_exit_group SYS_wait4 SYS_waitid SYS_kill SYS_tkill SYS_tgkill SYS_getpid
-    SYS_getppid SYS_gettid SYS_getpgid SYS_setpgid SYS_getsid SYS_setsid SYS_pidfd_open SYS_pidfd_send_signal
-    SYS_set_tid_address SYS_set_robust_list SYS_get_robust_list SYS_rseq SYS_futex SYS_prctl SYS_restart_syscall
-    SYS_getuid SYS_geteuid SYS_getgid SYS_getegid SYS_getgroups SYS_getresuid SYS_getresgid SYS_setuid SYS_setgid
-    SYS_setreuid SYS_setregid SYS_setresuid SYS_setresgid SYS_setfsuid SYS_setfsgid SYS_setgroups SYS_capget SYS_capset
-    SYS_getpriority SYS_setpriority SYS_ioprio_get SYS_ioprio_set SYS_sched_yield SYS_sched_getaffinity
-    SYS_sched_setaffinity SYS_sched_getparam SYS_sched_setparam SYS_sched_getscheduler SYS_sched_setscheduler
-    SYS_sched_get_priority_max SYS_sched_get_priority_min SYS_sched_rr_get_interval SYS_sched_getattr SYS_sched_setattr
-    SYS_getrlimit SYS_setrlimit SYS_prlimit64 SYS_getrusage SYS_times SYS_sysinfo SYS_uname SYS_getcpu SYS_getrandom
-    SYS_rt_sigaction SYS_rt_sigprocmask SYS_rt_sigreturn SYS_rt_sigpending SYS_rt_sigsuspend SYS_rt_sigtimedwait
-    SYS_rt_sigqueueinfo SYS_rt_tgsigqueueinfo SYS_sigaltstack SYS_signalfd4
-    SYS_nanosleep SYS_clock_nanosleep SYS_clock_gettime SYS_clock_getres SYS_gettimeofday SYS_getitimer SYS_setitimer
-    SYS_timer_create SYS_timer_settime SYS_timer_gettime SYS_timer_getoverrun SYS_timer_delete
-    SYS_timerfd_create SYS_timerfd_settime SYS_timerfd_gettime
-    SYS_epoll_create1 SYS_epoll_ctl SYS_epoll_pwait SYS_epoll_pwait2 SYS_ppoll SYS_pselect6 SYS_eventfd2
-    SYS_inotify_init1 SYS_inotify_add_watch SYS_inotify_rm_watch
-    SYS_io_setup SYS_io_destroy SYS_io_submit SYS_io_cancel SYS_io_getevents
-    SYS_socketpair SYS_bind SYS_listen SYS_accept SYS_accept4 SYS_connect SYS_getsockname SYS_getpeername SYS_sendto
-    SYS_recvfrom SYS_sendmsg SYS_recvmsg SYS_sendmmsg SYS_recvmmsg SYS_shutdown SYS_setsockopt SYS_getsockopt
-    SYS_shmget SYS_shmat SYS_shmdt SYS_shmctl SYS_semget SYS_semop SYS_semtimedop SYS_semctl SYS_msgget SYS_msgsnd
-    SYS_msgrcv SYS_msgctl SYS_mq_open SYS_mq_unlink SYS_mq_timedsend SYS_mq_timedreceive SYS_mq_notify SYS_mq_getsetattr
-    SYS_landlock_create_ruleset SYS_landlock_add_rule SYS_landlock_restrict_self SYS_seccomp
-};
-
-#[cfg(target_arch = "x86_64")]
-const OF_X86: &[libc::c_long] = calls! {
-    SYS_open SYS_creat SYS_stat SYS_lstat SYS_access SYS_poll SYS_select SYS_pipe SYS_dup2 SYS_fork SYS_vfork SYS_pause
-    SYS_alarm SYS_getdents SYS_rename SYS_mkdir SYS_rmdir SYS_link SYS_unlink SYS_symlink SYS_readlink SYS_chmod SYS_chown
-    SYS_lchown SYS_mknod SYS_utime SYS_utimes SYS_futimesat SYS_time SYS_getpgrp SYS_arch_prctl SYS_epoll_create
-    SYS_epoll_wait SYS_signalfd SYS_eventfd SYS_inotify_init SYS_ustat SYS_sysfs SYS_get_thread_area SYS_set_thread_area
-};
 
 #[cfg(test)]
 mod tests {
@@ -253,6 +190,8 @@ mod tests {
                     ARCH => arch,
                     offset => arguments[(offset as usize - 16) / 8],
                 };
+            } else if code == libc::BPF_ALU | libc::BPF_AND {
+                word &= step.k;
             } else if code == libc::BPF_JMP | libc::BPF_JA {
                 at += step.k as usize;
             } else if code == libc::BPF_JMP | libc::BPF_JEQ {
@@ -339,6 +278,9 @@ mod tests {
             libc::SYS_kcmp,
             libc::SYS_move_pages,
             libc::SYS_migrate_pages,
+            #[cfg(target_arch = "x86_64")]
+            libc::SYS_ustat,
+            451, // cachestat
         ];
         for call in calls {
             assert_eq!(ask(call, [0; 3]), refuse(libc::EPERM), "call {call}");
@@ -369,12 +311,33 @@ mod tests {
     fn onlyOrdinarySocketsAreMade() {
         for domain in [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6] {
             assert_eq!(ask(libc::SYS_socket, [domain as u32, 1, 0]), ALLOW);
+            assert_eq!(ask(libc::SYS_socket, [domain as u32, (2 | libc::SOCK_CLOEXEC) as u32, 0]), ALLOW);
         }
         assert_eq!(ask(libc::SYS_socket, [libc::AF_NETLINK as u32, 3, 0]), ALLOW);
         assert_eq!(ask(libc::SYS_socket, [libc::AF_NETLINK as u32, 3, 16]), refuse(libc::EPERM));
         for domain in [libc::AF_VSOCK, libc::AF_PACKET, libc::AF_ALG] {
             assert_eq!(ask(libc::SYS_socket, [domain as u32, 1, 0]), refuse(libc::EAFNOSUPPORT));
         }
+    }
+
+    #[test]
+    fn noProtocolIsLoadedIntoTheHost() {
+        for domain in [libc::AF_INET, libc::AF_INET6] {
+            for (kind, protocol) in [(1, 6), (2, 17), (2, 1), (2, 58), (3, 1)] {
+                assert_eq!(ask(libc::SYS_socket, [domain as u32, kind, protocol]), ALLOW);
+            }
+            for (kind, protocol) in [(1, 132), (1, 262), (2, 136), (2, 115), (3, 255)] {
+                assert_eq!(ask(libc::SYS_socket, [domain as u32, kind, protocol]), refuse(libc::EPROTONOSUPPORT));
+            }
+            for kind in [0, 4, 5, 6, 10] {
+                assert_eq!(ask(libc::SYS_socket, [domain as u32, kind, 0]), refuse(libc::ESOCKTNOSUPPORT));
+            }
+        }
+    }
+
+    #[test]
+    fn whatTheHostHasOnceForAllIsNotToBeHad() {
+        assert_eq!(ask(libc::SYS_io_setup, [1, 0, 0]), refuse(libc::ENOSYS));
     }
 
     #[test]
