@@ -89,6 +89,11 @@ fn prepare(plan: &Plan) -> Result<(), Stumble> {
         process::change_directory(plan.cwd).map_err(Stumble::Directory)?;
     }
     process::unblock_signals();
+    if !plan.user.plain {
+        // Last of all: from here on other processes of the sandbox may signal this one, and one that is stopped
+        // before it executes its program keeps us asleep.
+        process::become_user(plan.user.uid).map_err(Stumble::Prepare)?;
+    }
     Ok(())
 }
 
@@ -114,7 +119,9 @@ fn identity_of_its_own(plan: &Plan) -> sys::Result<()> {
             let _ = process::control(libc::PR_CAPBSET_DROP, capability);
         }
         process::no_groups()?;
-        process::become_user(plan.user.uid, plan.user.gid)?;
+        process::become_group(plan.user.gid)?;
+        // The rights are the user's already, the process is still ours.
+        process::act_as(plan.user.uid, plan.user.gid, true)?;
     }
     Ok(())
 }

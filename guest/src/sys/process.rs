@@ -158,13 +158,15 @@ pub fn no_groups() -> Result<()> {
 }
 
 /// Real, effective and saved: there is no way back.
-pub fn become_user(uid: u32, gid: u32) -> Result<()> {
+pub fn become_group(gid: u32) -> Result<()> {
     // SAFETY: no pointers.
-    unsafe {
-        syscall!(libc::SYS_setresgid, gid, gid, gid)?;
-        syscall!(libc::SYS_setresuid, uid, uid, uid)?;
-    }
-    Ok(())
+    unsafe { syscall!(libc::SYS_setresgid, gid, gid, gid) }.map(drop)
+}
+
+/// As `become_group`; needs no capability if the effective user is the one already.
+pub fn become_user(uid: u32) -> Result<()> {
+    // SAFETY: no pointers.
+    unsafe { syscall!(libc::SYS_setresuid, uid, uid, uid) }.map(drop)
 }
 
 pub fn set_umask(mask: u32) {
