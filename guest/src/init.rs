@@ -9,13 +9,22 @@ use crate::place::User;
 use crate::seccomp;
 use crate::sys::{file, process};
 
+/// What cgroups do not bound. Some of it is kernel memory, some would let a command run before all others.
+const LIMITS: [(u32, u64); 6] = [
+    (libc::RLIMIT_NOFILE, 4096),
+    (libc::RLIMIT_MEMLOCK, 64 * 1024),
+    (libc::RLIMIT_MSGQUEUE, 800 * 1024),
+    (libc::RLIMIT_SIGPENDING, 4096),
+    (libc::RLIMIT_NICE, 0),
+    (libc::RLIMIT_RTPRIO, 0),
+];
+
 /// Runs the guest; comes back only if it cannot start.
 pub fn init(arguments: &[&[u8]], secret: Vec<u8>) -> Result<core::convert::Infallible, Usage> {
     let options = Options::parse(arguments)?;
     process::close_inherited();
     process::default_signals();
-    let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    let _ = process::set_limit(libc::RLIMIT_CORE, &none);
+    lower(libc::RLIMIT_CORE, 0);
     // Modes on the wire are meant as they are; commands get a mask of their own.
     process::set_umask(0);
     if process::own_pid() != 1 {
@@ -26,6 +35,7 @@ pub fn init(arguments: &[&[u8]], secret: Vec<u8>) -> Result<core::convert::Infal
     let path = CString::new(options.workspace).map_err(|_| Usage("the workspace is no path"))?;
     let workspace = file::open(&path, libc::O_PATH | libc::O_DIRECTORY).map_err(|_| Usage("no such workspace"))?;
     if !options.plain {
+        LIMITS.iter().for_each(|(resource, most)| lower(*resource, *most));
         control(libc::PR_SET_DUMPABLE, 0)?;
         control(libc::PR_SET_NO_NEW_PRIVS, 1)?;
         process::drop_inheritable().map_err(|_| Usage("the kernel refuses to drop capabilities"))?;
@@ -37,6 +47,12 @@ pub fn init(arguments: &[&[u8]], secret: Vec<u8>) -> Result<core::convert::Infal
         process::load_seccomp(&seccomp::filter()).map_err(|_| Usage("the kernel refuses the seccomp filter"))?;
     }
     guest.run()
+}
+
+/// Best effort: gVisor does not know all of them.
+fn lower(resource: u32, most: u64) {
+    let most = most.min(process::limit(resource).rlim_max);
+    let _ = process::set_limit(resource, &libc::rlimit { rlim_cur: most, rlim_max: most });
 }
 
 fn control(option: i32, value: usize) -> Result<(), Usage> {

@@ -49,6 +49,7 @@ fn prepare(options: &Options) -> Step<()> {
     let ids = userns::with_range(options.base)?;
     mount::bind(options.directory, options.stage, mount::NOSUID | mount::NODEV, None)?;
     process::change_directory(options.stage).map_err(|e| failed("enter the stage", e))?;
+    mount::name(&ids, c"userns")?;
     match options.disk {
         Disk::Image { image, template } => disk::attach_image(image, template, &ids)?,
         Disk::Directory(directory) => mount::bind(directory, c"disk", mount::NOSUID | mount::NODEV, Some(&ids))?,

@@ -127,6 +127,15 @@ fn finish(context: &Fd, attributes: u64) -> Result<Fd> {
     }
 }
 
+/// Gives a namespace a name, by which the runtime finds it.
+pub fn name(namespace: &Fd, target: &CStr) -> Step<()> {
+    let source = alloc::ffi::CString::new(format!("/proc/self/fd/{}", namespace.raw())).unwrap_or_default();
+    // SAFETY: both are C strings; a bind mount reads neither type nor data.
+    unsafe { syscall!(libc::SYS_mount, source.as_ptr(), target.as_ptr(), 0, libc::MS_BIND, 0) }
+        .map(drop)
+        .map_err(|e| about("give a name to", target, e))
+}
+
 /// Takes a mount of the host out of this namespace; one that is not there is fine.
 pub fn hide(path: &CStr) -> Step<()> {
     // SAFETY: the path is a C string.

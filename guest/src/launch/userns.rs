@@ -1,22 +1,24 @@
-//! A user namespace that nobody lives in: it only says how ids are mapped.
+//! The sandbox's user namespace: how its ids are mapped, and whose account it is on.
 
 use alloc::ffi::CString;
 use alloc::format;
 use core::ffi::CStr;
 
 use super::{Step, failed};
-use crate::sys::{Fd, file, process, syscall};
+use crate::sys::{Fd, Result, file, process, syscall};
 
 const IDS: u32 = 65_536;
+/// Capabilities stay while the effective user changes.
+const NO_SETUID_FIXUP: usize = 1 << 2;
 
-/// Makes a namespace in which 0 to 65,535 are `base` and those after it.
+/// Makes a namespace in which 0 to 65,535 are `base` and those after it, and which `base` owns.
+///
+/// The kernel charges what is counted by user (inotify instances, queued signals, message queues) to the owner of a
+/// namespace as well. If that were root, one sandbox could use up what all others and the host itself may have.
 ///
 /// A namespace must have a process while its map is written; a child lends itself for that long.
 pub fn with_range(base: u32) -> Step<Fd> {
-    let flags = libc::CLONE_NEWUSER | libc::SIGCHLD;
-    // SAFETY: without CLONE_VM this is a fork; the child calls nothing but the kernel.
-    let child =
-        unsafe { syscall!(libc::SYS_clone, flags, 0, 0, 0, 0) }.map_err(|e| failed("make a user namespace", e))? as i32;
+    let child = clone_as(base).map_err(|e| failed("make a user namespace", e))?;
     if child == 0 {
         loop {
             // SAFETY: no pointers are followed: there is nothing to wait for but the kill.
@@ -28,6 +30,20 @@ pub fn with_range(base: u32) -> Step<Fd> {
     // SAFETY: the status is not wanted.
     let _ = unsafe { syscall!(libc::SYS_wait4, child, 0, 0, 0) };
     namespace
+}
+
+fn clone_as(owner: u32) -> Result<i32> {
+    let usual = process::control(libc::PR_GET_SECUREBITS, 0)?;
+    process::control(libc::PR_SET_SECUREBITS, usual | NO_SETUID_FIXUP)?;
+    process::act_as(owner, 0, false)?;
+    let flags = libc::CLONE_NEWUSER | libc::SIGCHLD;
+    // SAFETY: without CLONE_VM this is a fork; the child calls nothing but the kernel.
+    let child = unsafe { syscall!(libc::SYS_clone, flags, 0, 0, 0, 0) };
+    if child != Ok(0) {
+        process::act_as(0, 0, false)?;
+        process::control(libc::PR_SET_SECUREBITS, usual)?;
+    }
+    child.map(|pid| pid as i32)
 }
 
 fn map_ids(child: i32, base: u32) -> Step<Fd> {

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -18,8 +20,10 @@ public abstract class IsolationContract extends LimitsContract {
     /// System calls of x86_64 that let a program out, or at the kernel's least tried parts.
     private static final Map<String, Integer> REFUSED = Map.ofEntries(
             Map.entry("ptrace", 101),
+            Map.entry("ustat", 136),
             Map.entry("mount", 165),
             Map.entry("init_module", 175),
+            Map.entry("io_setup", 206),
             Map.entry("kexec_load", 246),
             Map.entry("add_key", 248),
             Map.entry("request_key", 249),
@@ -35,10 +39,33 @@ public abstract class IsolationContract extends LimitsContract {
             Map.entry("open_tree", 428),
             Map.entry("fsopen", 430),
             Map.entry("clone3", 435),
-            Map.entry("pidfd_getfd", 438));
+            Map.entry("pidfd_getfd", 438),
+            Map.entry("cachestat", 451));
 
-    private static final List<String> MASKED =
-            List.of("kcore", "keys", "timer_list", "kallsyms", "kmsg", "config.gz", "interrupts", "cmdline");
+    private static final List<String> MASKED = List.of(
+            "kcore",
+            "keys",
+            "timer_list",
+            "kallsyms",
+            "kmsg",
+            "config.gz",
+            "interrupts",
+            "cmdline",
+            "diskstats",
+            "partitions");
+
+    /// Opens as many as it can, prints how many and holds them until it is told to go.
+    private static final String HOLD_ALL_WATCHES = """
+            perl -e 'while (syscall(294, 0) >= 0) { $n++ } print "$n\\n"; close STDOUT; sleep 1000' > held &
+            until [ -s held ]; do sleep 0.01; done; cat held
+            """;
+
+    private static final String ONE_WATCH = "perl -e 'print syscall(294, 0) >= 0 ? \"open\" : $!'";
+
+    private static final String HOLD_ALL_TERMINALS = """
+            perl -e 'while (open($h[$n], "+<", "/dev/ptmx")) { $n++ } print "$n\\n"; close STDOUT; sleep 1000' > held &
+            until [ -s held ]; do sleep 0.01; done; cat held
+            """;
 
     @Test
     void aCommandHasNoPrivileges() {
@@ -119,7 +146,7 @@ public abstract class IsolationContract extends LimitsContract {
                         .as(name)
                         .isEmpty();
             }
-            assertThat(box.output("ls /sys /proc/acpi /proc/scsi 2>/dev/null | grep -v :"))
+            assertThat(box.output("ls /sys /proc/acpi /proc/scsi /proc/fs /proc/bus 2>/dev/null | grep -v :"))
                     .isBlank();
         }
     }
@@ -155,8 +182,11 @@ public abstract class IsolationContract extends LimitsContract {
                         .as("family %d", family)
                         .isEmpty();
             }
-            assertThat(box.output("perl -e 'socket($s, 2, 3, 1) and print \"allowed\"'"))
-                    .isEmpty();
+            for (var unusual : List.of("3, 1", "1, 132", "5, 132", "5, 0", "6, 0", "2, 136", "1, 262")) {
+                assertThat(box.output("perl -e 'socket($s, 2, %s) and print \"allowed\"'".formatted(unusual)))
+                        .as(unusual)
+                        .isEmpty();
+            }
             assertThat(box.output("perl -e 'socket($s, 2, 1, 0) and print \"allowed\"'"))
                     .isEqualTo("allowed");
         }
@@ -236,6 +266,44 @@ public abstract class IsolationContract extends LimitsContract {
                     .doesNotContain("mem", "kmsg", "kvm", "vda", "sda", "fuse", "net", "loop-control", "loop0");
             assertThat(box.run("mknod disk b 8 0").exitCode()).isNotZero();
             assertThat(box.run("mknod /tmp/mem c 1 1").exitCode()).isNotZero();
+        }
+    }
+
+    @Test
+    void whatNoCgroupBoundsIsBoundedForEachProcess() {
+        try (var box = start()) {
+            assertThat(box.output("for limit in c n l i r e; do ulimit -H$limit; done"))
+                    .isEqualTo("0\n4096\n64\n4096\n0\n0");
+        }
+    }
+
+    @Test
+    void watchesAreCountedForEachMachine() throws IOException {
+        try (var greedy = start();
+                var modest = start()) {
+            assertThat(greedy.output(HOLD_ALL_WATCHES)).isNotEmpty();
+            assertThat(modest.output(ONE_WATCH)).isEqualTo("open");
+            FileSystems.getDefault().newWatchService().close();
+        }
+    }
+
+    @Test
+    void terminalsAreBoundedForEachMachine() {
+        try (var greedy = start();
+                var modest = start()) {
+            assertThat(Integer.parseInt(greedy.output(HOLD_ALL_TERMINALS))).isLessThanOrEqualTo(64);
+            assertThat(modest.output("perl -e 'print open($h, \"+<\", \"/dev/ptmx\") ? \"open\" : $!'"))
+                    .isEqualTo("open");
+        }
+    }
+
+    @Test
+    void nobodyInsideWritesWhereTheHostListens() throws IOException {
+        try (var box = start()) {
+            var wire = home.resolve("run").resolve(box.id().value()).resolve("wire");
+            assertThat(Files.getAttribute(wire, "unix:uid")).isEqualTo(0);
+            assertThat(Files.getPosixFilePermissions(wire))
+                    .doesNotContain(PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_EXECUTE);
         }
     }
 

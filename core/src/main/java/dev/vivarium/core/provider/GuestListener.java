@@ -11,6 +11,7 @@ import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
@@ -45,7 +46,7 @@ public final class GuestListener implements AutoCloseable {
             try {
                 channel.bind(UnixDomainSocketAddress.of(unready), 1);
                 channel.configureBlocking(false);
-                Files.setAttribute(unready, "unix:uid", owner);
+                Files.setAttribute(unready, "unix:uid", owner, LinkOption.NOFOLLOW_LINKS);
                 Files.move(unready, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
                 return new GuestListener(id, path, channel);
             } catch (IOException e) {

@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -22,8 +23,11 @@ record Bundle(Path stage, MachineSpec spec, int base, String cgroup, boolean lim
     private static final List<String> MASKED = List.of(
             "/proc/acpi",
             "/proc/asound",
+            "/proc/bus",
             "/proc/cmdline",
             "/proc/config.gz",
+            "/proc/diskstats",
+            "/proc/fs",
             "/proc/interrupts",
             "/proc/kallsyms",
             "/proc/kcore",
@@ -35,6 +39,7 @@ record Bundle(Path stage, MachineSpec spec, int base, String cgroup, boolean lim
             "/proc/kpageflags",
             "/proc/latency_stats",
             "/proc/modules",
+            "/proc/partitions",
             "/proc/sched_debug",
             "/proc/scsi",
             "/proc/slabinfo",
@@ -43,10 +48,12 @@ record Bundle(Path stage, MachineSpec spec, int base, String cgroup, boolean lim
             "/proc/timer_stats",
             "/proc/vmallocinfo");
 
-    private static final List<String> READ_ONLY =
-            List.of("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger");
+    private static final List<String> READ_ONLY = List.of("/proc/irq", "/proc/sys", "/proc/sysrq-trigger");
 
     private static final String[] TERMINALS = {"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"};
+
+    /// The host has some three thousand terminals for all machines together.
+    private static final String MOST_TERMINALS = "max=64";
 
     void write(RunDirectory directory) throws IOException {
         FileTrees.writePrivately(directory.path().resolve("config.json"), config());
@@ -84,7 +91,7 @@ record Bundle(Path stage, MachineSpec spec, int base, String cgroup, boolean lim
                   "uidMappings": [{"containerID": 0, "hostID": %d, "size": %d}],
                   "gidMappings": [{"containerID": 0, "hostID": %d, "size": %d}],
                   "namespaces": [{"type": "pid"}, {"type": "network"}, {"type": "ipc"}, {"type": "uts"},
-                                 {"type": "mount"}, {"type": "user"}, {"type": "cgroup"}],
+                                 {"type": "mount"}, {"type": "cgroup"}, %s],
                   "cgroupsPath": %s,
                   "resources": %s,
                   "maskedPaths": %s,
@@ -97,24 +104,31 @@ record Bundle(Path stage, MachineSpec spec, int base, String cgroup, boolean lim
                         UidSlots.RANGE,
                         base,
                         UidSlots.RANGE,
+                        userNamespace(),
                         quote(cgroup),
                         resources(),
                         list(MASKED),
                         list(READ_ONLY));
     }
 
+    /// The launcher's own, which the range owns and not root: what the kernel counts by user is then counted for
+    /// each machine. gVisor counts by itself.
+    private String userNamespace() {
+        return runtime.sharesTheKernel()
+                ? "{\"type\": \"user\", \"path\": %s}"
+                        .formatted(quote(stage.resolve("userns").toString()))
+                : "{\"type\": \"user\"}";
+    }
+
     /// The guest is root of its user range with four capabilities: to become the sandbox user, to signal its
     /// processes, and to drop the four for them. It loads the system call filter itself, which takes the runtime 16
-    /// ms.
+    /// ms, and lowers its resource limits itself: runc would want to be the owner of the user namespace for that.
     private String process() {
         var capabilities = list(List.of("CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_SETPCAP"));
         return """
                 {"user": {"uid": 0, "gid": 0}, "cwd": "/", "noNewPrivileges": true,
                   "args": %s, "env": %s,
-                  "capabilities": {"bounding": %s, "permitted": %s, "effective": %s},
-                  "rlimits": [{"type": "RLIMIT_CORE", "soft": 0, "hard": 0},
-                              {"type": "RLIMIT_MEMLOCK", "soft": 65536, "hard": 65536},
-                              {"type": "RLIMIT_NOFILE", "soft": 4096, "hard": 4096}]}\
+                  "capabilities": {"bounding": %s, "permitted": %s, "effective": %s}}\
                 """.formatted(
                         list(List.of(
                                 "/run/vivarium-guest",
@@ -140,7 +154,7 @@ record Bundle(Path stage, MachineSpec spec, int base, String cgroup, boolean lim
         var mounts = new ArrayList<>(List.of(
                 mount("/proc", "proc", "proc", "nosuid", "nodev", "noexec"),
                 mount("/dev", "tmpfs", "tmpfs", "nosuid", "noexec", "mode=755", "size=64k", "nr_inodes=64"),
-                mount("/dev/pts", "devpts", "devpts", TERMINALS),
+                mount("/dev/pts", "devpts", "devpts", terminals()),
                 mount("/dev/shm", "tmpfs", "shm", scratchOptions(scratch)),
                 mount("/tmp", "tmpfs", "tmp", scratchOptions(scratch)),
                 bind(WORKSPACE, "disk/workspace", "nosuid", "nodev"),
@@ -150,6 +164,15 @@ record Bundle(Path stage, MachineSpec spec, int base, String cgroup, boolean lim
             mounts.add(bind("/proc/meminfo", "meminfo", "ro", "nosuid", "nodev", "noexec"));
         }
         return mounts.stream().collect(Collectors.joining(",\n  ", "[", "]"));
+    }
+
+    private String[] terminals() {
+        if (!runtime.sharesTheKernel()) {
+            return TERMINALS;
+        }
+        var options = Arrays.copyOf(TERMINALS, TERMINALS.length + 1);
+        options[TERMINALS.length] = MOST_TERMINALS;
+        return options;
     }
 
     /// Bounded by memory anyway; the bound on inodes keeps empty files from eating kernel memory.

@@ -16,7 +16,7 @@ import java.util.Set;
 /// mounts it over the stage, so its inside is also what the runtime sees. Immutable.
 ///
 /// ```
-/// config.json  the bundle          rootfs/ lower/ disk/  mount points, used in the launcher's namespace only
+/// config.json  the bundle          rootfs/ lower/ disk/ guest userns  where the launcher mounts, for itself only
 /// wire/s       the guest's socket  meminfo               what /proc/meminfo shows
 /// state/       the runtime's records
 /// slot pid loop lock log           numbers of the user range, init and loop device; the launcher's lock; last words
@@ -50,9 +50,12 @@ record RunDirectory(Path path, SandboxId id) {
             FileTrees.make(path.resolve(mountPoint), "rwxr-xr-x");
         }
         FileTrees.make(path.resolve("state"), "rwx------");
-        Files.createFile(path.resolve("guest"));
-        var wire = FileTrees.make(path.resolve("wire"), "rwx------");
-        Files.setAttribute(wire, "unix:uid", UidSlots.base(slot));
+        for (var mountPoint : new String[] {"guest", "userns"}) {
+            Files.createFile(path.resolve(mountPoint));
+        }
+        // The range's root finds the socket in it but can put nothing there: it is the host's disk, and the host acts
+        // as root in it.
+        var wire = FileTrees.make(path.resolve("wire"), "rwxr-x---");
         Files.setAttribute(wire, "unix:gid", UidSlots.base(slot));
     }
 
