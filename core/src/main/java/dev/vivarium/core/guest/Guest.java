@@ -129,16 +129,21 @@ public final class Guest implements AutoCloseable {
 
     /// Measures the way to the guest and back; throws after five seconds without an answer.
     public Duration ping() {
+        return pingWithin(PATIENCE);
+    }
+
+    /// The same for somebody with more patience, or less.
+    public Duration pingWithin(Duration patience) {
         long token = tokens.incrementAndGet();
         long began = System.nanoTime();
         Switchboard switchboard = connection.switchboard();
         CompletableFuture<Long> pong = switchboard.expectPong(token);
         try {
             var frame = new Payload().u64(token).frame(0, Kind.PING);
-            if (!connection.offerWithin(PATIENCE.toNanos(), frame)) {
+            if (!connection.offerWithin(patience.toNanos(), frame)) {
                 throw connection.unreachable("it does not read");
             }
-            return Duration.ofNanos(await(connection, pong, PATIENCE) - began);
+            return Duration.ofNanos(await(connection, pong, patience) - began);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw connection.unreachable("the wait for it was interrupted");

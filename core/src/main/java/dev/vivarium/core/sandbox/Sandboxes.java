@@ -64,6 +64,7 @@ public final class Sandboxes implements AutoCloseable {
                 .every(REAP_EVERY, "reaper", reaper::beat)
                 .every(REAP_EVERY, "pool", pool::refill)
                 .every(FLUSH_EVERY, "activity", activity::flush)
+                .every(Vigil.EVERY, "vigil", new Vigil(engine)::beat)
                 .every(engine.config.reconcileEvery(), "reconciler", reconciler::beat);
         pulse.start();
     }

@@ -55,6 +55,18 @@ class FaultsTest {
         await().untilAsserted(house::assertNothingRemains);
     }
 
+    @Test
+    void aGuestThatNoLongerAnswersIsPutAwayAndNobodyWaitsForEver() throws Exception {
+        house = House.at(home, House.plain());
+        Sandbox sandbox = house.sandbox("t1");
+        long guest = house.guest(sandbox.id()).pid();
+        new ProcessBuilder("kill", "-STOP", Long.toString(guest)).start().waitFor();
+        house.time.advance(Vigil.EVERY);
+        var ended = failure(Failure.SandboxEnded.class, () -> output(sandbox, "echo heard"));
+        assertThat(ended.end().cause()).isEqualTo(End.Cause.QUARANTINED);
+        await().untilAsserted(house::assertNothingRemains);
+    }
+
     @ParameterizedTest
     @EnumSource(names = {"REMOVE", "AFTER_REMOVE"})
     void anEndThatCannotRemoveTheMachineIsFinishedLater(Step step) {
