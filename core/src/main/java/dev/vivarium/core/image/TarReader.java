@@ -36,7 +36,7 @@ final class TarReader {
                 return Optional.empty();
             }
             requireChecksum(header);
-            long size = number(header, 124, 12);
+            long size = requireSize(number(header, 124, 12));
             content = new Content(in, size);
             switch (header[156]) {
                 case 'x' -> readPax();
@@ -60,7 +60,7 @@ final class TarReader {
         var prefix = isUstar(header) ? text(header, 345, 155) : "";
         var name = prefix.isEmpty() ? text(header, 0, 100) : prefix + "/" + text(header, 0, 100);
         name = extensions.getOrDefault("path", name);
-        long size = extensions.containsKey("size") ? decimal("size") : headerSize;
+        long size = extensions.containsKey("size") ? requireSize(decimal("size")) : headerSize;
         var type = type(header[156], name);
         content = new Content(in, type == TarEntry.Type.FILE || type == TarEntry.Type.OTHER ? size : 0);
         return new TarEntry(
@@ -83,6 +83,13 @@ final class TarReader {
         };
     }
 
+    private static long requireSize(long size) throws IOException {
+        if (size < 0) {
+            throw new IOException("a size in the tar archive is not one");
+        }
+        return size;
+    }
+
     private long decimal(String key) throws IOException {
         try {
             return Long.parseLong(extensions.getOrDefault(key, ""));
@@ -97,8 +104,7 @@ final class TarReader {
         int at = 0;
         while (at < records.length) {
             int space = indexOf(records, (byte) ' ', at);
-            int length =
-                    space < 0 ? 0 : Integer.parseInt(new String(records, at, space - at, StandardCharsets.US_ASCII));
+            int length = space < 0 ? 0 : recordLength(new String(records, at, space - at, StandardCharsets.US_ASCII));
             int equals = space < 0 ? -1 : indexOf(records, (byte) '=', space);
             if (equals < 0 || length <= equals - at || at + length > records.length) {
                 throw new IOException("a damaged extended header in the tar archive");
@@ -107,9 +113,18 @@ final class TarReader {
             if (key.startsWith("GNU.sparse")) {
                 throw new IOException("sparse files in a tar archive are not supported");
             }
-            extensions.put(key, new String(records, equals + 1, at + length - equals - 2, StandardCharsets.UTF_8));
+            var value = new String(records, equals + 1, at + length - equals - 2, StandardCharsets.UTF_8);
+            if (value.indexOf('\0') >= 0) {
+                throw new IOException("a zero byte in a name of the tar archive");
+            }
+            extensions.put(key, value);
             at += length;
         }
+    }
+
+    /// The length that a record gives itself; zero, which no record has, if it is no number or far too large.
+    private static int recordLength(String digits) {
+        return digits.matches("[0-9]{1,7}") ? Integer.parseInt(digits) : 0;
     }
 
     private byte[] readExtension() throws IOException {

@@ -94,8 +94,11 @@ final class Tree {
 
     private void whiteOut(Path parent, String name) throws IOException {
         if (!name.equals(OPAQUE)) {
-            FileTrees.delete(
-                    parent.resolve(names(name.substring(WHITEOUT.length())).getFirst()));
+            var names = names(name.substring(WHITEOUT.length()));
+            if (names.isEmpty()) {
+                throw new IOException("a whiteout of nothing");
+            }
+            FileTrees.delete(parent.resolve(names.getFirst()));
             return;
         }
         try (var entries = Files.newDirectoryStream(parent)) {

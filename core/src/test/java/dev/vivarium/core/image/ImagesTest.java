@@ -101,6 +101,17 @@ class ImagesTest {
     }
 
     @Test
+    void whatNoTarWouldWriteIsRefusedInWords() {
+        assertRefused(honest().extend("size", "-5").file("f", "x"), "not one");
+        assertRefused(honest().extend("size", "many").file("f", "x"), "not one");
+        assertRefused(honest().extend("long path=x\n").file("f", "x"), "damaged");
+        assertRefused(honest().extend("999999999999 path=x\n").file("f", "x"), "damaged");
+        assertRefused(honest().rename("a\0b").file("f", "x"), "zero byte");
+        assertRefused(honest().extend("linkpath", "a\0b").link("l", "x"), "zero byte");
+        assertRefused(honest().file("usr/.wh.", "x"), "whiteout");
+    }
+
+    @Test
     void aLinkOutLeadsBackIn() throws IOException {
         var canary = Files.createDirectory(directory.resolve("canary"));
         var image = imported(honest().link("out", canary.toString())

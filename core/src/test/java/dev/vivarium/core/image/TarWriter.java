@@ -35,10 +35,20 @@ final class TarWriter {
 
     /// An extended header that gives the next entry another name.
     TarWriter rename(String name) {
-        var record = " path=" + name + "\n";
+        return extend("path", name);
+    }
+
+    /// An extended header for the next entry.
+    TarWriter extend(String key, String value) {
+        var record = " " + key + "=" + value + "\n";
         int length = record.length() + 2;
         length = record.length() + Integer.toString(length).length();
-        return entry("pax", 'x', "", 0644, (length + record).getBytes(StandardCharsets.UTF_8));
+        return extend(length + record);
+    }
+
+    /// An extended header of this text, honest or not.
+    TarWriter extend(String records) {
+        return entry("pax", 'x', "", 0644, records.getBytes(StandardCharsets.UTF_8));
     }
 
     TarWriter blob(String name, byte[] content) {
