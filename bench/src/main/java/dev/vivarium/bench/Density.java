@@ -24,7 +24,7 @@ final class Density implements Measurement {
     /// The machine's memory and the private memory of the processes in question.
     private record Look(Memory machine, long processesKib) {
         long kib() {
-            return machine.withoutProcessesKib() + processesKib;
+            return machine.kernelKib() + processesKib;
         }
     }
 
@@ -41,6 +41,8 @@ final class Density implements Measurement {
             Quiet.await();
             Look after = look(server, sessions);
             addRows(report, new Cost(created.perSecond(), each(before, after, SANDBOXES)), docker);
+            double caches = after.machine().reclaimableKib() - before.machine().reclaimableKib();
+            report.add(Row.of("and caches that it can lose at any time", "KiB", caches / SANDBOXES));
             System.err.println("  KiB a sandbox, by kind: "
                     + after.machine().growth(before.machine(), SANDBOXES)
                     + ", processes and server: "

@@ -15,7 +15,7 @@ import java.util.TreeMap;
 record Memory(Map<String, Long> kib) {
     private static final int READINGS = 9;
     private static final List<String> SHOWN =
-            List.of("KernelStack", "PageTables", "Percpu", "SReclaimable", "SUnreclaim", "Shmem", "VmallocUsed");
+            List.of("PageTables", "Percpu", "SReclaimable", "SUnreclaim", "Shmem", "VmallocUsed");
 
     Memory {
         kib = Map.copyOf(kib);
@@ -56,17 +56,16 @@ record Memory(Map<String, Long> kib) {
         return values;
     }
 
-    /// What is used and cannot be had back by dropping caches, apart from the private memory of processes: kernel
-    /// structures, page tables, stacks and memory file systems. Processes are left out because neighbours have
-    /// some.
-    long withoutProcessesKib() {
-        return of("MemTotal")
-                - of("MemFree")
-                - of("Buffers")
-                - of("Cached")
-                - of("SReclaimable")
-                - of("AnonPages")
-                + of("Shmem");
+    /// What the kernel itself uses and cannot give back: its structures, page tables, stacks, counters per processor
+    /// and memory file systems. It is a sum of what is counted by kind, and not what is missing from the total, because
+    /// neighbours come and go.
+    long kernelKib() {
+        return of("SUnreclaim") + of("PageTables") + of("VmallocUsed") + of("Percpu") + of("Shmem");
+    }
+
+    /// Names and file headers that the kernel remembers until it needs the memory.
+    long reclaimableKib() {
+        return of("SReclaimable");
     }
 
     /// Where the difference to `earlier` lies, in KiB for each of `count` things.

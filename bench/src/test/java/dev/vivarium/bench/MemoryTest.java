@@ -8,17 +8,19 @@ import org.junit.jupiter.api.Test;
 
 class MemoryTest {
     @Test
-    void cachesAndTheMemoryOfProcessesDoNotCount() {
+    void whatTheKernelCanGiveBackIsCountedApart() {
         var memory = new Memory(Memory.parse(List.of(
                 "MemTotal:       1000 kB",
-                "MemFree:         400 kB",
-                "Buffers:          50 kB",
-                "Cached:          200 kB",
-                "SReclaimable:     30 kB",
-                "Shmem:            10 kB",
                 "AnonPages:       100 kB",
+                "Shmem:            10 kB",
+                "SReclaimable:     30 kB",
+                "SUnreclaim:        5 kB",
+                "PageTables:        7 kB",
+                "VmallocUsed:      11 kB",
+                "Percpu:            2 kB",
                 "HugePages_Total:   0")));
-        assertThat(memory.withoutProcessesKib()).isEqualTo(1000 - 400 - 50 - 200 - 30 - 100 + 10);
+        assertThat(memory.kernelKib()).isEqualTo(10 + 5 + 7 + 11 + 2);
+        assertThat(memory.reclaimableKib()).isEqualTo(30);
     }
 
     @Test
