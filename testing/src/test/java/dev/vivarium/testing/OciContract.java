@@ -41,8 +41,7 @@ abstract class OciContract extends IsolationContract {
     void aFailureCarriesTheLaunchersOwnWords() {
         var config = new OciConfig(home.resolve("other"), guestBinary, runtime(), Path.of("/no/such/runtime"));
         try (var other = OciProvider.open(config)) {
-            assertThatThrownBy(() -> other.start(spec(newId())))
-                    .hasMessageContaining("execute the runtime: no such file");
+            assertThatThrownBy(() -> other.start(spec(newId()))).hasMessageContaining("/no/such/runtime: no such file");
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.vivarium.core.provider.oci;
 
+import dev.vivarium.core.provider.HostProcess;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.SandboxException;
@@ -7,6 +8,7 @@ import dev.vivarium.model.SandboxId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -14,18 +16,25 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
 
 /// The host's cgroups, found once, and below them one branch for this provider's machines. Thread-safe.
 final class Cgroups implements AutoCloseable {
     static final long PERIOD_MICROS = 100_000;
     private static final String ROOT = "vivarium";
     private static final Set<String> NEEDED = Set.of("cpu", "cpuacct", "memory", "pids", "freezer");
+    private static final String ANTICIPATED = "pids";
+    /// Shorter than a grace period, so that one follows the other when starts do.
+    private static final long ANTICIPATION_NANOS = Duration.ofMillis(3).toNanos();
 
     private final Mode mode;
     /// Controller to its hierarchy's mount point; for v2 the one entry has no name.
     private final Map<String, Path> hierarchies;
     private final Optional<Path> unified;
     private final String branch;
+
+    /// When [#anticipateMove] last did something, by the clock of `System.nanoTime`.
+    private final AtomicLong anticipated = new AtomicLong(System.nanoTime() - ANTICIPATION_NANOS);
 
     enum Mode {
         V1,
@@ -117,6 +126,34 @@ final class Cgroups implements AutoCloseable {
                 yield new CgroupV1(directories);
             }
         };
+    }
+
+    /// Asks the kernel, in the background, for the grace period that moving a process into a v1 group waits for:
+    /// ten milliseconds and more, unless another move came just before. Asked for when a start begins, it has
+    /// passed by the time the runtime moves the machine's init. Nobody is moved: this process goes where it is.
+    void anticipateMove() {
+        long now = System.nanoTime();
+        long last = anticipated.get();
+        if (mode == Mode.V2 || now - last < ANTICIPATION_NANOS || !anticipated.compareAndSet(last, now)) {
+            return;
+        }
+        Thread.ofPlatform().daemon().name("cgroup-anticipation").start(this::moveNowhere);
+    }
+
+    private void moveNowhere() {
+        long self = ProcessHandle.current().pid();
+        var hierarchy = hierarchies.get(ANTICIPATED);
+        for (var line : HostProcess.read(self, "cgroup").lines().toList()) {
+            var fields = line.split(":", 3);
+            if (hierarchy != null && List.of(fields[1].split(",")).contains(ANTICIPATED)) {
+                try {
+                    var group = hierarchy.resolve(fields[2].substring(1));
+                    ControlFiles.writeIfThere(group, "cgroup.procs", Long.toString(self));
+                } catch (SandboxException e) {
+                    // Then the start takes as long as it would have.
+                }
+            }
+        }
     }
 
     /// Every machine that has a group.

@@ -25,7 +25,7 @@ final class Command {
     static void run(String step, List<String> command, int... fine) throws IOException {
         var log = Files.createTempFile("vivarium-", ".log");
         try {
-            int status = start(command, log);
+            int status = start(command, Map.of(), log);
             if (status != 0 && Arrays.stream(fine).noneMatch(code -> code == status)) {
                 var words = Files.readString(log, StandardCharsets.ISO_8859_1).strip();
                 throw new SandboxException(new Failure.ProviderFailed(
@@ -39,9 +39,9 @@ final class Command {
         }
     }
 
-    /// Runs `command` with its output appended to `log`, and gives its exit status. The environment is bare, so
-    /// that nothing of the server's reaches a runtime or a machine.
-    static int start(List<String> command, Path log) throws IOException {
+    /// Runs `command` with its output appended to `log`, and gives its exit status. The environment is bare but for
+    /// `environment`, so that nothing of the server's reaches a runtime or a machine.
+    static int start(List<String> command, Map<String, String> environment, Path log) throws IOException {
         var builder = new ProcessBuilder(command)
                 .redirectInput(NOTHING)
                 .redirectOutput(NOTHING)
@@ -49,6 +49,7 @@ final class Command {
         builder.environment().clear();
         builder.environment()
                 .putAll(Map.of("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL", "C"));
+        builder.environment().putAll(environment);
         var process = builder.start();
         try {
             if (process.waitFor(LONGEST.toMillis(), TimeUnit.MILLISECONDS)) {

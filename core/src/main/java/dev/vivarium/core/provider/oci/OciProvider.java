@@ -125,6 +125,7 @@ public final class OciProvider implements Provider {
     }
 
     private Machine launch(MachineSpec spec, Image image) throws IOException {
+        cgroups.anticipateMove();
         var id = spec.id();
         var directory = place.directory(id);
         int slot = slots.take();
@@ -142,7 +143,8 @@ public final class OciProvider implements Provider {
         var machine = new OciMachine(directory, cgroups.of(id));
         machines.put(id, machine);
         machine.listen();
-        int status = Command.start(launcher(spec, image, directory, slot), directory.log());
+        int status = Command.start(
+                launcher(spec, image, directory, slot), config.runtime().environment(), directory.log());
         if (status != 0) {
             throw new SandboxException(new Failure.ProviderFailed("start a machine", directory.lastWords()));
         }
@@ -161,10 +163,14 @@ public final class OciProvider implements Provider {
             command.addAll(List.of("--bind", shared.toString(), "rootfs" + shared));
         }
         command.addAll(List.of("--bind", config.guestBinary().toString(), "guest"));
+        command.addAll(List.of("--bind", config.runtimeBinary().toString(), RunDirectory.RUNTIME));
         cgroups.hidden().forEach(mount -> command.addAll(List.of("--hide", mount.toString())));
         command.add("--");
         command.addAll(config.runtime()
-                .run(config.runtimeBinary(), place.stage(), spec.id().value()));
+                .run(
+                        place.stage().resolve(RunDirectory.RUNTIME),
+                        place.stage(),
+                        spec.id().value()));
         return command;
     }
 

@@ -3,6 +3,7 @@ package dev.vivarium.core.provider.oci;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /// An OCI runtime and how it is called. Immutable.
 public enum OciRuntime {
@@ -25,6 +26,12 @@ public enum OciRuntime {
     /// Reports whether a machine's processes are processes of the host.
     boolean sharesTheKernel() {
         return this != RUNSC;
+    }
+
+    /// What the launcher must know besides [#run]. crun runs only from a file that a machine cannot write to, and
+    /// makes itself one by starting twice, unless it is told that it is one: the launcher binds it read-only.
+    Map<String, String> environment() {
+        return this == CRUN ? Map.of("_LIBCONTAINER_CLONED_BINARY", "1") : Map.of();
     }
 
     /// The command that starts the bundle in `stage` as `id` and leaves it alone. The runtime's own records go

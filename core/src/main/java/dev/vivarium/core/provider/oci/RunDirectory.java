@@ -22,6 +22,9 @@ import java.util.Set;
 /// slot pid loop lock log           numbers of the user range, init and loop device; the launcher's lock; last words
 /// ```
 record RunDirectory(Path path, SandboxId id) {
+    /// Where the launcher binds the runtime's program, read-only.
+    static final String RUNTIME = "runtime";
+
     static RunDirectory of(Path run, SandboxId id) {
         return new RunDirectory(run.resolve(id.value()), id);
     }
@@ -50,7 +53,7 @@ record RunDirectory(Path path, SandboxId id) {
             FileTrees.make(path.resolve(mountPoint), "rwxr-xr-x");
         }
         FileTrees.make(path.resolve("state"), "rwx------");
-        for (var mountPoint : new String[] {"guest", "userns"}) {
+        for (var mountPoint : new String[] {"guest", RUNTIME, "userns"}) {
             Files.createFile(path.resolve(mountPoint));
         }
         // The range's root finds the socket in it but can put nothing there: it is the host's disk, and the host acts
