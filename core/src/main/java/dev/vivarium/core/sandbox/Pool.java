@@ -85,7 +85,17 @@ final class Pool {
                 discardLater(warm);
             }
         } finally {
-            refill();
+            if (isLow()) {
+                refill();
+            }
+        }
+    }
+
+    /// A pool that is still half full waits for its regular refill: a start at this very moment would take the
+    /// processor from the first command of the sandbox that is just being handed out.
+    private boolean isLow() {
+        synchronized (lock) {
+            return ready.size() * 2 < engine.config.poolSize();
         }
     }
 
