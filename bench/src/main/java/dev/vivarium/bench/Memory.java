@@ -56,9 +56,9 @@ record Memory(Map<String, Long> kib) {
         return values;
     }
 
-    /// What the kernel itself uses and cannot give back: its structures, page tables, stacks, counters per processor
-    /// and memory file systems. It is a sum of what is counted by kind, and not what is missing from the total, because
-    /// neighbours come and go.
+    /// What the kernel itself uses and cannot give back: its structures, page tables, stacks, counters per
+    /// processor and memory file systems. It is a sum of what is counted by kind, and not what is missing from the
+    /// total, because neighbours come and go.
     long kernelKib() {
         return of("SUnreclaim") + of("PageTables") + of("VmallocUsed") + of("Percpu") + of("Shmem");
     }

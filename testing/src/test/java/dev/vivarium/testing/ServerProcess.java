@@ -1,0 +1,102 @@
+package dev.vivarium.testing;
+
+import dev.vivarium.server.Main;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/// A server in a process of its own, so that it can be killed. Confined to the worker that starts it.
+final class ServerProcess implements AutoCloseable {
+    private static final String READY = "ready on ";
+
+    private final Process process;
+    private final Api api;
+
+    private ServerProcess(Process process, Api api) {
+        this.process = process;
+        this.api = api;
+    }
+
+    /// Starts a server on `home` and returns when it is ready.
+    static ServerProcess start(Path home, String... arguments) {
+        try {
+            var process = java(home, "serve", arguments).start();
+            URI uri = awaitReady(process);
+            String key = Files.readString(home.resolve("credentials")).strip();
+            return new ServerProcess(process, new Api(uri, key));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /// Ends and removes everything that servers on `home` left.
+    static void purge(Path home) {
+        try {
+            int status =
+                    java(home, "purge").redirectOutput(Redirect.DISCARD).start().waitFor();
+            if (status != 0) {
+                throw new IllegalStateException("purge ended with " + status);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static ProcessBuilder java(Path home, String command, String... arguments) {
+        var line = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName(),
+                command,
+                "--home",
+                home.toString()));
+        if (command.equals("serve")) {
+            line.addAll(List.of("--port", "0"));
+        }
+        line.addAll(List.of(arguments));
+        return new ProcessBuilder(line).redirectError(Redirect.DISCARD);
+    }
+
+    private static URI awaitReady(Process process) throws IOException {
+        var lines = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            if (line.startsWith(READY)) {
+                return URI.create(line.substring(READY.length()));
+            }
+        }
+        throw new IllegalStateException("the server ended before it was ready");
+    }
+
+    Api api() {
+        return api;
+    }
+
+    /// Pulls the plug: no signal that it could answer, no time to tidy up.
+    @Override
+    public void close() {
+        process.destroyForcibly();
+        boolean interrupted = false;
+        while (process.isAlive()) {
+            try {
+                process.waitFor();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
