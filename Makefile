@@ -7,7 +7,7 @@ export PATH := $(HOME)/.cargo/bin:$(PATH):/usr/sbin:/sbin
 
 mvn := scripts/maven
 cargo := cd guest && cargo
-shell_scripts := scripts/assemble scripts/bench scripts/find-java.sh scripts/format scripts/maven scripts/setup scripts/train-aot scripts/viv .ci/run
+shell_scripts := scripts/assemble scripts/bench scripts/find-java.sh scripts/format scripts/gvisor scripts/maven scripts/setup scripts/train-aot scripts/viv .ci/run
 
 # What the distribution is made of; a change to any of it means packaging again.
 shipped := guest model core json server sdk third-party cli dist
@@ -61,6 +61,10 @@ format: setup ## format the Java and the Rust
 bench: build ## measure, print the table and write it as JSON
 	@$(mvn) --quiet package -Dmaven.test.skip=true --projects bench --also-make
 	@scripts/bench $(ARGS)
+
+.PHONY: gvisor
+gvisor: ## install a current runsc with Go, for VIV_RUNTIME=runsc and its tests
+	@scripts/gvisor
 
 .PHONY: image
 image: build ## make the debian root file system for sandboxes
