@@ -12,7 +12,9 @@ final class CreateLatency implements Measurement {
     private static final int DOCKER_EVERY = 2;
     private static final Duration REST = Duration.ofMillis(40);
 
+    private final Samples warmCreate = new Samples();
     private final Samples warm = new Samples();
+    private final Samples coldCreate = new Samples();
     private final Samples cold = new Samples();
     private final Samples drained = new Samples();
     private final Samples docker = new Samples();
@@ -34,14 +36,18 @@ final class CreateLatency implements Measurement {
         report.add(Row.of("create -> first output, warm pool", warm)
                 .besideDocker(docker.p50())
                 .heldToTimesBetterThanDocker(30));
+        report.add(Row.of("  of which create", warmCreate));
         report.add(Row.of("create -> first output, cold (no pool)", cold)
                 .besideDocker(docker.p50())
                 .heldToTimesBetterThanDocker(8));
+        report.add(Row.of("  of which create", coldCreate));
         report.add(Row.of("create -> first output, drained pool", drained).besideDocker(docker.p50()));
     }
 
     private void clear() {
+        warmCreate.clear();
         warm.clear();
+        coldCreate.clear();
         cold.clear();
         drained.clear();
         docker.clear();
@@ -59,39 +65,40 @@ final class CreateLatency implements Measurement {
     private void measureWarm(VivServer server, int round) {
         server.awaitPool(POOL);
         Programs.pause(REST);
-        try (var http = server.connect()) {
-            long start = System.nanoTime();
-            String session = createAndRun(http, "warm-" + round);
-            warm.add(System.nanoTime() - start);
-            VivServer.cleanup(http, session);
-        }
+        measure(server, "warm-" + round, warmCreate, warm);
+    }
+
+    private void measureCold(VivServer server, int round) {
+        Programs.pause(REST);
+        measure(server, "cold-" + round, coldCreate, cold);
     }
 
     /// Takes the whole pool at once; the next call finds it empty, and meets the refill.
     private void measureDrained(VivServer server, int round) {
         server.awaitPool(POOL);
         Programs.pause(REST);
-        var taken = new String[POOL + 1];
         try (var http = server.connect()) {
+            var taken = new String[POOL];
             for (int i = 0; i < POOL; i++) {
                 taken[i] = VivServer.create(http, "taken-" + round + "-" + i);
             }
-            long start = System.nanoTime();
-            taken[POOL] = createAndRun(http, "drained-" + round);
-            drained.add(System.nanoTime() - start);
+            measure(server, "drained-" + round, new Samples(), drained);
             for (String session : taken) {
                 VivServer.cleanup(http, session);
             }
         }
-        server.awaitPool(POOL);
     }
 
-    private void measureCold(VivServer server, int round) {
-        Programs.pause(REST);
+    private static void measure(VivServer server, String thread, Samples created, Samples answered) {
+        String session;
         try (var http = server.connect()) {
             long start = System.nanoTime();
-            String session = createAndRun(http, "cold-" + round);
-            cold.add(System.nanoTime() - start);
+            session = VivServer.create(http, thread);
+            created.add(System.nanoTime() - start);
+            VivServer.awaitOutput(http, session, "echo ready", "ready");
+            answered.add(System.nanoTime() - start);
+        }
+        try (var http = server.connect()) {
             VivServer.cleanup(http, session);
         }
     }
@@ -102,11 +109,5 @@ final class CreateLatency implements Measurement {
         String container = engine.runToFirstOutput();
         docker.add(System.nanoTime() - start);
         engine.remove(container);
-    }
-
-    private static String createAndRun(Http http, String thread) {
-        String session = VivServer.create(http, thread);
-        VivServer.execute(http, session, "echo ready");
-        return session;
     }
 }

@@ -131,6 +131,23 @@ final class Http implements AutoCloseable {
         }
     }
 
+    /// Sends a request whose answer is a stream of events, and waits until `text` has come. The connection is of no
+    /// further use.
+    void awaitEvent(String path, String json, String text) {
+        try {
+            byte[] body = json.getBytes(StandardCharsets.UTF_8);
+            write("POST " + path + " HTTP/1.1\r\nHost: localhost\r\n" + credentials
+                    + "Accept: application/x-ndjson\r\nContent-Type: application/json\r\nContent-Length: " + body.length
+                    + "\r\n\r\n" + json);
+            var seen = new StringBuilder();
+            while (seen.indexOf(text) < 0) {
+                seen.append(line()).append('\n');
+            }
+        } catch (IOException failure) {
+            throw new UncheckedIOException("POST " + path, failure);
+        }
+    }
+
     /// Waits for the first byte of a raw stream that an earlier request opened.
     void awaitByte() {
         try {
@@ -177,7 +194,7 @@ final class Http implements AutoCloseable {
     }
 
     private void write(String text) throws IOException {
-        out.write(text.getBytes(StandardCharsets.US_ASCII));
+        out.write(text.getBytes(StandardCharsets.UTF_8));
     }
 
     private Answer answer() throws IOException {

@@ -16,7 +16,8 @@ import java.util.Map;
 final class VivServer implements AutoCloseable {
     private static final String READY = "ready on http://";
     private static final Duration STOP_TIME = Duration.ofSeconds(60);
-    private static final int WARM_UP = 1000;
+    private static final int WARM_UP_SESSIONS = 20;
+    private static final int WARM_UP_COMMANDS = 50;
 
     private final Path launcher;
     private final Path home;
@@ -113,11 +114,14 @@ final class VivServer implements AutoCloseable {
     /// Lets the server's JVM compile what is measured: a server is up for weeks, its first second is measured
     /// elsewhere.
     void warmUp() {
-        try (var http = connect()) {
-            for (int i = 0; i < 10; i++) {
+        for (int i = 0; i < WARM_UP_SESSIONS; i++) {
+            try (var http = connect()) {
                 String session = create(http, "warm-up");
-                for (int j = 0; j < WARM_UP / 10; j++) {
+                for (int j = 0; j < WARM_UP_COMMANDS; j++) {
                     execute(http, session, "true");
+                    try (var stream = connect()) {
+                        awaitOutput(stream, session, "echo ready", "ready");
+                    }
                 }
                 cleanup(http, session);
             }
@@ -137,6 +141,13 @@ final class VivServer implements AutoCloseable {
         if (!answer.contains("\"exit_code\":0") && !answer.contains("\"exit_code\": 0")) {
             throw new IllegalStateException("the command failed: " + answer);
         }
+    }
+
+    /// Runs a command as a stream of events and returns when it has written `text`. The connection is of no further
+    /// use.
+    static void awaitOutput(Http http, String session, String command, String text) {
+        String body = "{\"session_id\":\"" + session + "\",\"command\":\"" + command + "\"}";
+        http.awaitEvent("/execute", body, text);
     }
 
     static void upload(Http http, String session, String name, byte[] content) {
