@@ -258,5 +258,6 @@ public final class OciProvider implements Provider {
         machines.clear();
         slots.close();
         cgroups.close();
+        place.removeIfBare();
     }
 }
