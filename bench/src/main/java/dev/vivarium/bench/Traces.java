@@ -45,7 +45,10 @@ final class Traces {
             idsIn(file, ids).forEach(_ -> found.add("loop device " + device.getFileName() + " of " + file.strip()));
         }
         named(CGROUPS, ids).forEach(path -> found.add("cgroup " + path));
-        named(home, ids).forEach(path -> found.add("path " + path));
+        // Its run directory may be a link to another file system.
+        for (Path root : List.of(home, home.resolve("run").resolve("."))) {
+            named(root, ids).forEach(path -> found.add("path " + path));
+        }
         return found;
     }
 
