@@ -1,6 +1,6 @@
 package dev.vivarium.core.provider.oci;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.vivarium.core.provider.GuestDoor;
 import dev.vivarium.core.provider.GuestListener;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.model.Failure;
@@ -10,27 +10,22 @@ import dev.vivarium.model.SandboxId;
 import java.io.IOException;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
 
 /// A machine under an OCI runtime. Thread-safe.
 final class OciMachine implements Machine, AutoCloseable {
     private final RunDirectory directory;
     private final Cgroup cgroup;
-
-    private final Object lock = new Object();
-
-    /// Listens from before the start until the first guest has come, and again for each further one.
-    @GuardedBy("lock")
-    private @Nullable GuestListener listener;
+    private final GuestDoor door;
 
     OciMachine(RunDirectory directory, Cgroup cgroup) {
         this.directory = directory;
         this.cgroup = cgroup;
+        this.door = new GuestDoor(this::bind);
     }
 
     /// Begins to listen for the guest; [#connect] does so by itself when need be.
     void listen() {
-        takeListener();
+        door.open();
     }
 
     @Override
@@ -40,26 +35,12 @@ final class OciMachine implements Machine, AutoCloseable {
 
     @Override
     public SocketChannel connect(Duration patience) {
-        var current = takeListener();
-        try {
-            return current.accept(patience, this::isAlive);
-        } finally {
-            synchronized (lock) {
-                if (listener == current) {
-                    listener = null;
-                }
-            }
-        }
+        return door.admit(patience, this::isAlive);
     }
 
-    private GuestListener takeListener() {
-        synchronized (lock) {
-            if (listener == null) {
-                var slot = directory.slot().orElseThrow(() -> ended(directory.id()));
-                listener = GuestListener.bind(id(), directory.socket(), UidSlots.base((int) slot));
-            }
-            return listener;
-        }
+    private GuestListener bind() {
+        var slot = directory.slot().orElseThrow(() -> ended(directory.id()));
+        return GuestListener.bind(id(), directory.socket(), UidSlots.base((int) slot));
     }
 
     private static SandboxException ended(SandboxId id) {
@@ -104,13 +85,6 @@ final class OciMachine implements Machine, AutoCloseable {
     /// Stops listening; the machine itself goes on.
     @Override
     public void close() {
-        GuestListener open;
-        synchronized (lock) {
-            open = listener;
-            listener = null;
-        }
-        if (open != null) {
-            open.close();
-        }
+        door.close();
     }
 }

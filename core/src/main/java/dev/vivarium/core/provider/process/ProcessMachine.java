@@ -1,6 +1,6 @@
 package dev.vivarium.core.provider.process;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.vivarium.core.provider.GuestDoor;
 import dev.vivarium.core.provider.GuestListener;
 import dev.vivarium.core.provider.HostProcess;
 import dev.vivarium.core.provider.Machine;
@@ -13,33 +13,25 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
-import org.jspecify.annotations.Nullable;
 
 /// A guest that runs as a plain process. Thread-safe.
 final class ProcessMachine implements Machine, AutoCloseable {
     private static final Duration PAUSE_PATIENCE = Duration.ofSeconds(5);
 
     private final SandboxId id;
-    private final Path socket;
     private final ProcessTree tree;
     private final BooleanSupplier alive;
-    private final int user;
-
-    private final Object lock = new Object();
-
-    @GuardedBy("lock")
-    private @Nullable GuestListener listener;
+    private final GuestDoor door;
 
     ProcessMachine(SandboxId id, Path socket, int user, ProcessTree tree, BooleanSupplier alive) {
         this.id = id;
-        this.socket = socket;
-        this.user = user;
         this.tree = tree;
         this.alive = alive;
+        this.door = new GuestDoor(() -> GuestListener.bind(id, socket, user));
     }
 
     void listen() {
-        takeListener();
+        door.open();
     }
 
     @Override
@@ -49,25 +41,7 @@ final class ProcessMachine implements Machine, AutoCloseable {
 
     @Override
     public SocketChannel connect(Duration patience) {
-        var current = takeListener();
-        try {
-            return current.accept(patience, alive);
-        } finally {
-            synchronized (lock) {
-                if (listener == current) {
-                    listener = null;
-                }
-            }
-        }
-    }
-
-    private GuestListener takeListener() {
-        synchronized (lock) {
-            if (listener == null) {
-                listener = GuestListener.bind(id, socket, user);
-            }
-            return listener;
-        }
+        return door.admit(patience, alive);
     }
 
     @Override
@@ -104,13 +78,6 @@ final class ProcessMachine implements Machine, AutoCloseable {
 
     @Override
     public void close() {
-        GuestListener open;
-        synchronized (lock) {
-            open = listener;
-            listener = null;
-        }
-        if (open != null) {
-            open.close();
-        }
+        door.close();
     }
 }
