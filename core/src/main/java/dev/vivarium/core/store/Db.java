@@ -28,7 +28,7 @@ public final class Db implements AutoCloseable {
     private final Duration patience;
     private final Writer writer;
     private final Semaphore readerSlots = new Semaphore(READERS, true);
-    private final ConcurrentLinkedDeque<Connection> idleReaders = new ConcurrentLinkedDeque<>();
+    private final ConcurrentLinkedDeque<Sql> idleReaders = new ConcurrentLinkedDeque<>();
     private volatile boolean closed;
 
     private Db(Path file, Duration patience) {
@@ -64,15 +64,15 @@ public final class Db implements AutoCloseable {
     public <T extends @Nullable Object> T read(SqlFunction<T> query) {
         acquireReader();
         try {
-            Connection idle = idleReaders.pollFirst();
-            Connection connection = idle == null ? connect() : idle;
+            Sql idle = idleReaders.pollFirst();
+            Sql sql = idle == null ? new Sql(connect()) : idle;
             try {
-                T result = query.apply(new Sql(connection));
-                connection.commit();
-                idleReaders.addFirst(connection);
+                T result = query.apply(sql);
+                sql.connection().commit();
+                idleReaders.addFirst(sql);
                 return result;
             } catch (SQLException | RuntimeException e) {
-                connection.close();
+                sql.connection().close();
                 throw e;
             }
         } catch (SQLException e) {
@@ -138,11 +138,11 @@ public final class Db implements AutoCloseable {
 
     private void closeIdleReadersIfClosed() {
         while (closed) {
-            Connection idle = idleReaders.pollFirst();
+            Sql idle = idleReaders.pollFirst();
             if (idle == null) {
                 return;
             }
-            closeQuietly(idle);
+            closeQuietly(idle.connection());
         }
     }
 

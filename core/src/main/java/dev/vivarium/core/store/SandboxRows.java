@@ -158,12 +158,13 @@ public final class SandboxRows {
             return;
         }
         Owner owner = row.owner().get();
-        sql.update(
-                "insert into threads (thread_id, user_id, created_at) values (?, ?, ?) on conflict do nothing",
-                owner.thread().value(),
-                owner.user().value(),
-                row.createdAt().toEpochMilli());
-        if (!ownerOf(sql, owner.thread()).equals(Optional.of(owner.user()))) {
+        boolean isNew = sql.update(
+                        "insert into threads (thread_id, user_id, created_at) values (?, ?, ?) on conflict do nothing",
+                        owner.thread().value(),
+                        owner.user().value(),
+                        row.createdAt().toEpochMilli())
+                == 1;
+        if (!isNew && !ownerOf(sql, owner.thread()).equals(Optional.of(owner.user()))) {
             throw new SandboxException(new Failure.NoSandboxForThread(owner.thread()));
         }
     }

@@ -5,17 +5,28 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /// SQL text with arguments, on a connection that belongs to the current call. The text must be good for SQLite and
 /// PostgreSQL alike; times are epoch milliseconds. Confined to the call it was lent to.
+///
+/// Statements are kept for the next call that has the same text: to prepare one takes longer than to run it.
 public final class Sql {
+    private static final int KEPT = 64;
+
     private final Connection connection;
+    private final Map<String, PreparedStatement> kept = new HashMap<>();
 
     Sql(Connection connection) {
         this.connection = connection;
+    }
+
+    Connection connection() {
+        return connection;
     }
 
     /// Turns the row under the cursor into a value.
@@ -26,14 +37,11 @@ public final class Sql {
 
     /// Runs an insert, update or delete and returns how many rows it touched.
     public int update(String text, @Nullable Object... arguments) throws SQLException {
-        try (PreparedStatement statement = prepare(text, arguments)) {
-            return statement.executeUpdate();
-        }
+        return prepare(text, arguments).executeUpdate();
     }
 
     public <T> List<T> list(String text, Row<T> row, @Nullable Object... arguments) throws SQLException {
-        try (PreparedStatement statement = prepare(text, arguments);
-                ResultSet columns = statement.executeQuery()) {
+        try (ResultSet columns = prepare(text, arguments).executeQuery()) {
             var rows = new ArrayList<T>();
             while (columns.next()) {
                 rows.add(row.read(columns));
@@ -44,22 +52,31 @@ public final class Sql {
 
     /// The first row, or nothing.
     public <T> Optional<T> first(String text, Row<T> row, @Nullable Object... arguments) throws SQLException {
-        try (PreparedStatement statement = prepare(text, arguments);
-                ResultSet columns = statement.executeQuery()) {
+        try (ResultSet columns = prepare(text, arguments).executeQuery()) {
             return columns.next() ? Optional.of(row.read(columns)) : Optional.empty();
         }
     }
 
     private PreparedStatement prepare(String text, @Nullable Object... arguments) throws SQLException {
-        PreparedStatement statement = connection.prepareStatement(text);
-        try {
-            for (int i = 0; i < arguments.length; i++) {
-                statement.setObject(i + 1, arguments[i]);
-            }
-            return statement;
-        } catch (SQLException e) {
-            statement.close();
-            throw e;
+        PreparedStatement statement = kept.get(text);
+        if (statement == null) {
+            statement = connection.prepareStatement(text);
+            keep(text, statement);
         }
+        for (int i = 0; i < arguments.length; i++) {
+            statement.setObject(i + 1, arguments[i]);
+        }
+        return statement;
+    }
+
+    /// Texts are constants of the program, so that there are few; the bound is for those that are not.
+    private void keep(String text, PreparedStatement statement) throws SQLException {
+        if (kept.size() == KEPT) {
+            for (PreparedStatement old : kept.values()) {
+                old.close();
+            }
+            kept.clear();
+        }
+        kept.put(text, statement);
     }
 }
