@@ -148,7 +148,7 @@ class ExecuteApiTest {
 
     @Test
     void aCommandFindsAnOrdinaryEnvironment() {
-        assertThat(api.execute(session, "echo $USER $LANG $TERM; [ \"$HOME\" = \"$PWD\" ] && echo home")
+        assertThat(api.execute(session, "echo $USER $LC_CTYPE $TERM; [ \"$HOME\" = \"$PWD\" ] && echo home")
                         .string("stdout"))
                 .isEqualTo("sandboxuser C.UTF-8 dumb\nhome\n");
     }

@@ -34,11 +34,13 @@ public final class Sandbox {
     /// How long a call waits for a sandbox that is being found again.
     private static final Duration PATIENCE = Duration.ofSeconds(15);
 
+    /// The character set is named alone: `LANG` would have every program read a dozen files of a locale that says
+    /// nothing else, which takes a shell a fifth of its start.
     private static final Map<String, String> ORDINARY_ENV = Map.of(
             "USER", "sandboxuser",
             "LOGNAME", "sandboxuser",
             "SHELL", "/bin/bash",
-            "LANG", "C.UTF-8");
+            "LC_CTYPE", "C.UTF-8");
 
     private static final Map<String, String> NO_TERMINAL = Map.of("TERM", "dumb");
 
