@@ -5,6 +5,7 @@ import dev.vivarium.core.access.Principal;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.io.IOException;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
@@ -33,7 +34,8 @@ final class Dispatcher extends Handler.Abstract {
 
     @Override
     public boolean handle(Request request, Response response, Callback callback) {
-        String requestId = "%016x".formatted(ThreadLocalRandom.current().nextLong());
+        String requestId =
+                HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
         response.getHeaders().put("X-Request-Id", requestId);
         try {
             boolean complete = serve(request, response, requestId);

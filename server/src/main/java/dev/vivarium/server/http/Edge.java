@@ -42,7 +42,7 @@ public final class Edge implements AutoCloseable {
         workers.setName("http");
         workers.setVirtualThreadsExecutor(VirtualThreads.getNamedVirtualThreadsExecutor("request-"));
         var server = new Server(workers);
-        var connector = new ServerConnector(server, 1, 1, new HttpConnectionFactory(http()));
+        var connector = new ServerConnector(server, 0, 1, new HttpConnectionFactory(http()));
         connector.setHost(config.host());
         connector.setPort(config.port());
         connector.setAcceptQueueSize(ACCEPT_QUEUE);
