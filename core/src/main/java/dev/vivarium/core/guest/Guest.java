@@ -134,21 +134,60 @@ public final class Guest implements AutoCloseable {
 
     /// The same for somebody with more patience, or less.
     public Duration pingWithin(Duration patience) {
+        try (Ping ping = startPing(patience)) {
+            return ping.await();
+        }
+    }
+
+    /// Sends a ping and returns before it is answered, for somebody who has other things to do meanwhile. Close the
+    /// result.
+    public Ping startPing() {
+        return startPing(PATIENCE);
+    }
+
+    private Ping startPing(Duration patience) {
         long token = tokens.incrementAndGet();
         long began = System.nanoTime();
-        Switchboard switchboard = connection.switchboard();
-        CompletableFuture<Long> pong = switchboard.expectPong(token);
+        var ping = new Ping(token, began, patience, connection.switchboard().expectPong(token));
         try {
             var frame = new Payload().u64(token).frame(0, Kind.PING);
             if (!connection.offerWithin(patience.toNanos(), frame)) {
                 throw connection.unreachable("it does not read");
             }
-            return Duration.ofNanos(await(connection, pong, patience) - began);
+            return ping;
         } catch (InterruptedException e) {
+            ping.close();
             Thread.currentThread().interrupt();
             throw connection.unreachable("the wait for it was interrupted");
-        } finally {
-            switchboard.forgetPong(token);
+        } catch (SandboxException e) {
+            ping.close();
+            throw e;
+        }
+    }
+
+    /// A question whether the guest is there. Confined to the worker that asked.
+    public final class Ping implements AutoCloseable {
+        private final long token;
+        private final long began;
+        private final Duration patience;
+        private final CompletableFuture<Long> pong;
+
+        private Ping(long token, long began, Duration patience, CompletableFuture<Long> pong) {
+            this.token = token;
+            this.began = began;
+            this.patience = patience;
+            this.pong = pong;
+        }
+
+        /// Waits for the answer and returns how long it took; throws when the patience is at its end.
+        public Duration await() {
+            return Duration.ofNanos(Guest.await(connection, pong, patience) - began);
+        }
+
+        /// Forgets the answer. Idempotent.
+        @Override
+        public void close() {
+            connection.switchboard().forgetPong(token);
         }
     }
 

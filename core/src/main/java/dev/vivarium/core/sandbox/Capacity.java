@@ -63,6 +63,13 @@ final class Capacity {
         }
     }
 
+    /// Takes a place for a machine that had one a moment ago, also if another has been started for it.
+    void returnToPool() {
+        synchronized (lock) {
+            warm++;
+        }
+    }
+
     void leavePool() {
         synchronized (lock) {
             warm--;

@@ -14,6 +14,7 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.UserId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -78,6 +79,7 @@ final class Creation {
         if (warm.isPresent()) {
             return warm;
         }
+        requireOwner(request);
         if (entry == Capacity.Entry.ENTERED_BY_SACRIFICE) {
             pool.sacrifice();
         }
@@ -105,25 +107,45 @@ final class Creation {
         }
     }
 
-    /// Gives a machine of the pool its owner, limits and environment. Nothing if it died over that; then the next
-    /// one may do.
+    /// Gives a machine of the pool its owner, limits and environment. Nothing if it died over that, or a moment
+    /// before; then the next one may do.
     private Optional<Prepared> personalise(Pool.Warm warm, NewSandbox request) {
         SandboxRow row = row(request, Phase.RUNNING, Optional.of(warm.row()));
         Launched launched = warm.launched();
         try (var undo = new Undo()) {
             undo.add("discard " + row.id(), () -> pool.discard(warm));
-            if (!engine.rows.handOut(row)) {
-                return Optional.empty();
+            try (Guest.Ping ping = launched.guest().startPing()) {
+                // The guest answers while the row is being written.
+                if (!handOut(row, warm, undo)) {
+                    return Optional.empty();
+                }
+                ping.await();
             }
-            undo.add(
-                    "end " + row.id(),
-                    () -> engine.rows.end(row.id(), Phase.FAILED, failedToStart("it died in the pool")));
             launch.personalise(launched, warm.row().limits(), row.limits());
             undo.keep();
             return Optional.of(new Prepared(row, launched));
         } catch (SandboxException e) {
             if (e.failure().owner() == Failure.Owner.PLATFORM && !(e.failure() instanceof Failure.StoreFailed)) {
                 return Optional.empty();
+            }
+            throw e;
+        }
+    }
+
+    /// Reports whether the machine was still in the pool. A stranger to the thread is refused here, and the machine
+    /// waits on for somebody else.
+    private boolean handOut(SandboxRow row, Pool.Warm warm, Undo undo) {
+        try {
+            boolean isTheirs = engine.rows.handOut(row);
+            if (isTheirs) {
+                End end = failedToStart("it died in the pool");
+                undo.add("end " + row.id(), () -> engine.rows.end(row.id(), Phase.FAILED, end));
+            }
+            return isTheirs;
+        } catch (SandboxException e) {
+            if (e.failure() instanceof Failure.NoSandboxForThread) {
+                undo.keep();
+                pool.giveBack(warm);
             }
             throw e;
         }
@@ -179,6 +201,14 @@ final class Creation {
             sandbox.requireNotEnded();
         }
         streams.attach(sandbox, machine, guest);
+    }
+
+    /// The store refuses a stranger to the thread in any case; here, before anything was started for nothing.
+    private void requireOwner(NewSandbox request) {
+        Optional<UserId> owner = engine.rows.ownerOf(request.thread());
+        if (owner.isPresent() && !owner.get().equals(request.user())) {
+            throw new SandboxException(new Failure.NoSandboxForThread(request.thread()));
+        }
     }
 
     private void awaitColdStart() {

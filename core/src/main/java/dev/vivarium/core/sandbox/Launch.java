@@ -53,10 +53,8 @@ final class Launch {
         }
     }
 
-    /// Gives a machine that is up other limits than it was started with; the disk stays as it is. Throws when the
-    /// guest does not answer, which is asked in any case: it may have died a moment ago.
+    /// Gives a machine that is up other limits than it was started with; the disk stays as it is.
     void personalise(Launched launched, Limits from, Limits to) {
-        launched.guest().ping();
         if (!from.equals(to)) {
             launched.machine().limit(to);
         }

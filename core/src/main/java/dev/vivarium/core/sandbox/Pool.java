@@ -114,6 +114,17 @@ final class Pool {
         }
     }
 
+    /// Takes back a machine that was taken and given to nobody.
+    void giveBack(Warm warm) {
+        capacity.returnToPool();
+        synchronized (lock) {
+            ready.addFirst(warm);
+        }
+        if (!warm.isConnected()) {
+            lost(warm); // The listener of the stream may have come while the machine was away.
+        }
+    }
+
     /// Removes a machine that was taken. It is never given to anybody.
     void discard(Warm warm) {
         warm.launched().guest().close();

@@ -25,9 +25,9 @@ import org.slf4j.LoggerFactory;
 /// A caller that commits keeps its processor while the disk works: SQLite is native code, which a virtual thread
 /// cannot leave. It is one caller at a time, and where there is one processor the worker does it all.
 ///
-/// In a group each caller's statements stand behind a savepoint of their own, so that one that fails is undone alone and the rest
-/// of the group commits. When the commit itself fails, nothing of the group happened and all of it is told so.
-/// Thread-safe.
+/// In a group each caller's statements stand behind a savepoint of their own, so that one that fails is undone alone
+/// and the rest of the group commits. When the commit itself fails, nothing of the group happened and all of it is told
+/// so. Thread-safe.
 final class Writer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Writer.class);
     private static final int QUEUE = 4096;

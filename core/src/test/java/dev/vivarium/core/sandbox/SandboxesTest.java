@@ -163,6 +163,19 @@ class SandboxesTest {
     }
 
     @Test
+    void aStrangerToTheThreadCostsThePoolNothing() {
+        open(House.plain().withPoolSize(2));
+        Sandbox sandbox = house.sandbox("t1");
+        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "");
+        awaitPool(2);
+        var warm = house.provider.survivors();
+        var strangers = NewSandbox.of(new UserId("bob"), new ThreadId("t1"));
+        failure(Failure.NoSandboxForThread.class, () -> house.sandboxes.open(strangers));
+        assertThat(house.sandboxes.pool().available()).isEqualTo(2);
+        assertThat(house.provider.survivors()).containsExactlyInAnyOrderElementsOf(warm);
+    }
+
+    @Test
     void aMachineThatDiedInThePoolIsNeverHandedOut() {
         open(House.plain().withPoolSize(2));
         awaitPool(2);
