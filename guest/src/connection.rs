@@ -13,6 +13,9 @@ use crate::wire::{FrameReader, Frames, GENERATION, kind};
 /// Between two attempts.
 pub const RETRY_US: u64 = 100_000;
 
+/// A batch of bulk output and the next fit: the guest fills while the host empties.
+const SEND_BUFFER: i32 = 512 * 1024;
+
 /// A socket to the host and what has come on it.
 pub struct Connection {
     pub socket: Fd,
@@ -27,6 +30,7 @@ pub struct Connection {
 impl Connection {
     pub fn open(path: &[u8], poll: &Epoll) -> Result<Connection> {
         let socket = socket::connect_unix(path)?;
+        socket::widen(&socket, SEND_BUFFER);
         let interest = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP;
         poll.add(&socket, token(0, 0), interest)?;
         Ok(Connection { socket, reader: FrameReader::default(), welcomed: false, readable: false, hung_up: false })

@@ -87,20 +87,17 @@ impl<'a> Guest<'a> {
         }
     }
 
-    /// Milliseconds until something is due; -1 if nothing is.
-    fn patience(&self) -> i32 {
+    /// Microseconds until something is due; none if nothing is.
+    fn patience(&self) -> Option<u64> {
         let work = !self.queue.is_empty() && self.place.out.has_room();
         let input =
             self.connection.as_ref().is_some_and(|connection| connection.readable) && !self.place.out.is_flooded();
         if work || input {
-            return 0;
+            return Some(0);
         }
         let deadlines = self.channels.values().filter_map(|channel| channel.service.deadline());
         let retry = self.connection.is_none().then_some(self.retry_at);
-        match deadlines.chain(retry).chain(self.rest_at).min() {
-            None => -1,
-            Some(at) => at.saturating_sub(now_us()).div_ceil(1000).min(60_000) as i32,
-        }
+        deadlines.chain(retry).chain(self.rest_at).min().map(|at| at.saturating_sub(now_us()))
     }
 
     fn notice(&mut self, token: u64, events: u32) {

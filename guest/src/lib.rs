@@ -12,6 +12,7 @@ extern crate alloc;
 pub mod connection;
 pub mod dial;
 pub mod dispatch;
+pub mod duct;
 pub mod exec;
 pub mod fail;
 pub mod files;

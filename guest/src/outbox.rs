@@ -1,5 +1,6 @@
 //! What waits to be sent: bulk in order, and answers to PING that may overtake it.
 
+use crate::duct::Duct;
 use crate::sys::{Errno, Fd, Result};
 use crate::wire::{Fields, Frames, HEADER};
 
@@ -11,6 +12,8 @@ const FULL: usize = 256 * 1024;
 pub struct Outbox {
     pub frames: Frames,
     pub urgent: Frames,
+    /// Goes before what waits in `frames`; filled only when nothing does.
+    duct: Duct,
     /// Bytes of `frames` that are gone, and where the frame begins that is partly gone.
     sent: usize,
     frame_start: usize,
@@ -25,7 +28,7 @@ impl Outbox {
     }
 
     pub fn has_room(&self) -> bool {
-        self.open && self.frames.buffer.len() - self.sent < FULL
+        self.open && self.duct.is_empty() && self.frames.buffer.len() - self.sent < FULL
     }
 
     pub fn is_open(&self) -> bool {
@@ -33,7 +36,7 @@ impl Outbox {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.frames.buffer.len() == self.sent && self.urgent.buffer.len() == self.urgent_sent
+        self.duct.is_empty() && self.frames.buffer.len() == self.sent && self.urgent.buffer.len() == self.urgent_sent
     }
 
     /// Far more is waiting than data alone can make: the host asks faster than it listens.
@@ -41,15 +44,24 @@ impl Outbox {
         self.frames.buffer.len() - self.sent > 4 * FULL
     }
 
+    /// Takes DATA straight from a pipe that holds `count` bytes; none if something else is to be sent before.
+    pub fn take(&mut self, pipe: &Fd, count: usize, channel: u32, stream: u8) -> Result<usize> {
+        if self.is_empty() { self.duct.take(pipe, count, (channel, stream), &mut self.frames.buffer) } else { Ok(0) }
+    }
+
     /// Sends as much as the socket takes; true if all is gone.
     pub fn flush(&mut self, socket: &Fd) -> Result<bool> {
         while !self.is_empty() {
-            let written = match self.write_once(socket) {
-                Ok(count) => count,
+            let sent = if self.duct.is_empty() {
+                self.write_once(socket).map(|count| self.consume(count))
+            } else {
+                self.duct.flush(socket, &mut self.frames.buffer)
+            };
+            match sent {
+                Ok(()) => {}
                 Err(Errno(libc::EAGAIN)) => return Ok(false),
                 Err(error) => return Err(error),
-            };
-            self.consume(written);
+            }
         }
         Ok(true)
     }
@@ -110,6 +122,7 @@ impl Outbox {
         if self.is_empty() {
             self.frames = Frames::default();
             self.urgent = Frames::default();
+            self.duct.rest();
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A running command on its channel.
 
-use crate::place::{Next, Place, Running, Service};
+use crate::place::{Next, Place, Running, Service, token};
 use crate::request::service;
 use crate::streams::{Got, Inbound, Outbound};
 use crate::sys::file::waiting;
@@ -104,7 +104,7 @@ impl Process {
     fn read(&mut self, channel: u32, place: &mut Place) {
         let mut budget = SLICE;
         let mut heard = false;
-        for (slot, output) in &mut self.outputs {
+        for (source, (slot, output)) in (1..).zip(&mut self.outputs) {
             while let Some(fd) = slot
                 && output.is_runnable()
                 && budget > 0
@@ -119,6 +119,9 @@ impl Process {
                     // A terminal whose other side is closed says EIO.
                     Ok(Got::End) | Err(_) => *slot = None,
                 }
+            }
+            if let Some(fd) = slot {
+                output.tune(fd, token(channel, source), &place.poll);
             }
         }
         if heard && self.limits.idle.is_some() {
@@ -288,10 +291,14 @@ impl Service for Process {
         }
         let wall = self.limits.wall.map(|limit| self.started_us.saturating_add(limit));
         let idle = self.limits.idle.map(|limit| self.last_output_us.saturating_add(limit));
-        wall.into_iter().chain(idle).min()
+        let looks = self.outputs.iter().filter_map(|(_, output)| output.look_at());
+        wall.into_iter().chain(idle).chain(looks).min()
     }
 
     fn tick(&mut self, now_us: u64) {
+        for (_, output) in &mut self.outputs {
+            output.look(now_us);
+        }
         let over = |since: u64, limit: Option<u64>| limit.is_some_and(|limit| now_us >= since.saturating_add(limit));
         if over(self.started_us, self.limits.wall) {
             self.kill(Cause::TimedOut);

@@ -2,13 +2,19 @@
 
 use alloc::vec::Vec;
 
+use crate::duct::BATCH;
 use crate::outbox::Outbox;
+use crate::sys::event::Epoll;
 use crate::sys::file;
-use crate::sys::{Errno, Fd, Result};
+use crate::sys::{Errno, Fd, Result, now_us};
 use crate::wire::{HOST_CREDIT, MAX_DATA, Violation, kind};
 
 /// Full reads after which a process counts as a bulk writer.
 const BULK: u32 = 4;
+/// Less is copied.
+const WORTHWHILE: usize = 16 * 1024;
+/// Between two looks at a pipe that fills quickly; a wide pipe is not full so soon.
+const PAUSE_US: u64 = 200;
 
 /// Bytes from the host on their way into a descriptor.
 #[derive(Default)]
@@ -113,6 +119,12 @@ pub struct Outbound {
     /// What remains to be read before END, once the process is gone.
     pub last: Option<u64>,
     full_reads: u32,
+    /// Whether the kernel may carry what a bulk writer writes, and how much it has since we last found little.
+    carried_by_kernel: bool,
+    carried: usize,
+    /// When to look again at a pipe of which nothing is told but its end.
+    look_at: Option<u64>,
+    deaf: bool,
 }
 
 impl Outbound {
@@ -127,12 +139,25 @@ impl Outbound {
             limit,
             last: None,
             full_reads: 0,
+            carried_by_kernel: true,
+            carried: 0,
+            look_at: None,
+            deaf: false,
         }
     }
 
     pub fn wake(&mut self, events: u32) {
         self.ready = true;
         self.hung_up |= events & (libc::EPOLLHUP | libc::EPOLLRDHUP | libc::EPOLLERR) as u32 != 0;
+    }
+
+    /// When `look` is wanted.
+    pub fn look_at(&self) -> Option<u64> {
+        self.look_at.filter(|_| !self.ready)
+    }
+
+    pub fn look(&mut self, now_us: u64) {
+        self.ready |= self.look_at.is_some_and(|at| at <= now_us);
     }
 
     fn is_over_limit(&self) -> bool {
@@ -151,6 +176,10 @@ impl Outbound {
 
     /// Reads once, straight into a DATA frame. `whole` is for pipes: a short read means that nothing is left.
     pub fn read(&mut self, fd: &Fd, whole: bool, channel: u32, out: &mut Outbox) -> Result<Got> {
+        if whole && let Some(got) = self.carry(fd, channel, out)? {
+            return Ok(got);
+        }
+        self.look_at = None;
         let room = self.allowance();
         let frames = &mut out.frames;
         frames.begin(channel, kind::DATA).u8(self.stream);
@@ -179,6 +208,46 @@ impl Outbound {
                 self.ready = false;
                 Ok(Got::Nothing)
             }
+        }
+    }
+
+    /// Lets the kernel carry what a bulk writer has written, if that is worth it. If it was until now, nothing is read
+    /// but a look is taken a little later: a writer that wakes us with each small write gets slower by it.
+    fn carry(&mut self, fd: &Fd, channel: u32, out: &mut Outbox) -> Result<Option<Got>> {
+        if !self.carried_by_kernel || self.full_reads < BULK {
+            return Ok(None);
+        }
+        let room = self.credit.min(self.last.unwrap_or(u64::MAX)).min(self.limit.saturating_sub(self.total));
+        let count = file::waiting(fd).unwrap_or(0).min(room).min(BATCH as u64) as usize;
+        if count >= WORTHWHILE {
+            return self.take(fd, count, channel, out);
+        }
+        let plenty = core::mem::take(&mut self.carried) >= MAX_DATA;
+        if !plenty || self.hung_up || room < MAX_DATA as u64 {
+            return Ok(None);
+        }
+        self.look_at = Some(now_us() + PAUSE_US);
+        self.ready = false;
+        Ok(Some(Got::Nothing))
+    }
+
+    fn take(&mut self, fd: &Fd, count: usize, channel: u32, out: &mut Outbox) -> Result<Option<Got>> {
+        let taken = out.take(fd, count, channel, self.stream)?;
+        if taken == 0 {
+            return Ok(None);
+        }
+        // Who shares its pipe, or writes pages that are nearly empty, does so again.
+        self.carried_by_kernel = taken == count;
+        self.account(taken);
+        self.carried += taken;
+        Ok(Some(Got::Bytes(taken)))
+    }
+
+    /// Has the events of the pipe told, or not while looks are taken.
+    pub fn tune(&mut self, fd: &Fd, token: u64, poll: &Epoll) {
+        let deaf = self.look_at.is_some();
+        if deaf != self.deaf && poll.listen(fd, token, if deaf { 0 } else { libc::EPOLLIN }).is_ok() {
+            self.deaf = deaf;
         }
     }
 

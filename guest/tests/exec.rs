@@ -275,6 +275,32 @@ fn allOutputComesBeforeTheEnd() {
 }
 
 #[test]
+fn bulkOutputComesWholeAndInOrderAlsoAfterAPause() {
+    let mut host = Host::start();
+    let outcome = host.shell("seq 1 2000000; seq 1 9 >&2; sleep 0.05; echo again; sleep 0.05; seq 1 2000000");
+    let numbers: String = (1..=2_000_000).map(|number| format!("{number}\n")).collect();
+    assert!(outcome.text(1) == format!("{numbers}again\n{numbers}"));
+    assert_eq!(outcome.exit().out as usize, outcome.streams[&1].len());
+}
+
+#[test]
+fn bulkOutputStopsAtItsLimitToTheByte() {
+    let mut host = Host::start();
+    host.exec(1, &Run { output_limit: 5_000_001, ..Run::of(&["head", "-c", "9000000", "/dev/zero"]) });
+    let outcome = host.finish(1);
+    assert_eq!((outcome.streams[&1].len(), outcome.exit().out), (5_000_001, 9_000_000));
+}
+
+#[test]
+fn aProcessThatReadsItsOwnOutputHarmsNothingElse() {
+    let mut host = Host::start();
+    let outcome = host.shell("cat </proc/self/fd/1 >/dev/null & seq 1 3000000; kill $!; wait $!; exit 5");
+    let exit = outcome.exit();
+    assert_eq!((exit.cause, exit.code, exit.out as usize), (0, 5, outcome.streams.get(&1).map_or(0, Vec::len)));
+    assert_eq!(host.shell("echo fine").text(1), "fine\n");
+}
+
+#[test]
 fn aDetachedProcessGoesOnUnheard() {
     let mut host = Host::start();
     host.exec(1, &Run { timeout_ms: 500, ..Run::shell("echo $$; while :; do echo noise; sleep 0.05; done") });

@@ -15,7 +15,7 @@ impl Epoll {
         Ok(Epoll(Fd::owned(fd)))
     }
 
-    /// Edge-triggered for both directions: the owner remembers readiness, so nothing is ever re-armed.
+    /// Edge-triggered for both directions: the owner remembers readiness, so nothing is re-armed.
     pub fn add(&self, fd: &Fd, token: u64, interest: i32) -> Result<()> {
         let event = Event { events: (interest | libc::EPOLLET) as u32, u64: token };
         // SAFETY: `event` outlives the call.
@@ -31,8 +31,33 @@ impl Epoll {
         Ok(())
     }
 
-    /// Waits up to `timeout_ms` (-1: for ever); an interrupted wait is an empty one.
-    pub fn wait(&self, events: &mut [Event], timeout_ms: i32) -> usize {
+    /// Changes what is told of a descriptor; without interest it is its end alone.
+    pub fn listen(&self, fd: &Fd, token: u64, interest: i32) -> Result<()> {
+        let event = Event { events: (interest | libc::EPOLLET) as u32, u64: token };
+        // SAFETY: `event` outlives the call.
+        unsafe { syscall!(libc::SYS_epoll_ctl, self.0.raw(), libc::EPOLL_CTL_MOD, fd.raw(), &raw const event) }?;
+        Ok(())
+    }
+
+    /// Waits up to `timeout_us` (none: for ever); an interrupted wait is an empty one.
+    pub fn wait(&self, events: &mut [Event], timeout_us: Option<u64>) -> usize {
+        match timeout_us {
+            // A kernel without the finer call waits the millisecond.
+            Some(us @ 1..1000) => self.wait_briefly(events, us).unwrap_or_else(|_| self.wait_ms(events, 1)),
+            Some(us) => self.wait_ms(events, us.div_ceil(1000).min(60_000) as i32),
+            None => self.wait_ms(events, -1),
+        }
+    }
+
+    fn wait_briefly(&self, events: &mut [Event], us: u64) -> Result<usize> {
+        let time = [0, us as i64 * 1000];
+        // SAFETY: the kernel writes at most `events.len()` events; a timespec is two words.
+        unsafe {
+            syscall!(libc::SYS_epoll_pwait2, self.0.raw(), events.as_mut_ptr(), events.len(), time.as_ptr(), 0, 8)
+        }
+    }
+
+    fn wait_ms(&self, events: &mut [Event], timeout_ms: i32) -> usize {
         // SAFETY: the kernel writes at most `events.len()` events.
         unsafe {
             syscall!(libc::SYS_epoll_pwait, self.0.raw(), events.as_mut_ptr(), events.len(), timeout_ms as isize, 0, 8)

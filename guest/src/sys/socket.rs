@@ -26,6 +26,13 @@ pub fn connect_unix(path: &[u8]) -> Result<Fd> {
     Ok(fd)
 }
 
+/// Lets as much wait in the socket as the kernel allows, up to `bytes`.
+pub fn widen(fd: &Fd, bytes: i32) {
+    let (level, option) = (libc::SOL_SOCKET, libc::SO_SNDBUF);
+    // SAFETY: the kernel reads one int.
+    let _ = unsafe { syscall!(libc::SYS_setsockopt, fd.raw(), level, option, &raw const bytes, size_of_val(&bytes)) };
+}
+
 /// Begins a connection to a port of the loopback address; see `connected`.
 pub fn connect_loopback(port: u16) -> Result<Fd> {
     // SAFETY: all zeroes is a valid address.

@@ -1,0 +1,264 @@
+//! Bulk output on its way to the socket without passing through our memory.
+//!
+//! The kernel moves the pages of a command's pipe into a pipe of our own and from there into the socket. Nothing is
+//! copied, and the command's pipe is locked for a moment instead of for a copy, during which its writer would wait.
+//! What is in our own pipe nobody else can take away or add to, so frames stay whole whatever a command does.
+
+use alloc::vec::Vec;
+
+use crate::sys::file::{pipe, set_nonblocking, splice, widen_pipe};
+use crate::sys::{Errno, Fd, Result};
+use crate::wire::{HEADER, extend_by, kind};
+
+/// Bytes of DATA in a frame: with the header sixteen pages, which is what the kernel sends in one piece.
+const FRAME: usize = 15 * 4096;
+/// Taken at a time; a PING waits for no more than this.
+pub const BATCH: usize = 4 * FRAME;
+/// Twice what a batch needs: a pipe counts pages, and the pages of small writes are not full.
+const CAPACITY: usize = 512 * 1024;
+/// The header of a DATA frame with the number of the stream.
+const HEAD: usize = HEADER + 1;
+
+/// A pipe of our own, made when it is first needed.
+#[derive(Default)]
+pub struct Duct {
+    ends: Option<(Fd, Fd)>,
+    /// Bytes in it.
+    waiting: usize,
+    /// Some of the batch is gone.
+    begun: bool,
+    /// It does not work here, so everything is copied.
+    useless: bool,
+}
+
+impl Duct {
+    pub fn is_empty(&self) -> bool {
+        self.waiting == 0
+    }
+
+    /// Takes a batch of DATA from a pipe that holds `count` bytes. If fewer came, because somebody else reads from that
+    /// pipe too or its pages are nearly empty, the batch goes to `copy`, where its last frame is put right. Returns how
+    /// many came.
+    pub fn take(&mut self, from: &Fd, count: usize, (channel, stream): (u32, u8), copy: &mut Vec<u8>) -> Result<usize> {
+        if self.useless || self.open().is_err() {
+            return Ok(0);
+        }
+        self.begun = false;
+        let mut taken = 0;
+        while taken < count {
+            let length = FRAME.min(count - taken);
+            let last = copy.len() + self.waiting;
+            let came = self.add(from, &head(channel, stream, length), length);
+            taken += came;
+            if came < length {
+                self.copy_out(copy)?;
+                set_length(copy, last, came);
+                break;
+            }
+        }
+        Ok(taken)
+    }
+
+    fn open(&mut self) -> Result<()> {
+        if self.ends.is_none() {
+            let (reader, writer) = pipe()?;
+            set_nonblocking(&reader)?;
+            set_nonblocking(&writer)?;
+            widen_pipe(&writer, CAPACITY);
+            self.ends = Some((reader, writer));
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, from: &Fd, head: &[u8], length: usize) -> usize {
+        let Some((_, writer)) = &self.ends else { return 0 };
+        if writer.write(head) != Ok(HEAD) {
+            return 0;
+        }
+        let came = splice(from, writer, length).unwrap_or(0);
+        self.waiting += HEAD + came;
+        came
+    }
+
+    /// Copies everything that waits behind what `copy` has; all of it or nothing.
+    fn copy_out(&mut self, copy: &mut Vec<u8>) -> Result<()> {
+        let Some((reader, _)) = &self.ends else { return Ok(()) };
+        let old = copy.len();
+        copy.reserve(self.waiting);
+        while self.waiting > 0 {
+            match extend_by(copy, self.waiting, |into| reader.read(into)) {
+                Ok(count @ 1..) => self.waiting -= count,
+                failed => {
+                    copy.truncate(old);
+                    *self = Duct { useless: true, ..Duct::default() };
+                    return Err(failed.err().unwrap_or(Errno(libc::EIO)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends what the socket takes. If it takes nothing in this way, the batch goes to the front of `frames`.
+    pub fn flush(&mut self, socket: &Fd, frames: &mut Vec<u8>) -> Result<()> {
+        let Some((reader, _)) = &self.ends else { return Ok(()) };
+        match splice(reader, socket, self.waiting) {
+            Ok(count @ 1..) => {
+                self.waiting -= count;
+                self.begun = true;
+                Ok(())
+            }
+            Err(Errno(libc::EINVAL | libc::ENOSYS | libc::EOPNOTSUPP | libc::EIO)) if !self.begun => {
+                self.useless = true;
+                let mut all = Vec::new();
+                self.copy_out(&mut all)?;
+                all.append(frames);
+                *frames = all;
+                Ok(())
+            }
+            failed => Err(failed.err().unwrap_or(Errno(libc::EIO))),
+        }
+    }
+
+    /// Gives the pipe back; it must be empty.
+    pub fn rest(&mut self) {
+        self.ends = None;
+    }
+}
+
+fn head(channel: u32, stream: u8, length: usize) -> [u8; HEAD] {
+    let mut head = [0; HEAD];
+    head[..4].copy_from_slice(&(length as u32 + 1).to_be_bytes());
+    head[4..8].copy_from_slice(&channel.to_be_bytes());
+    (head[8], head[9]) = (kind::DATA, stream);
+    head
+}
+
+/// Lets the frame at `at` hold `length` bytes; one without any is taken away.
+fn set_length(frames: &mut Vec<u8>, at: usize, length: usize) {
+    if length == 0 {
+        frames.truncate(at);
+    } else {
+        frames[at..at + 4].copy_from_slice(&(length as u32 + 1).to_be_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{Frame, FrameReader};
+    use alloc::vec;
+
+    const PATTERN: usize = 251;
+
+    fn filled(bytes: usize) -> (Fd, Fd) {
+        let (reader, writer) = pipe().unwrap();
+        widen_pipe(&writer, 1 << 20);
+        let pattern: Vec<u8> = (0..bytes).map(|at| (at % PATTERN) as u8).collect();
+        assert_eq!(writer.write(&pattern), Ok(bytes));
+        (reader, writer)
+    }
+
+    /// All of the frames, each checked to be one of stream 1 of channel 7, and what they hold.
+    fn unpacked(bytes: &[u8]) -> (usize, Vec<u8>) {
+        let mut reader = FrameReader::default();
+        let (mut count, mut data) = (0, Vec::new());
+        for piece in bytes.chunks(50_000) {
+            reader.fill(|into| Ok::<_, Errno>(copied(piece, into))).unwrap();
+            while let Some(Frame { channel, kind, payload }) = reader.next_frame().unwrap() {
+                assert_eq!((channel, kind, payload[0]), (7, kind::DATA, 1));
+                data.extend_from_slice(&payload[1..]);
+                count += 1;
+            }
+        }
+        (count, data)
+    }
+
+    fn copied(from: &[u8], into: &mut [u8]) -> usize {
+        into[..from.len()].copy_from_slice(from);
+        from.len()
+    }
+
+    fn is_pattern(data: &[u8]) -> bool {
+        data.iter().enumerate().all(|(at, byte)| *byte == (at % PATTERN) as u8)
+    }
+
+    fn sent(duct: &mut Duct) -> Vec<u8> {
+        let (reader, writer) = pipe().unwrap();
+        widen_pipe(&writer, 1 << 20);
+        let mut unused = Vec::new();
+        let mut bytes = vec![0; duct.waiting];
+        while !duct.is_empty() {
+            duct.flush(&writer, &mut unused).unwrap();
+        }
+        let mut at = 0;
+        while at < bytes.len() {
+            at += reader.read(&mut bytes[at..]).unwrap();
+        }
+        bytes
+    }
+
+    #[test]
+    fn aBatchIsSentInWholeFrames() {
+        let (reader, _writer) = filled(200_000);
+        let (mut duct, mut copy) = (Duct::default(), Vec::new());
+        assert_eq!(duct.take(&reader, 200_000, (7, 1), &mut copy), Ok(200_000));
+        assert!(copy.is_empty());
+        let (count, data) = unpacked(&sent(&mut duct));
+        assert_eq!((count, data.len()), (4, 200_000));
+        assert!(is_pattern(&data));
+    }
+
+    #[test]
+    fn whatSomebodyElseTookAwayIsNotAnnounced() {
+        let (reader, _writer) = filled(100_000);
+        let (mut duct, mut copy) = (Duct::default(), Vec::new());
+        assert_eq!(duct.take(&reader, 120_000, (7, 1), &mut copy), Ok(100_000));
+        assert!(duct.is_empty());
+        let (count, data) = unpacked(&copy);
+        assert_eq!((count, data.len()), (2, 100_000));
+        assert!(is_pattern(&data));
+    }
+
+    #[test]
+    fn anEmptyPipeGivesNoFrame() {
+        let (reader, _writer) = filled(1);
+        let (mut duct, mut copy) = (Duct::default(), Vec::new());
+        assert_eq!(duct.take(&reader, 1, (7, 1), &mut copy), Ok(1));
+        assert_eq!(unpacked(&sent(&mut duct)), (1, vec![0]));
+        set_nonblocking(&reader).unwrap();
+        assert_eq!(duct.take(&reader, 1, (7, 1), &mut copy), Ok(0));
+        assert!(duct.is_empty() && copy.is_empty());
+    }
+
+    #[test]
+    fn pagesThatDoNotFitAreCopied() {
+        let (reader, writer) = filled(0);
+        // SAFETY: no pointers. Packets of a byte take a page each.
+        unsafe { libc::fcntl(writer.raw(), libc::F_SETFL, libc::O_DIRECT) };
+        for at in 0..250 {
+            assert_eq!(writer.write(&[at]), Ok(1));
+        }
+        let (mut duct, mut copy) = (Duct::default(), Vec::new());
+        let taken = duct.take(&reader, 250, (7, 1), &mut copy).unwrap();
+        assert!(taken > 0 && taken < 250 && duct.is_empty());
+        let (count, data) = unpacked(&copy);
+        assert_eq!((count, data.len()), (1, taken));
+        assert!(is_pattern(&data));
+    }
+
+    #[test]
+    fn whereItCannotBeSentInThisWayItIsCopiedBeforeWhatFollows() {
+        let (reader, _writer) = filled(70_000);
+        let (mut duct, mut frames) = (Duct::default(), Vec::new());
+        duct.take(&reader, 70_000, (7, 1), &mut frames).unwrap();
+        frames.extend_from_slice(&head(7, 1, 1));
+        frames.push((70_000 % PATTERN) as u8);
+        // SAFETY: no pointers. It is open for writing, but no file or socket.
+        let nowhere = Fd::owned(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) } as usize);
+        duct.flush(&nowhere, &mut frames).unwrap();
+        let (count, data) = unpacked(&frames);
+        assert_eq!((count, data.len()), (3, 70_001));
+        assert!(is_pattern(&data));
+        assert_eq!(duct.take(&reader, 1, (7, 1), &mut frames), Ok(0));
+    }
+}
