@@ -1,4 +1,5 @@
-//! Launcher mode: builds a sandbox's file systems in a mount namespace of its own, then becomes the runtime.
+//! Launcher mode: builds a sandbox's file systems in a mount namespace of its own, then becomes the runtime, or
+//! starts the sandbox by itself.
 //!
 //! Nothing it mounts is seen by the host, so nothing is left when anything dies, and a thousand sandboxes do not
 //! slow down the start of the next. The order matters: the lock first (whoever removes a half-made sandbox waits
@@ -7,9 +8,12 @@
 //! Everything appears below one fixed directory, the *stage*, which each launch covers with its own sandbox's
 //! directory. So the bundle names no path of the host, and a parent that only root may enter is no hindrance.
 
+mod cgroup;
 mod disk;
+mod enter;
 mod mount;
 mod options;
+mod room;
 mod userns;
 
 use alloc::ffi::CString;
@@ -18,8 +22,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ffi::CStr;
 
-use crate::sys::{Errno, Fd, process, syscall};
-use options::{Disk, Options};
+use crate::sys::{Errno, Fd, file, process, syscall};
+use enter::Newcomer;
+use options::{Disk, Entry, Options};
 
 /// What a step gives: a result, or one line for people.
 type Step<T> = core::result::Result<T, String>;
@@ -27,39 +32,58 @@ type Step<T> = core::result::Result<T, String>;
 /// All that the runtime gets of an environment.
 const ENVIRONMENT: &CStr = c"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Runs the launcher with the arguments that follow `launch`: becomes the runtime, or says in one line why not.
-pub fn launch(arguments: &[&[u8]]) -> ! {
+/// Runs the launcher with the arguments that follow `launch`: becomes the runtime, or starts the sandbox and ends, or
+/// says in one line why not. `secret` is what a sandbox that it starts by itself proves its identity with.
+pub fn launch(arguments: &[&[u8]], secret: &[u8]) -> ! {
     let arguments: Vec<CString> = arguments.iter().map(|a| CString::new(*a).unwrap_or_default()).collect();
     let arguments: Vec<&CStr> = arguments.iter().map(CString::as_c_str).collect();
-    let failure = match Options::parse(&arguments) {
-        Ok(options) => match prepare(&options) {
-            Ok(()) => execute(&options),
-            Err(failure) => failure,
-        },
-        Err(failure) => failure,
-    };
+    let outcome = Options::parse(&arguments).and_then(|options| match &options.entry {
+        Some(entry) => start(&options, entry, secret),
+        None => prepare(&options).and_then(|()| Err(execute(&options))),
+    });
+    let Err(failure) = outcome else { process::exit(0) };
     let _ = process::say(2, format!("launch: {failure}\n").as_bytes());
     process::exit(1)
 }
 
+/// Prepares everything for a runtime.
 fn prepare(options: &Options) -> Step<()> {
     // The lock must last until the runtime is done: it belongs to this process and dies with it.
     core::mem::forget(lock(options.lock)?);
     mount::private_namespace()?;
     let ids = userns::with_range(options.base)?;
+    set_stage(options, &ids)?;
+    mount::name(&ids, c"userns")?;
+    options.hidden.iter().try_for_each(|path| mount::hide(path))
+}
+
+/// Starts the sandbox without a runtime. Its first process makes namespaces while we work on the disk.
+fn start(options: &Options, entry: &Entry, secret: &[u8]) -> Step<()> {
+    let _lock = lock(options.lock)?;
+    mount::private_namespace()?;
+    let group = cgroup::join(&entry.groups)?;
+    let newcomer = Newcomer::bear(options, entry, secret, group.as_ref())?;
+    let ids = newcomer.map(options.base)?;
+    set_stage(options, &ids)?;
+    cgroup::seal(&entry.groups)?;
+    let pid = newcomer.admit()?;
+    let step = |e| failed("note the process id", e);
+    let note = file::create(c"pid", libc::O_TRUNC).map_err(step)?;
+    note.write(format!("{pid}").as_bytes()).map(drop).map_err(step)
+}
+
+fn set_stage(options: &Options, ids: &Fd) -> Step<()> {
     mount::bind(options.directory, options.stage, mount::NOSUID | mount::NODEV, None)?;
     process::change_directory(options.stage).map_err(|e| failed("enter the stage", e))?;
-    mount::name(&ids, c"userns")?;
     match options.disk {
-        Disk::Image { image, template } => disk::attach_image(image, template, &ids)?,
-        Disk::Directory(directory) => mount::bind(directory, c"disk", mount::NOSUID | mount::NODEV, Some(&ids))?,
+        Disk::Image { image, template } => disk::attach_image(image, template, ids)?,
+        Disk::Directory(directory) => mount::bind(directory, c"disk", mount::NOSUID | mount::NODEV, Some(ids))?,
     }
-    mount::bind(options.lower, c"lower", mount::READ_ONLY | mount::NOSUID | mount::NODEV, Some(&ids))?;
+    mount::bind(options.lower, c"lower", mount::READ_ONLY | mount::NOSUID | mount::NODEV, Some(ids))?;
     mount::overlay()?;
-    for (source, target) in &options.binds {
-        mount::bind_tree(source, target, mount::READ_ONLY | mount::NOSUID | mount::NODEV)?;
-    }
-    options.hidden.iter().try_for_each(|path| mount::hide(path))
+    options.binds.iter().try_for_each(|(source, target)| {
+        mount::bind_tree(source, target, mount::READ_ONLY | mount::NOSUID | mount::NODEV)
+    })
 }
 
 /// A record lock, which Java's file channels see too; it survives `execve` and is not passed to children.

@@ -152,7 +152,7 @@ fn open_loop_by_number(number: usize) -> Result<Fd> {
 
 fn note(number: usize) -> Step<()> {
     let step = |e| failed("note the loop device", e);
-    let note = create(c"loop", libc::O_TRUNC).map_err(step)?;
+    let note = file::create(c"loop", libc::O_TRUNC).map_err(step)?;
     note.write(format!("{number}").as_bytes()).map(drop).map_err(step)
 }
 
@@ -161,7 +161,7 @@ fn copy(template: &CStr, image: &CStr) -> Step<Fd> {
     let step = |e| failed("make the disk from its template", e);
     let source = file::open(template, libc::O_RDONLY).map_err(step)?;
     let temporary = path(&format!("{}.new", String::from_utf8_lossy(image.to_bytes())));
-    let target = create(&temporary, libc::O_TRUNC).map_err(step)?;
+    let target = file::create(&temporary, libc::O_TRUNC).map_err(step)?;
     // SAFETY: no pointers.
     let cloned = unsafe { syscall!(libc::SYS_ioctl, target.raw(), FICLONE, source.raw()) };
     if cloned.is_err() {
@@ -204,12 +204,6 @@ fn copy_range(source: &Fd, target: &Fd, mut from: u64, end: u64) -> Result<()> {
 fn seek(fd: &Fd, offset: u64, whence: i32) -> Result<u64> {
     // SAFETY: no pointers.
     unsafe { syscall!(libc::SYS_lseek, fd.raw(), offset, whence) }.map(|at| at as u64)
-}
-
-fn create(name: &CStr, flags: i32) -> Result<Fd> {
-    let flags = flags | libc::O_RDWR | libc::O_CREAT | libc::O_CLOEXEC;
-    // SAFETY: the name is a C string.
-    unsafe { syscall!(libc::SYS_openat, libc::AT_FDCWD as isize, name.as_ptr(), flags, 0o600) }.map(Fd::owned)
 }
 
 fn pause_ms(milliseconds: u32) {

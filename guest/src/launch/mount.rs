@@ -1,14 +1,18 @@
 //! Mounts, made detached and put in place only when they are finished.
 
+use alloc::ffi::CString;
 use alloc::format;
+use alloc::vec::Vec;
 use core::ffi::CStr;
 
+use super::options::Mount;
 use super::{Step, failed};
 use crate::sys::{Fd, Result, syscall};
 
 pub const READ_ONLY: u64 = 0x1;
 pub const NOSUID: u64 = 0x2;
 pub const NODEV: u64 = 0x4;
+pub const NOEXEC: u64 = 0x8;
 pub const NOATIME: u64 = 0x10;
 const IDMAP: u64 = 0x0010_0000;
 
@@ -43,18 +47,24 @@ pub fn private_namespace() -> Step<()> {
 
 /// Binds one mount (not those below it), with its ids mapped if `ids` is given.
 pub fn bind(source: &CStr, target: &CStr, attributes: u64, ids: Option<&Fd>) -> Step<()> {
-    place(clone(source, 0)?, target, attributes, ids, 0)
+    place(clone(None, source, 0)?, target, attributes, ids, 0)
+}
+
+/// Binds what is at `source` below a directory, which may be on the other side of a change of root.
+pub fn bind_from(directory: &Fd, source: &CStr, target: &CStr, attributes: u64) -> Step<()> {
+    place(clone(Some(directory), source, 0)?, target, attributes, None, 0)
 }
 
 /// Binds a whole tree of mounts.
 pub fn bind_tree(source: &CStr, target: &CStr, attributes: u64) -> Step<()> {
-    place(clone(source, AT_RECURSIVE)?, target, attributes, None, AT_RECURSIVE)
+    place(clone(None, source, AT_RECURSIVE)?, target, attributes, None, AT_RECURSIVE)
 }
 
-fn clone(source: &CStr, recursive: i32) -> Step<Fd> {
+fn clone(directory: Option<&Fd>, source: &CStr, recursive: i32) -> Step<Fd> {
     let flags = OPEN_TREE_CLONE | libc::O_CLOEXEC | recursive;
+    let directory = directory.map_or(libc::AT_FDCWD, Fd::raw) as isize;
     // SAFETY: the path is a C string.
-    unsafe { syscall!(libc::SYS_open_tree, libc::AT_FDCWD as isize, source.as_ptr(), flags) }
+    unsafe { syscall!(libc::SYS_open_tree, directory, source.as_ptr(), flags) }
         .map(Fd::owned)
         .map_err(|e| about("clone the mount of", source, e))
 }
@@ -77,6 +87,44 @@ fn place(tree: Fd, target: &CStr, attributes: u64, ids: Option<&Fd>, recursive: 
             .map_err(|e| about("mount on", target, e))?;
     }
     Ok(())
+}
+
+/// Adds attributes to the mount at `path`, and to none below it.
+pub fn set(path: &CStr, attributes: u64) -> Step<()> {
+    let wanted = Attributes { set: attributes, clear: 0, propagation: 0, userns: 0 };
+    // SAFETY: the structure and the path outlive the call.
+    unsafe {
+        let (here, size) = (libc::AT_FDCWD as isize, size_of::<Attributes>());
+        syscall!(libc::SYS_mount_setattr, here, path.as_ptr(), 0, &raw const wanted, size)
+    }
+    .map(drop)
+    .map_err(|e| about("set the attributes of", path, e))
+}
+
+/// The attributes among a mount's options; the flags of `mount(2)` have the same numbers.
+pub fn attributes(options: &CStr) -> u64 {
+    options.to_bytes().split(|b| *b == b',').filter_map(attribute).fold(0, |all, one| all | one)
+}
+
+fn attribute(option: &[u8]) -> Option<u64> {
+    match option {
+        b"ro" => Some(READ_ONLY),
+        b"nosuid" => Some(NOSUID),
+        b"nodev" => Some(NODEV),
+        b"noexec" => Some(NOEXEC),
+        _ => None,
+    }
+}
+
+/// Mounts a file system of the kernel's own, whose type is its source.
+pub fn classic(mount: &Mount) -> Step<()> {
+    let words = mount.options.to_bytes().split(|b| *b == b',').filter(|word| attribute(word).is_none());
+    let data = CString::new(words.collect::<Vec<_>>().join(&b',')).unwrap_or_default();
+    let (kind, target, flags) = (mount.source.as_ptr(), mount.target.as_ptr(), attributes(mount.options));
+    // SAFETY: all are C strings.
+    unsafe { syscall!(libc::SYS_mount, kind, target, kind, flags, data.as_ptr()) }
+        .map(drop)
+        .map_err(|e| about("mount on", mount.target, e))
 }
 
 /// Mounts a block device that holds ext4 on `target`.

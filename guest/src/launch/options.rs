@@ -27,46 +27,119 @@ pub struct Options<'a> {
     /// Source on the host, target below the stage.
     pub binds: Vec<(&'a CStr, &'a CStr)>,
     pub hidden: Vec<&'a CStr>,
+    /// The runtime's command, or the guest's in a sandbox that we start by ourselves.
     pub command: &'a [&'a CStr],
+    pub entry: Option<Entry<'a>>,
+}
+
+/// What a sandbox needs to know that is started without a runtime.
+pub struct Entry<'a> {
+    pub hostname: &'a CStr,
+    pub groups: Groups<'a>,
+    /// File systems of the kernel's own.
+    pub mounts: Vec<Mount<'a>>,
+    /// Sources are below the stage.
+    pub binds: Vec<Mount<'a>>,
+    pub masked: Vec<&'a CStr>,
+    pub read_only: Vec<&'a CStr>,
+}
+
+pub struct Mount<'a> {
+    pub source: &'a CStr,
+    pub target: &'a CStr,
+    pub options: &'a CStr,
+}
+
+/// The sandbox's cgroups, which are made if they are not there.
+#[derive(Default)]
+pub struct Groups<'a> {
+    /// Of the first version.
+    pub joined: Vec<&'a CStr>,
+    /// Of the second version.
+    pub unified: Option<&'a CStr>,
+    /// Files and what is written to them, in order.
+    pub settings: Vec<(&'a CStr, &'a CStr)>,
+    /// The same, for what would hinder the launcher itself.
+    pub seals: Vec<(&'a CStr, &'a CStr)>,
+}
+
+/// What has been read so far.
+#[derive(Default)]
+struct Reading<'a> {
+    lock: Option<&'a CStr>,
+    stage: Option<&'a CStr>,
+    directory: Option<&'a CStr>,
+    base: Option<u32>,
+    disk: Option<Disk<'a>>,
+    lower: Option<&'a CStr>,
+    binds: Vec<(&'a CStr, &'a CStr)>,
+    hidden: Vec<&'a CStr>,
+    hostname: Option<&'a CStr>,
+    groups: Groups<'a>,
+    mounts: Vec<Mount<'a>>,
+    inner_binds: Vec<Mount<'a>>,
+    masked: Vec<&'a CStr>,
+    read_only: Vec<&'a CStr>,
+}
+
+impl<'a> Reading<'a> {
+    fn take(&mut self, name: &'a CStr, mut rest: impl Iterator<Item = &'a CStr>) -> Step<()> {
+        let mut next = || rest.next().ok_or_else(|| format!("{} needs more values", text(name)));
+        match name.to_bytes() {
+            b"--lock" => self.lock = Some(next()?),
+            b"--stage" => self.stage = Some(next()?),
+            b"--directory" => self.directory = Some(next()?),
+            b"--base" => self.base = text(next()?).parse::<u32>().ok(),
+            b"--disk-image" => self.disk = Some(Disk::Image { image: next()?, template: next()? }),
+            b"--disk-directory" => self.disk = Some(Disk::Directory(next()?)),
+            b"--lower" => self.lower = Some(next()?),
+            b"--bind" => self.binds.push((next()?, next()?)),
+            b"--hide" => self.hidden.push(next()?),
+            b"--start" => self.hostname = Some(next()?),
+            b"--join" => self.groups.joined.push(next()?),
+            b"--unified" => self.groups.unified = Some(next()?),
+            b"--set" => self.groups.settings.push((next()?, next()?)),
+            b"--seal" => self.groups.seals.push((next()?, next()?)),
+            b"--mount" => self.mounts.push(Mount { source: next()?, target: next()?, options: next()? }),
+            b"--inner-bind" => self.inner_binds.push(Mount { source: next()?, target: next()?, options: next()? }),
+            b"--mask" => self.masked.push(next()?),
+            b"--read-only" => self.read_only.push(next()?),
+            _ => return Err(format!("unknown option {}", text(name))),
+        }
+        Ok(())
+    }
+
+    fn finish(self, command: &'a [&'a CStr]) -> Step<Options<'a>> {
+        let (groups, mounts, binds) = (self.groups, self.mounts, self.inner_binds);
+        let (masked, read_only) = (self.masked, self.read_only);
+        Ok(Options {
+            lock: self.lock.ok_or("--lock is missing")?,
+            stage: self.stage.ok_or("--stage is missing")?,
+            directory: self.directory.ok_or("--directory is missing")?,
+            base: self.base.filter(|b| *b >= 65536).ok_or("--base is missing, or not a number from 65536")?,
+            disk: self.disk.ok_or("--disk-image or --disk-directory is missing")?,
+            lower: self.lower.ok_or("--lower is missing")?,
+            binds: self.binds,
+            hidden: self.hidden,
+            command,
+            entry: self.hostname.map(|hostname| Entry { hostname, groups, mounts, binds, masked, read_only }),
+        })
+    }
 }
 
 impl<'a> Options<'a> {
-    /// `--name value` pairs (`--bind` and `--disk-image` take two values), `--`, then the runtime's command.
+    /// Options with their values, `--`, then the command. With `--start` the sandbox is started without a runtime.
     pub fn parse(arguments: &'a [&'a CStr]) -> Step<Options<'a>> {
-        let end = arguments.iter().position(|a| *a == c"--").ok_or("no '--' before the runtime's command")?;
+        let end = arguments.iter().position(|a| *a == c"--").ok_or("no '--' before the command")?;
         let (mut given, command) = (arguments[..end].iter().copied(), &arguments[end + 1..]);
-        let (mut lock, mut stage, mut directory, mut lower) = (None, None, None, None);
-        let (mut base, mut disk, mut binds, mut hidden) = (None, None, Vec::new(), Vec::new());
+        let mut reading = Reading::default();
         while let Some(name) = given.next() {
-            let value = given.next().ok_or_else(|| format!("{} needs a value", text(name)))?;
-            let mut second = || given.next().ok_or_else(|| format!("{} needs two values", text(name)));
-            match name.to_bytes() {
-                b"--lock" => lock = Some(value),
-                b"--stage" => stage = Some(value),
-                b"--directory" => directory = Some(value),
-                b"--base" => base = text(value).parse::<u32>().ok(),
-                b"--disk-image" => disk = Some(Disk::Image { image: value, template: second()? }),
-                b"--disk-directory" => disk = Some(Disk::Directory(value)),
-                b"--lower" => lower = Some(value),
-                b"--bind" => binds.push((value, second()?)),
-                b"--hide" => hidden.push(value),
-                _ => return Err(format!("unknown option {}", text(name))),
-            }
+            reading.take(name, &mut given)?;
         }
         if command.is_empty() {
             return Err("no command after '--'".to_string());
         }
-        Ok(Options {
-            lock: lock.ok_or("--lock is missing")?,
-            stage: stage.ok_or("--stage is missing")?,
-            directory: directory.ok_or("--directory is missing")?,
-            base: base.filter(|b| *b >= 65536).ok_or("--base is missing, or not a number from 65536")?,
-            disk: disk.ok_or("--disk-image or --disk-directory is missing")?,
-            lower: lower.ok_or("--lower is missing")?,
-            binds,
-            hidden,
-            command,
-        })
+        reading.finish(command)
     }
 }
 
@@ -113,8 +186,18 @@ mod tests {
         assert!(refusal(&COMPLETE[2..]).contains("--lock"));
         assert!(refusal(&COMPLETE[..14]).contains("'--'"));
         assert!(refusal(&COMPLETE[..15]).contains("no command"));
-        assert!(refusal(&[c"--bind", c"only", c"--", c"run"]).contains("two values"));
+        assert!(refusal(&[c"--bind", c"only", c"--", c"run"]).contains("more values"));
         assert!(refusal(&[c"--what", c"x", c"--", c"run"]).contains("unknown option --what"));
+    }
+
+    #[test]
+    fn a_sandbox_without_a_runtime_is_described_on_the_line() {
+        let extra = [c"--start", c"n", c"--join", c"g", c"--set", c"f", c"1", c"--mount", c"proc", c"/proc", c"nosuid"];
+        let arguments = [&extra[..], &COMPLETE[..]].concat();
+        let entry = Options::parse(&arguments).ok().and_then(|options| options.entry);
+        let Some(entry) = entry else { panic!("refused") };
+        assert_eq!((entry.hostname, entry.groups.joined, entry.groups.settings), (c"n", vec![c"g"], vec![(c"f", c"1")]));
+        assert_eq!((entry.mounts[0].target, entry.mounts[0].options), (c"/proc", c"nosuid"));
     }
 
     #[test]

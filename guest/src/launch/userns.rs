@@ -18,7 +18,7 @@ const NO_SETUID_FIXUP: usize = 1 << 2;
 ///
 /// A namespace must have a process while its map is written; a child lends itself for that long.
 pub fn with_range(base: u32) -> Step<Fd> {
-    let child = clone_as(base).map_err(|e| failed("make a user namespace", e))?;
+    let child = clone_as(base, 0, None).map_err(|e| failed("make a user namespace", e))?;
     if child == 0 {
         loop {
             // SAFETY: no pointers are followed: there is nothing to wait for but the kill.
@@ -32,21 +32,21 @@ pub fn with_range(base: u32) -> Step<Fd> {
     namespace
 }
 
-fn clone_as(owner: u32) -> Result<i32> {
+/// Forks into a new user namespace that `owner` owns and into what else `flags` asks for, in a cgroup if one is given.
+pub fn clone_as(owner: u32, flags: i32, group: Option<&Fd>) -> Result<i32> {
     let usual = process::control(libc::PR_GET_SECUREBITS, 0)?;
     process::control(libc::PR_SET_SECUREBITS, usual | NO_SETUID_FIXUP)?;
     process::act_as(owner, 0, false)?;
-    let flags = libc::CLONE_NEWUSER | libc::SIGCHLD;
-    // SAFETY: without CLONE_VM this is a fork; the child calls nothing but the kernel.
-    let child = unsafe { syscall!(libc::SYS_clone, flags, 0, 0, 0, 0) };
+    let child = process::fork_into(libc::CLONE_NEWUSER | flags, group);
     if child != Ok(0) {
         process::act_as(0, 0, false)?;
         process::control(libc::PR_SET_SECUREBITS, usual)?;
     }
-    child.map(|pid| pid as i32)
+    child
 }
 
-fn map_ids(child: i32, base: u32) -> Step<Fd> {
+/// Maps the ids of `child`, which is alone in its user namespace, and gives that.
+pub fn map_ids(child: i32, base: u32) -> Step<Fd> {
     let line = format!("0 {base} {IDS}\n");
     for name in ["uid_map", "gid_map"] {
         let map = file::open(&path(child, name), libc::O_WRONLY).map_err(|e| failed("open an id map", e))?;

@@ -96,6 +96,13 @@ pub fn open(path: &CStr, flags: i32) -> Result<Fd> {
     Ok(Fd(fd as i32))
 }
 
+/// Opens a private file of the platform for reading and writing, and makes it if it is not there.
+pub fn create(name: &CStr, flags: i32) -> Result<Fd> {
+    let flags = flags | libc::O_RDWR | libc::O_CREAT | libc::O_CLOEXEC;
+    // SAFETY: the name is a C string.
+    unsafe { syscall!(libc::SYS_openat, libc::AT_FDCWD as isize, name.as_ptr(), flags, 0o600) }.map(Fd::owned)
+}
+
 pub fn open_at(directory: &Fd, name: &CStr, flags: i32, mode: u32) -> Result<Fd> {
     // SAFETY: the path is a C string.
     let fd = unsafe { syscall!(libc::SYS_openat, directory.0, name.as_ptr(), flags | libc::O_CLOEXEC, mode) }?;

@@ -51,6 +51,12 @@ pub fn kill(pid: i32, signal: i32) -> Result<()> {
     unsafe { syscall!(libc::SYS_kill, pid as isize, signal) }.map(drop)
 }
 
+/// Reports whether a child has ended; it is then reaped.
+pub fn has_ended(pid: i32) -> bool {
+    // SAFETY: status and usage are not wanted.
+    unsafe { syscall!(libc::SYS_wait4, pid as isize, 0, libc::WNOHANG, 0) }.unwrap_or(1) > 0
+}
+
 pub fn own_pid() -> i32 {
     // SAFETY: no pointers; never fails.
     unsafe { syscall!(libc::SYS_getpid) }.unwrap_or(0) as i32
@@ -225,10 +231,48 @@ pub fn drop_inheritable() -> Result<()> {
     Ok(())
 }
 
+/// Keeps of the permitted capabilities those in `kept`, a set of the lower 32, and makes them effective.
+pub fn keep_capabilities(kept: u32) -> Result<()> {
+    let header = [0x2008_0522u32, 0];
+    let sets = [kept, kept, 0, 0, 0, 0];
+    // SAFETY: the header is of version 3, which has these six words.
+    unsafe { syscall!(libc::SYS_capset, header.as_ptr(), sets.as_ptr()) }.map(drop)
+}
+
 pub fn resize_terminal(master: &Fd, columns: u16, rows: u16) -> Result<()> {
     let size = [rows, columns, 0, 0];
     // SAFETY: the kernel reads one winsize, four 16-bit words.
     unsafe { syscall!(libc::SYS_ioctl, master.raw(), libc::TIOCSWINSZ, size.as_ptr()) }.map(drop)
+}
+
+/// `struct clone_args`.
+#[repr(C)]
+#[derive(Default)]
+struct CloneArguments {
+    flags: u64,
+    pidfd: u64,
+    child_tid: u64,
+    parent_tid: u64,
+    exit_signal: u64,
+    stack: u64,
+    stack_size: u64,
+    tls: u64,
+    set_tid: u64,
+    set_tid_size: u64,
+    cgroup: u64,
+}
+
+/// Forks, with new namespaces as `flags` says, and with the child born into a cgroup (version 2) if one is given.
+pub fn fork_into(flags: i32, group: Option<&Fd>) -> Result<i32> {
+    const INTO_CGROUP: u64 = 0x2_0000_0000;
+    let arguments = CloneArguments {
+        flags: flags as u64 | group.map_or(0, |_| INTO_CGROUP),
+        exit_signal: libc::SIGCHLD as u64,
+        cgroup: group.map_or(0, |fd| fd.raw() as u64),
+        ..CloneArguments::default()
+    };
+    // SAFETY: without CLONE_VM the child has its own copy of everything; the kernel reads one structure.
+    unsafe { syscall!(libc::SYS_clone3, &raw const arguments, size_of::<CloneArguments>()) }.map(|pid| pid as i32)
 }
 
 /// Starts a child that shares our memory and runs `body` on the stack that ends at `stack_top`.

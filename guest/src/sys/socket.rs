@@ -64,3 +64,16 @@ pub fn shut_write(fd: &Fd) {
     // SAFETY: no pointers.
     let _ = unsafe { syscall!(libc::SYS_shutdown, fd.raw(), libc::SHUT_WR) };
 }
+
+/// Brings up the loopback interface of this network namespace.
+pub fn loopback_up() -> Result<()> {
+    const SET_FLAGS: usize = 0x8914;
+    const UP: u16 = 1;
+    // `struct ifreq`: a name of 16 bytes, then the flags.
+    let mut request = [0u8; 40];
+    request[..2].copy_from_slice(b"lo");
+    request[16..18].copy_from_slice(&UP.to_ne_bytes());
+    let fd = stream(libc::AF_INET)?;
+    // SAFETY: the kernel reads one `ifreq`.
+    unsafe { syscall!(libc::SYS_ioctl, fd.raw(), SET_FLAGS, request.as_ptr()) }.map(drop)
+}

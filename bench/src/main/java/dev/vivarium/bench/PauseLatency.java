@@ -40,7 +40,7 @@ final class PauseLatency implements Measurement {
     @Override
     public void run(Bench bench, Report report) {
         Path home = bench.newHome();
-        var config = OciConfig.of(home, GuestBinary.extractTo(home), OciRuntime.CRUN);
+        var config = OciConfig.of(home, GuestBinary.extractTo(home), OciRuntime.NATIVE);
         try (Provider provider = OciProvider.open(config);
                 var db = Db.sqlite(home.resolve("bench.db"));
                 var sandboxes =

@@ -63,7 +63,7 @@ public final class TestServer implements AutoCloseable {
 
     /// A server whose sandboxes are isolated by crun; needs root.
     public static TestServer startIsolated(String... arguments) {
-        return start((home, guest) -> OciProvider.open(OciConfig.of(home, guest, OciRuntime.CRUN)), arguments);
+        return start((home, guest) -> OciProvider.open(OciConfig.of(home, guest, OciRuntime.NATIVE)), arguments);
     }
 
     public static TestServer start(Opener opener, String... arguments) {

@@ -66,7 +66,7 @@ final class Machinery implements AutoCloseable {
     private static Provider provider(LocalConfig config, Path home) {
         Path guest = GuestBinary.extractTo(home.resolve("bin"));
         return switch (config.isolation()) {
-            case OCI -> OciProvider.open(OciConfig.of(home, guest, OciRuntime.CRUN));
+            case OCI -> OciProvider.open(OciConfig.of(home, guest, OciRuntime.NATIVE));
             case PROCESS -> ProcessProvider.open(home, guest);
         };
     }

@@ -2,6 +2,7 @@ package dev.vivarium.core.provider.oci;
 
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.model.Limits;
+import java.util.List;
 
 /// The cgroup of one machine, whichever version the host has. Thread-safe: the kernel keeps the state.
 sealed interface Cgroup permits CgroupV1, CgroupV2 {
@@ -11,6 +12,9 @@ sealed interface Cgroup permits CgroupV1, CgroupV2 {
     void thaw();
 
     void limit(Limits limits);
+
+    /// What the launcher is told so that it makes the group, bounds it, and starts the machine in it.
+    List<String> launchOptions(Limits limits);
 
     Machine.Usage usage();
 

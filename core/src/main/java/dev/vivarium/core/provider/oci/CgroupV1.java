@@ -14,12 +14,24 @@ import dev.vivarium.model.SandboxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /// A machine's group in each of the first version's hierarchies. Thread-safe.
-record CgroupV1(Map<String, Path> directories) implements Cgroup {
+record CgroupV1(Map<String, Path> directories, boolean limitsSwap) implements Cgroup {
     private static final Duration FREEZE_PATIENCE = Duration.ofSeconds(5);
+    private static final String DEVICES = "devices";
+
+    /// Where a machine goes that the launcher starts. In `systemd` too: else it would end with the server's unit.
+    static final List<String> JOINED =
+            List.of("memory", "cpu", "cpuacct", "pids", "freezer", DEVICES, "systemd");
+
+    /// null, zero, full, random, urandom, tty, and terminals. No file system inside has other devices, and none can
+    /// be made there; this is one wall more.
+    private static final List<String> ALLOWED_DEVICES = List.of(
+            "c 1:3 rw", "c 1:5 rw", "c 1:7 rw", "c 1:8 rw", "c 1:9 rw", "c 5:0 rw", "c 5:2 rw", "c 136:* rw");
 
     private Path of(String controller) {
         var directory = directories.get(controller);
@@ -58,6 +70,37 @@ record CgroupV1(Map<String, Path> directories) implements Cgroup {
         }
         write(of("cpu"), "cpu.cfs_quota_us", Long.toString(Cgroups.quotaMicros(limits)));
         write(of("pids"), "pids.max", Integer.toString(limits.processes()));
+    }
+
+    @Override
+    public List<String> launchOptions(Limits limits) {
+        var options = new ArrayList<String>();
+        JOINED.stream()
+                .map(directories::get)
+                .filter(Objects::nonNull)
+                .distinct()
+                .forEach(directory -> options.addAll(List.of("--join", directory.toString())));
+        var memory = Long.toString(limits.memoryBytes());
+        options.addAll(setting("memory", "memory.limit_in_bytes", memory));
+        if (limitsSwap()) {
+            options.addAll(setting("memory", "memory.memsw.limit_in_bytes", memory));
+        }
+        options.addAll(setting("cpu", "cpu.cfs_period_us", Long.toString(Cgroups.PERIOD_MICROS)));
+        options.addAll(setting("cpu", "cpu.cfs_quota_us", Long.toString(Cgroups.quotaMicros(limits))));
+        options.addAll(setting("pids", "pids.max", Integer.toString(limits.processes())));
+        if (directories.containsKey(DEVICES)) {
+            options.addAll(option("--seal", DEVICES, "devices.deny", "a"));
+            ALLOWED_DEVICES.forEach(device -> options.addAll(option("--seal", DEVICES, "devices.allow", device)));
+        }
+        return options;
+    }
+
+    private List<String> setting(String controller, String name, String value) {
+        return option("--set", controller, name, value);
+    }
+
+    private List<String> option(String option, String controller, String name, String value) {
+        return List.of(option, of(controller).resolve(name).toString(), value);
     }
 
     @Override

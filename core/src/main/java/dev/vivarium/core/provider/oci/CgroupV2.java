@@ -13,9 +13,11 @@ import dev.vivarium.model.SandboxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 
 /// A machine's group in the unified hierarchy. Thread-safe.
-record CgroupV2(Path directory) implements Cgroup {
+record CgroupV2(Path directory, boolean limitsSwap) implements Cgroup {
     private static final Duration FREEZE_PATIENCE = Duration.ofSeconds(5);
 
     @Override
@@ -37,6 +39,22 @@ record CgroupV2(Path directory) implements Cgroup {
         write(directory, "memory.max", Long.toString(limits.memoryBytes()));
         write(directory, "cpu.max", Cgroups.quotaMicros(limits) + " " + Cgroups.PERIOD_MICROS);
         write(directory, "pids.max", Integer.toString(limits.processes()));
+    }
+
+    @Override
+    public List<String> launchOptions(Limits limits) {
+        var options = new ArrayList<>(List.of("--unified", directory.toString()));
+        options.addAll(setting("memory.max", Long.toString(limits.memoryBytes())));
+        if (limitsSwap) {
+            options.addAll(setting("memory.swap.max", "0"));
+        }
+        options.addAll(setting("cpu.max", Cgroups.quotaMicros(limits) + " " + Cgroups.PERIOD_MICROS));
+        options.addAll(setting("pids.max", Integer.toString(limits.processes())));
+        return options;
+    }
+
+    private List<String> setting(String name, String value) {
+        return List.of("--set", directory.resolve(name).toString(), value);
     }
 
     @Override

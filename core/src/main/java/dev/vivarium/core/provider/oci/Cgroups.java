@@ -7,22 +7,27 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 
 /// The host's cgroups, found once, and below them one branch for this provider's machines. Thread-safe.
 final class Cgroups implements AutoCloseable {
     static final long PERIOD_MICROS = 100_000;
     private static final String ROOT = "vivarium";
     private static final Set<String> NEEDED = Set.of("cpu", "cpuacct", "memory", "pids", "freezer");
+    private static final String HANDED_DOWN = "+cpu +memory +pids";
+    private static final int ATTEMPTS = 100;
     private static final String ANTICIPATED = "pids";
     /// Shorter than a grace period, so that one follows the other when starts do.
     private static final long ANTICIPATION_NANOS = Duration.ofMillis(3).toNanos();
@@ -50,8 +55,16 @@ final class Cgroups implements AutoCloseable {
         this.branch = branch;
     }
 
-    /// Reads what is mounted; `branch` keeps the machines of one server apart from another's.
-    static Cgroups detect(String branch) throws IOException {
+    /// Reads what is mounted and makes a branch; its name keeps the machines of one server apart from another's.
+    static Cgroups open(String branch) throws IOException {
+        var cgroups = detect(branch);
+        for (var hierarchy : cgroups.branching()) {
+            cgroups.makeBranch(hierarchy);
+        }
+        return cgroups;
+    }
+
+    private static Cgroups detect(String branch) throws IOException {
         var v1 = new TreeMap<String, Path>();
         Optional<Path> v2 = Optional.empty();
         for (var line : Files.readAllLines(Path.of("/proc/self/mountinfo"))) {
@@ -65,6 +78,35 @@ final class Cgroups implements AutoCloseable {
             }
         }
         return of(v1, v2, branch);
+    }
+
+    /// The hierarchies in which machines have a group of their own.
+    private Set<Path> branching() {
+        return mode == Mode.V2
+                ? Set.copyOf(hierarchies.values())
+                : CgroupV1.JOINED.stream()
+                        .map(hierarchies::get)
+                        .filter(Objects::nonNull)
+                        .collect(Collectors.toUnmodifiableSet());
+    }
+
+    private void makeBranch(Path hierarchy) throws IOException {
+        var root = hierarchy.resolve(ROOT);
+        for (int attempt = 0; ; attempt++) {
+            try {
+                Files.createDirectories(root.resolve(branch));
+                break;
+            } catch (NoSuchFileException e) {
+                // Another server ended a moment ago and took the empty root with it.
+                if (attempt == ATTEMPTS) {
+                    throw e;
+                }
+            }
+        }
+        if (mode == Mode.V2) {
+            List.of(hierarchy, root, root.resolve(branch))
+                    .forEach(directory -> ControlFiles.write(directory, "cgroup.subtree_control", HANDED_DOWN));
+        }
     }
 
     private static Cgroups of(Map<String, Path> v1, Optional<Path> v2, String branch) {
@@ -107,8 +149,10 @@ final class Cgroups implements AutoCloseable {
 
     /// Reports whether swap can be bounded together with memory.
     boolean limitsSwap() {
-        var memory = hierarchies.get("memory");
-        return mode == Mode.V2 || (memory != null && Files.exists(memory.resolve("memory.memsw.limit_in_bytes")));
+        var memory = hierarchies.get(mode == Mode.V2 ? "" : "memory");
+        var name = mode == Mode.V2 ? "memory.swap.max" : "memory.memsw.limit_in_bytes";
+        return memory != null
+                && Files.exists(memory.resolve(ROOT).resolve(branch).resolve(name));
     }
 
     /// The path in each hierarchy, as the bundle names it.
@@ -119,11 +163,11 @@ final class Cgroups implements AutoCloseable {
     Cgroup of(SandboxId id) {
         var below = Path.of(ROOT, branch, id.value());
         return switch (mode) {
-            case V2 -> new CgroupV2(unified.orElseThrow().resolve(below));
+            case V2 -> new CgroupV2(unified.orElseThrow().resolve(below), limitsSwap());
             case V1, HYBRID -> {
                 var directories = new TreeMap<String, Path>();
                 hierarchies.forEach((name, point) -> directories.put(name, point.resolve(below)));
-                yield new CgroupV1(directories);
+                yield new CgroupV1(directories, limitsSwap());
             }
         };
     }

@@ -24,6 +24,9 @@ public record OciConfig(Path home, Path guestBinary, OciRuntime runtime, Path ru
 
     /// Finds the runtime's program in the usual places.
     public static OciConfig of(Path home, Path guestBinary, OciRuntime runtime) {
+        if (runtime == OciRuntime.NATIVE) {
+            return new OciConfig(home, guestBinary, runtime, guestBinary);
+        }
         var binary = find(runtime.program())
                 .orElseThrow(() -> new SandboxException(new Failure.Unsupported(
                         "the oci provider",

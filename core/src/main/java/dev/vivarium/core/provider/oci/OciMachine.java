@@ -61,7 +61,7 @@ final class OciMachine implements Machine, AutoCloseable {
     public void limit(Limits limits) {
         cgroup.limit(limits);
         try {
-            Bundle.showMemory(directory.meminfo(), limits.memoryBytes());
+            directory.showMemory(limits.memoryBytes());
         } catch (IOException e) {
             throw new SandboxException(new Failure.ProviderFailed("show the new limit", String.valueOf(e)), e);
         }
@@ -79,7 +79,7 @@ final class OciMachine implements Machine, AutoCloseable {
 
     @Override
     public String workspace() {
-        return Bundle.WORKSPACE;
+        return Layout.WORKSPACE;
     }
 
     /// Stops listening; the machine itself goes on.

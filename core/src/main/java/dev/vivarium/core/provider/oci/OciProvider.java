@@ -19,7 +19,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -29,7 +28,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 
-/// Machines under crun, runc or gVisor. Needs root, since it mounts, maps users and writes cgroups; what runs in a
+/// Machines started by the launcher alone, or under crun, runc or gVisor. Needs root, since it mounts, maps users and writes cgroups; what runs in a
 /// machine has none of that. Thread-safe; start and remove of one and the same id must not overlap.
 public final class OciProvider implements Provider {
     private static final Duration DEATH_PATIENCE = Duration.ofSeconds(10);
@@ -40,6 +39,7 @@ public final class OciProvider implements Provider {
     private final Disks disks;
     private final Cgroups cgroups;
     private final UidSlots slots;
+    private final LaunchCommand command;
     private final Map<SandboxId, OciMachine> machines = new ConcurrentHashMap<>();
 
     private OciProvider(OciConfig config, Place place, Images images, Disks disks, Cgroups cgroups, UidSlots slots) {
@@ -49,6 +49,7 @@ public final class OciProvider implements Provider {
         this.disks = disks;
         this.cgroups = cgroups;
         this.slots = slots;
+        this.command = new LaunchCommand(config, place, disks, cgroups);
     }
 
     /// Probes the host and opens the provider on `config.home()`; one provider may be open on a home at a time.
@@ -56,7 +57,7 @@ public final class OciProvider implements Provider {
         try {
             requireRoot();
             var place = Place.of(config.home());
-            var cgroups = Cgroups.detect(place.hash());
+            var cgroups = Cgroups.open(place.hash());
             var disks = Disks.open(config.home().resolve("disks"));
             var slots = UidSlots.open(place.blocks(), place.run());
             for (var id : RunDirectory.list(place.run())) {
@@ -125,7 +126,6 @@ public final class OciProvider implements Provider {
     }
 
     private Machine launch(MachineSpec spec, Image image) throws IOException {
-        cgroups.anticipateMove();
         var id = spec.id();
         var directory = place.directory(id);
         int slot = slots.take();
@@ -137,41 +137,25 @@ public final class OciProvider implements Provider {
             FileTrees.delete(directory.path());
             throw e;
         }
-        var bundle = new Bundle(
-                place.stage(), spec, UidSlots.base(slot), cgroups.path(id), cgroups.limitsSwap(), config.runtime());
-        bundle.write(directory);
+        directory.showMemory(spec.limits().memoryBytes());
+        if (config.runtime() != OciRuntime.NATIVE) {
+            cgroups.anticipateMove();
+            bundle(spec, slot).write(directory);
+        }
         var machine = new OciMachine(directory, cgroups.of(id));
         machines.put(id, machine);
         machine.listen();
         int status = Command.start(
-                launcher(spec, image, directory, slot), config.runtime().environment(), directory.log());
+                command.line(spec, image, directory, slot), command.environment(spec), directory.log());
         if (status != 0) {
             throw new SandboxException(new Failure.ProviderFailed("start a machine", directory.lastWords()));
         }
         return machine;
     }
 
-    private List<String> launcher(MachineSpec spec, Image image, RunDirectory directory, int slot) throws IOException {
-        var command = new ArrayList<>(List.of(config.guestBinary().toString(), "launch"));
-        command.addAll(List.of("--lock", directory.lock().toString()));
-        command.addAll(List.of("--stage", place.stage().toString()));
-        command.addAll(List.of("--directory", directory.path().toString()));
-        command.addAll(List.of("--base", Integer.toUnsignedString(UidSlots.base(slot))));
-        command.addAll(disks.attach(spec.id(), spec.limits().diskBytes()));
-        command.addAll(List.of("--lower", image.root().toString()));
-        for (var shared : image.shared()) {
-            command.addAll(List.of("--bind", shared.toString(), "rootfs" + shared));
-        }
-        command.addAll(List.of("--bind", config.guestBinary().toString(), "guest"));
-        command.addAll(List.of("--bind", config.runtimeBinary().toString(), RunDirectory.RUNTIME));
-        cgroups.hidden().forEach(mount -> command.addAll(List.of("--hide", mount.toString())));
-        command.add("--");
-        command.addAll(config.runtime()
-                .run(
-                        place.stage().resolve(RunDirectory.RUNTIME),
-                        place.stage(),
-                        spec.id().value()));
-        return command;
+    private Bundle bundle(MachineSpec spec, int slot) {
+        var group = cgroups.path(spec.id());
+        return new Bundle(place.stage(), spec, UidSlots.base(slot), group, cgroups.limitsSwap(), config.runtime());
     }
 
     @Override

@@ -4,9 +4,12 @@ import dev.vivarium.core.provider.FileTrees;
 import dev.vivarium.core.provider.HostProcess;
 import dev.vivarium.model.SandboxId;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -78,8 +81,25 @@ record RunDirectory(Path path, SandboxId id) {
         return path.resolve("log");
     }
 
-    Path meminfo() {
-        return path.resolve("meminfo");
+    /// Writes what `/proc/meminfo` shows inside. Always the same length and in place: the file is bound into the
+    /// running machine, so a new one would not be seen, and a reader must not find half of it.
+    void showMemory(long bytes) throws IOException {
+        long kilobytes = bytes / 1024;
+        var text = """
+                MemTotal:       %12d kB
+                MemFree:        %12d kB
+                MemAvailable:   %12d kB
+                Buffers:        %12d kB
+                Cached:         %12d kB
+                SwapCached:     %12d kB
+                SwapTotal:      %12d kB
+                SwapFree:       %12d kB
+                Shmem:          %12d kB
+                SReclaimable:   %12d kB
+                """.formatted(kilobytes, kilobytes, kilobytes, 0, 0, 0, 0, 0, 0, 0);
+        try (var channel = FileChannel.open(path.resolve("meminfo"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            channel.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII)), 0);
+        }
     }
 
     OptionalLong slot() {

@@ -1,0 +1,106 @@
+package dev.vivarium.core.provider.oci;
+
+import dev.vivarium.core.provider.MachineSpec;
+import java.util.ArrayList;
+import java.util.List;
+
+/// What a machine finds when it starts: the one description that every runtime is told, each in its own words.
+/// Immutable.
+///
+/// @param mounts file systems of the kernel's own
+/// @param binds  what is on the stage, by names relative to it
+record Layout(List<Mount> mounts, List<Mount> binds) {
+    static final String WORKSPACE = "/workspace";
+
+    /// The guest as it is called inside.
+    static final List<String> GUEST = List.of(
+            "/run/vivarium-guest",
+            "init",
+            "--socket",
+            "/run/vivarium/s",
+            "--workspace",
+            WORKSPACE,
+            "--uid",
+            "1000",
+            "--gid",
+            "1000");
+
+    /// The variable in which the guest gets its secret.
+    static final String SECRET = "VIV_SECRET";
+
+    /// What tells of the host, or could be used to change it.
+    static final List<String> MASKED = List.of(
+            "/proc/acpi",
+            "/proc/asound",
+            "/proc/bus",
+            "/proc/cmdline",
+            "/proc/config.gz",
+            "/proc/diskstats",
+            "/proc/fs",
+            "/proc/interrupts",
+            "/proc/kallsyms",
+            "/proc/kcore",
+            "/proc/keys",
+            "/proc/key-users",
+            "/proc/kmsg",
+            "/proc/kpagecgroup",
+            "/proc/kpagecount",
+            "/proc/kpageflags",
+            "/proc/latency_stats",
+            "/proc/modules",
+            "/proc/partitions",
+            "/proc/sched_debug",
+            "/proc/scsi",
+            "/proc/slabinfo",
+            "/proc/softirqs",
+            "/proc/timer_list",
+            "/proc/timer_stats",
+            "/proc/vmallocinfo");
+
+    static final List<String> READ_ONLY = List.of("/proc/irq", "/proc/sys", "/proc/sysrq-trigger");
+
+    private static final List<String> TERMINALS =
+            List.of("nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620");
+
+    /// The host has some three thousand terminals for all machines together.
+    private static final String MOST_TERMINALS = "max=64";
+
+    /// @param source a type of file system, or a name below the stage
+    record Mount(String source, String target, List<String> options) {
+        private static Mount of(String source, String target, String... options) {
+            return new Mount(source, target, List.of(options));
+        }
+    }
+
+    /// No `/sys`: programs ask the scheduler how many processors they have, and nothing else in it is their
+    /// business. Scratch space is bounded by memory anyway; the bound on inodes keeps empty files from eating kernel
+    /// memory.
+    static Layout of(MachineSpec spec, OciRuntime runtime) {
+        var scratch = new String[] {
+            "nosuid", "nodev", "mode=1777", "size=" + spec.limits().memoryBytes() / 2, "nr_inodes=65536"
+        };
+        var binds = new ArrayList<>(List.of(
+                Mount.of("disk/workspace", WORKSPACE, "nosuid", "nodev"),
+                Mount.of("wire", "/run/vivarium", "nosuid", "nodev", "noexec"),
+                Mount.of("guest", "/run/vivarium-guest", "ro", "nosuid", "nodev")));
+        if (runtime.sharesTheKernel()) {
+            binds.add(Mount.of("meminfo", "/proc/meminfo", "ro", "nosuid", "nodev", "noexec"));
+        }
+        return new Layout(
+                List.of(
+                        Mount.of("proc", "/proc", "nosuid", "nodev", "noexec"),
+                        Mount.of("tmpfs", "/dev", "nosuid", "noexec", "mode=755", "size=64k", "nr_inodes=64"),
+                        new Mount("devpts", "/dev/pts", terminals(runtime)),
+                        Mount.of("tmpfs", "/dev/shm", scratch),
+                        Mount.of("tmpfs", "/tmp", scratch)),
+                List.copyOf(binds));
+    }
+
+    private static List<String> terminals(OciRuntime runtime) {
+        var options = new ArrayList<>(TERMINALS);
+        if (runtime.sharesTheKernel()) {
+            options.add(MOST_TERMINALS);
+        }
+        return List.copyOf(options);
+    }
+}

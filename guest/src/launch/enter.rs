@@ -1,0 +1,139 @@
+//! The first process of a sandbox, from its birth to the moment at which it becomes the guest.
+//!
+//! It is born into the sandbox's user and process namespaces and then makes the others, so that all of them belong
+//! to its user range. The launcher works on the disk and the root meanwhile; it tells, by a byte each, when the ids
+//! are mapped and when the stage is set. Whoever dies first takes the other along: the pipes end.
+
+use alloc::ffi::CString;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::convert::Infallible;
+use core::ffi::CStr;
+
+use super::options::{Entry, Options};
+use super::{Step, failed, room, userns};
+use crate::sys::{Fd, file, process, socket, syscall};
+
+/// The guest's: to become the sandbox user, to signal its processes, and to drop these four for them.
+const CAPABILITIES: [usize; 4] = [5, 6, 7, 8]; // KILL, SETGID, SETUID, SETPCAP
+const LAST_CAPABILITY: usize = 63;
+const JOIN_SESSION_KEYRING: usize = 1;
+const CLOSE_ON_EXEC: usize = 4;
+const NAMESPACES: i32 = libc::CLONE_NEWNET | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS | libc::CLONE_NEWCGROUP;
+
+/// The launcher's side of the first process.
+pub struct Newcomer {
+    pid: i32,
+    orders: Fd,
+    report: Fd,
+}
+
+impl Newcomer {
+    /// Starts the process, in `group` if the host has the second version of cgroups.
+    pub fn bear(options: &Options, entry: &Entry, secret: &[u8], group: Option<&Fd>) -> Step<Newcomer> {
+        let pipe = || file::pipe().map_err(|e| failed("make a pipe", e));
+        let ((orders, to_it), (from_it, report)) = (pipe()?, pipe()?);
+        let pid = userns::clone_as(options.base, libc::CLONE_NEWPID, group)
+            .map_err(|e| failed("make a user namespace", e))?;
+        if pid == 0 {
+            drop((to_it, from_it));
+            let Err(failure) = become_guest(options, entry, secret, &orders);
+            let _ = report.write(failure.as_bytes());
+            process::exit(1)
+        }
+        Ok(Newcomer { pid, orders: to_it, report: from_it })
+    }
+
+    /// Maps its ids, lets it go on, and gives its user namespace.
+    pub fn map(&self, base: u32) -> Step<Fd> {
+        let ids = userns::map_ids(self.pid, base)?;
+        self.order()?;
+        Ok(ids)
+    }
+
+    /// Lets it enter what the launcher has set up, and waits until it has become the guest. Gives its process id.
+    pub fn admit(self) -> Step<i32> {
+        self.order()?;
+        drop(self.orders);
+        let mut words = [0; 512];
+        let length = self.report.read(&mut words).map_err(|e| failed("hear from init", e))?;
+        if length > 0 {
+            return Err(String::from_utf8_lossy(&words[..length]).into_owned());
+        }
+        if process::has_ended(self.pid) { Err(String::from("init ended at once")) } else { Ok(self.pid) }
+    }
+
+    fn order(&self) -> Step<()> {
+        self.orders.write(b"!").map(drop).map_err(|e| failed("reach init", e))
+    }
+}
+
+fn become_guest(options: &Options, entry: &Entry, secret: &[u8], orders: &Fd) -> Step<Infallible> {
+    obey(orders)?;
+    become_root_of_the_range()?;
+    leave_the_host(entry.hostname)?;
+    obey(orders)?;
+    room::enter(options, entry)?;
+    shed_capabilities()?;
+    Err(execute(options, secret))
+}
+
+/// Waits for the launcher's next order. Without a launcher there is nothing left to do.
+fn obey(orders: &Fd) -> Step<()> {
+    match orders.read(&mut [0]) {
+        Ok(1) => Ok(()),
+        _ => process::exit(1),
+    }
+}
+
+fn become_root_of_the_range() -> Step<()> {
+    let become_root = || {
+        process::no_groups()?;
+        process::become_group(0)?;
+        process::become_user(0)
+    };
+    become_root().map_err(|e| failed("become root of the user range", e))
+}
+
+fn leave_the_host(hostname: &CStr) -> Step<()> {
+    let _ = process::new_session();
+    // The host's keys are not the sandbox's. A kernel without keys has none to share.
+    // SAFETY: a null name asks for a keyring without one.
+    let _ = unsafe { syscall!(libc::SYS_keyctl, JOIN_SESSION_KEYRING, 0) };
+    // SAFETY: no pointers.
+    unsafe { syscall!(libc::SYS_unshare, NAMESPACES) }.map_err(|e| failed("make the namespaces", e))?;
+    socket::loopback_up().map_err(|e| failed("bring up the loopback interface", e))?;
+    let name = hostname.to_bytes();
+    // SAFETY: the kernel reads `name.len()` bytes.
+    unsafe { syscall!(libc::SYS_sethostname, name.as_ptr(), name.len()) }
+        .map(drop)
+        .map_err(|e| failed("name the host", e))
+}
+
+/// Being root of the range, the guest has after `execve` what the bounding set leaves.
+fn shed_capabilities() -> Step<()> {
+    let step = |e| failed("shed capabilities", e);
+    for capability in (0..=LAST_CAPABILITY).filter(|c| !CAPABILITIES.contains(c)) {
+        // The kernel may know fewer than there are numbers.
+        if process::control(libc::PR_CAPBSET_DROP, capability).is_err() && capability == 0 {
+            return Err(String::from("shed capabilities: not permitted"));
+        }
+    }
+    let kept = CAPABILITIES.iter().fold(0, |set, capability| set | 1 << capability);
+    process::keep_capabilities(kept).map_err(step)?;
+    process::control(libc::PR_SET_NO_NEW_PRIVS, 1).map(drop).map_err(step)
+}
+
+fn execute(options: &Options, secret: &[u8]) -> String {
+    // SAFETY: no pointers; nothing of the host stays open in the guest.
+    if let Err(error) = unsafe { syscall!(libc::SYS_close_range, 3, u32::MAX, CLOSE_ON_EXEC) } {
+        return failed("close what is open", error);
+    }
+    let secret = CString::new([b"VIV_SECRET=", secret].concat()).unwrap_or_default();
+    let mut argv: Vec<*const u8> = options.command.iter().map(|a| a.as_ptr().cast()).collect();
+    argv.push(core::ptr::null());
+    let environment = [secret.as_ptr().cast(), core::ptr::null()];
+    let error = process::execute(options.command[0], &argv, &environment);
+    failed(&format!("execute {}", String::from_utf8_lossy(options.command[0].to_bytes())), error)
+}
