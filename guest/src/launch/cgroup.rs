@@ -26,8 +26,7 @@ pub fn join(groups: &Groups) -> Step<Option<Fd>> {
     groups
         .unified
         .map(|directory| {
-            file::open(directory, libc::O_PATH | libc::O_DIRECTORY)
-                .map_err(|e| about("open the cgroup", directory, e))
+            file::open(directory, libc::O_PATH | libc::O_DIRECTORY).map_err(|e| about("open the cgroup", directory, e))
         })
         .transpose()
 }

@@ -196,7 +196,10 @@ mod tests {
         let arguments = [&extra[..], &COMPLETE[..]].concat();
         let entry = Options::parse(&arguments).ok().and_then(|options| options.entry);
         let Some(entry) = entry else { panic!("refused") };
-        assert_eq!((entry.hostname, entry.groups.joined, entry.groups.settings), (c"n", vec![c"g"], vec![(c"f", c"1")]));
+        assert_eq!(
+            (entry.hostname, entry.groups.joined, entry.groups.settings),
+            (c"n", vec![c"g"], vec![(c"f", c"1")])
+        );
         assert_eq!((entry.mounts[0].target, entry.mounts[0].options), (c"/proc", c"nosuid"));
     }
 

@@ -33,7 +33,8 @@ pub fn enter(options: &Options, entry: &Entry) -> Step<()> {
     mount::bind_tree(c"rootfs", c"rootfs", 0)?;
     process::change_directory(c"rootfs").map_err(|e| failed("enter the root", e))?;
     // SAFETY: both are C strings.
-    unsafe { syscall!(libc::SYS_pivot_root, c".".as_ptr(), c".".as_ptr()) }.map_err(|e| failed("change the root", e))?;
+    unsafe { syscall!(libc::SYS_pivot_root, c".".as_ptr(), c".".as_ptr()) }
+        .map_err(|e| failed("change the root", e))?;
     furnish(entry, &host, &stage)?;
     drop(stage);
     leave(&host)

@@ -2,7 +2,7 @@ package dev.vivarium.testing;
 
 import dev.vivarium.core.provider.oci.OciRuntime;
 
-class CrunProviderTest extends OciContract {
+class CrunProviderTest extends OciRuntimeContract {
     @Override
     OciRuntime runtime() {
         return OciRuntime.CRUN;

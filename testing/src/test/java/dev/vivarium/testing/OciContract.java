@@ -3,6 +3,8 @@ package dev.vivarium.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.vivarium.core.image.Images;
+import dev.vivarium.core.provider.MachineSpec;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.provider.oci.OciConfig;
@@ -15,6 +17,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /// What the oci provider must do beyond the common contract, under a runtime that shares the host's kernel.
@@ -27,22 +30,38 @@ abstract class OciContract extends IsolationContract {
     }
 
     @Test
-    void aRuntimeThatFailsLeavesNothing() throws IOException {
+    void aMachineThatCannotStartLeavesNothing() throws IOException {
         var id = newId();
-        var broken = Files.createDirectory(home.resolve("broken"));
-        try (var other = OciProvider.open(new OciConfig(broken, guestBinary, runtime(), Path.of("/bin/false")))) {
-            assertThatThrownBy(() -> other.start(spec(id))).isInstanceOf(SandboxException.class);
-            assertThat(other.survivors()).isEmpty();
-        }
+        var odd = Files.createDirectory(home.resolve("odd"));
+        Files.createDirectory(odd.resolve("usr"));
+        Files.createFile(odd.resolve("proc"));
+        Images.open(home).importFrom("odd", odd, line -> {});
+        assertThatThrownBy(() -> provider().start(new MachineSpec(id, SECRET, "odd", SMALL)))
+                .isInstanceOf(SandboxException.class)
+                .hasMessageContaining("proc");
+        assertThat(provider().survivors()).isEmpty();
         assertThat(HostTraces.of(id, home)).isEmpty();
     }
 
     @Test
-    void aFailureCarriesTheLaunchersOwnWords() {
-        var config = new OciConfig(home.resolve("other"), guestBinary, runtime(), Path.of("/no/such/runtime"));
-        try (var other = OciProvider.open(config)) {
-            assertThatThrownBy(() -> other.start(spec(newId()))).hasMessageContaining("/no/such/runtime: no such file");
+    void aLinkInAnImageLeadsNowhereOnTheHost() throws IOException {
+        var id = newId();
+        var canary = Files.createDirectory(home.resolve("canary"));
+        var image = Files.createDirectory(home.resolve("linked"));
+        Files.createDirectory(image.resolve("usr"));
+        for (var name : List.of("tmp", "workspace", "dev")) {
+            Files.createSymbolicLink(image.resolve(name), canary);
         }
+        Images.open(home).importFrom("linked", image, line -> {});
+        try {
+            provider().start(new MachineSpec(id, SECRET, "linked", SMALL));
+        } catch (SandboxException refused) {
+            assertThat(refused).hasMessageContaining("start a machine");
+        } finally {
+            provider().remove(id, Disk.ERASE);
+        }
+        assertThat(canary).isEmptyDirectory();
+        assertThat(HostTraces.of(id, home)).isEmpty();
     }
 
     @Test

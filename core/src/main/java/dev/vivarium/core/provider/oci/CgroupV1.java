@@ -25,13 +25,12 @@ record CgroupV1(Map<String, Path> directories, boolean limitsSwap) implements Cg
     private static final String DEVICES = "devices";
 
     /// Where a machine goes that the launcher starts. In `systemd` too: else it would end with the server's unit.
-    static final List<String> JOINED =
-            List.of("memory", "cpu", "cpuacct", "pids", "freezer", DEVICES, "systemd");
+    static final List<String> JOINED = List.of("memory", "cpu", "cpuacct", "pids", "freezer", DEVICES, "systemd");
 
     /// null, zero, full, random, urandom, tty, and terminals. No file system inside has other devices, and none can
     /// be made there; this is one wall more.
-    private static final List<String> ALLOWED_DEVICES = List.of(
-            "c 1:3 rw", "c 1:5 rw", "c 1:7 rw", "c 1:8 rw", "c 1:9 rw", "c 5:0 rw", "c 5:2 rw", "c 136:* rw");
+    private static final List<String> ALLOWED_DEVICES =
+            List.of("c 1:3 rw", "c 1:5 rw", "c 1:7 rw", "c 1:8 rw", "c 1:9 rw", "c 5:0 rw", "c 5:2 rw", "c 136:* rw");
 
     private Path of(String controller) {
         var directory = directories.get(controller);

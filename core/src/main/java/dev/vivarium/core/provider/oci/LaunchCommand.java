@@ -36,8 +36,7 @@ record LaunchCommand(OciConfig config, Place place, Disks disks, Cgroups cgroups
     }
 
     private List<String> byRuntime(MachineSpec spec) {
-        var options =
-                new ArrayList<>(List.of("--bind", config.runtimeBinary().toString(), RunDirectory.RUNTIME));
+        var options = new ArrayList<>(List.of("--bind", config.runtimeBinary().toString(), RunDirectory.RUNTIME));
         cgroups.hidden().forEach(mount -> options.addAll(List.of("--hide", mount.toString())));
         var binary = place.stage().resolve(RunDirectory.RUNTIME);
         options.add("--");

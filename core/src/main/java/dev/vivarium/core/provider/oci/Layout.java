@@ -73,8 +73,8 @@ record Layout(List<Mount> mounts, List<Mount> binds) {
     }
 
     /// No `/sys`: programs ask the scheduler how many processors they have, and nothing else in it is their
-    /// business. Scratch space is bounded by memory anyway; the bound on inodes keeps empty files from eating kernel
-    /// memory.
+    /// business. Scratch space is bounded by memory anyway; the bound on inodes keeps empty files from eating
+    /// kernel memory.
     static Layout of(MachineSpec spec, OciRuntime runtime) {
         var scratch = new String[] {
             "nosuid", "nodev", "mode=1777", "size=" + spec.limits().memoryBytes() / 2, "nr_inodes=65536"

@@ -20,7 +20,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -28,8 +27,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 
-/// Machines started by the launcher alone, or under crun, runc or gVisor. Needs root, since it mounts, maps users and writes cgroups; what runs in a
-/// machine has none of that. Thread-safe; start and remove of one and the same id must not overlap.
+/// Machines started by the launcher alone, or under crun, runc or gVisor. Needs root, since it mounts, maps users and
+/// writes cgroups; what runs in a machine has none of that. Thread-safe; start and remove of one and the same id must
+/// not overlap.
 public final class OciProvider implements Provider {
     private static final Duration DEATH_PATIENCE = Duration.ofSeconds(10);
 
@@ -145,8 +145,8 @@ public final class OciProvider implements Provider {
         var machine = new OciMachine(directory, cgroups.of(id));
         machines.put(id, machine);
         machine.listen();
-        int status = Command.start(
-                command.line(spec, image, directory, slot), command.environment(spec), directory.log());
+        int status =
+                Command.start(command.line(spec, image, directory, slot), command.environment(spec), directory.log());
         if (status != 0) {
             throw new SandboxException(new Failure.ProviderFailed("start a machine", directory.lastWords()));
         }

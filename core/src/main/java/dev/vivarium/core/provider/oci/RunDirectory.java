@@ -97,7 +97,8 @@ record RunDirectory(Path path, SandboxId id) {
                 Shmem:          %12d kB
                 SReclaimable:   %12d kB
                 """.formatted(kilobytes, kilobytes, kilobytes, 0, 0, 0, 0, 0, 0, 0);
-        try (var channel = FileChannel.open(path.resolve("meminfo"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+        try (var channel =
+                FileChannel.open(path.resolve("meminfo"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
             channel.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII)), 0);
         }
     }
