@@ -1,5 +1,5 @@
 //! Launcher mode: builds a sandbox's file systems in a mount namespace of its own, then becomes the runtime, or
-//! starts the sandbox by itself.
+//! starts the sandbox by itself (`serve.rs`).
 //!
 //! Nothing it mounts is seen by the host, so nothing is left when anything dies, and a thousand sandboxes do not
 //! slow down the start of the next. The order matters: the lock first (whoever removes a half-made sandbox waits
@@ -14,6 +14,7 @@ mod enter;
 mod mount;
 mod options;
 mod room;
+mod serve;
 mod userns;
 
 use alloc::ffi::CString;
@@ -25,6 +26,7 @@ use core::ffi::CStr;
 use crate::sys::{Errno, Fd, file, process, syscall};
 use enter::Newcomer;
 use options::{Disk, Entry, Options};
+pub use serve::serve;
 
 /// What a step gives: a result, or one line for people.
 type Step<T> = core::result::Result<T, String>;
@@ -32,16 +34,13 @@ type Step<T> = core::result::Result<T, String>;
 /// All that the runtime gets of an environment.
 const ENVIRONMENT: &CStr = c"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Runs the launcher with the arguments that follow `launch`: becomes the runtime, or starts the sandbox and ends, or
-/// says in one line why not. `secret` is what a sandbox that it starts by itself proves its identity with.
-pub fn launch(arguments: &[&[u8]], secret: &[u8]) -> ! {
+/// Runs the launcher with the arguments that follow `launch`: becomes the runtime, or says in one line why not.
+pub fn launch(arguments: &[&[u8]]) -> ! {
     let arguments: Vec<CString> = arguments.iter().map(|a| CString::new(*a).unwrap_or_default()).collect();
     let arguments: Vec<&CStr> = arguments.iter().map(CString::as_c_str).collect();
-    let outcome = Options::parse(&arguments).and_then(|options| match &options.entry {
-        Some(entry) => start(&options, entry, secret),
-        None => prepare(&options).and_then(|()| Err(execute(&options))),
-    });
-    let Err(failure) = outcome else { process::exit(0) };
+    let failure = Options::parse(&arguments)
+        .and_then(|options| prepare(&options).map(|()| execute(&options)))
+        .unwrap_or_else(|failure| failure);
     let _ = process::say(2, format!("launch: {failure}\n").as_bytes());
     process::exit(1)
 }

@@ -22,7 +22,8 @@ fn main(arguments: &[&[u8]], mut environment: Environment) -> i32 {
             return 0;
         }
         [b"init", rest @ ..] => init::init(rest, environment.take_secret(b"VIV_SECRET=")),
-        [b"launch", rest @ ..] => launch::launch(rest, &environment.take_secret(b"VIV_SECRET=")),
+        [b"launch", rest @ ..] => launch::launch(rest),
+        [b"launcher"] => launch::serve(),
         _ => Err(Usage("no such command")),
     };
     let Err(Usage(problem)) = outcome;

@@ -22,6 +22,7 @@ const LONGEST_SOCKET: usize = 107;
 pub const USAGE: &str =
     "usage: vivarium-guest init --socket PATH --workspace DIR [--uid N --gid N] [--plain] [--no-seccomp]
        vivarium-guest launch …
+       vivarium-guest launcher
        vivarium-guest --version
 ";
 

@@ -75,6 +75,7 @@ fn become_guest(options: &Options, entry: &Entry, secret: &[u8], orders: &Fd) ->
     leave_the_host(entry.hostname)?;
     obey(orders)?;
     room::enter(options, entry)?;
+    let_go()?;
     shed_capabilities()?;
     Err(execute(options, secret))
 }
@@ -125,11 +126,17 @@ fn shed_capabilities() -> Step<()> {
     process::control(libc::PR_SET_NO_NEW_PRIVS, 1).map(drop).map_err(step)
 }
 
+/// Of the launcher's descriptors only standard error stays open, for last words.
+fn let_go() -> Step<()> {
+    let step = |e| failed("let go of the launcher", e);
+    let nothing = file::open(c"/dev/null", libc::O_RDWR).map_err(step)?;
+    process::place(nothing.raw(), 0).map_err(step)?;
+    process::place(nothing.raw(), 1).map_err(step)?;
+    // SAFETY: no pointers.
+    unsafe { syscall!(libc::SYS_close_range, 3, u32::MAX, CLOSE_ON_EXEC) }.map(drop).map_err(step)
+}
+
 fn execute(options: &Options, secret: &[u8]) -> String {
-    // SAFETY: no pointers; nothing of the host stays open in the guest.
-    if let Err(error) = unsafe { syscall!(libc::SYS_close_range, 3, u32::MAX, CLOSE_ON_EXEC) } {
-        return failed("close what is open", error);
-    }
     let secret = CString::new([b"VIV_SECRET=", secret].concat()).unwrap_or_default();
     let mut argv: Vec<*const u8> = options.command.iter().map(|a| a.as_ptr().cast()).collect();
     argv.push(core::ptr::null());

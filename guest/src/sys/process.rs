@@ -134,6 +134,13 @@ pub fn default_signals() {
     }
 }
 
+/// Children that end leave nothing to be reaped.
+pub fn ignore_children() {
+    let ignore = [1usize, 0, 0, 0];
+    // SAFETY: this is `struct sigaction` with SIG_IGN.
+    let _ = unsafe { syscall!(libc::SYS_rt_sigaction, libc::SIGCHLD, ignore.as_ptr(), 0, 8) };
+}
+
 /// Lets every signal through again; for a new child.
 pub fn unblock_signals() {
     let none = 0u64;

@@ -19,7 +19,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -39,7 +41,8 @@ public final class OciProvider implements Provider {
     private final Disks disks;
     private final Cgroups cgroups;
     private final UidSlots slots;
-    private final LaunchCommand command;
+    private final LaunchOptions launchOptions;
+    private final ResidentLauncher launcher;
     private final Map<SandboxId, OciMachine> machines = new ConcurrentHashMap<>();
 
     private OciProvider(OciConfig config, Place place, Images images, Disks disks, Cgroups cgroups, UidSlots slots) {
@@ -49,7 +52,8 @@ public final class OciProvider implements Provider {
         this.disks = disks;
         this.cgroups = cgroups;
         this.slots = slots;
-        this.command = new LaunchCommand(config, place, disks, cgroups);
+        this.launchOptions = new LaunchOptions(config, place, disks, cgroups);
+        this.launcher = new ResidentLauncher(config.guestBinary());
     }
 
     /// Probes the host and opens the provider on `config.home()`; one provider may be open on a home at a time.
@@ -138,19 +142,27 @@ public final class OciProvider implements Provider {
             throw e;
         }
         directory.showMemory(spec.limits().memoryBytes());
-        if (config.runtime() != OciRuntime.NATIVE) {
-            cgroups.anticipateMove();
-            bundle(spec, slot).write(directory);
-        }
         var machine = new OciMachine(directory, cgroups.of(id));
         machines.put(id, machine);
         machine.listen();
-        int status =
-                Command.start(command.line(spec, image, directory, slot), command.environment(spec), directory.log());
+        var options = launchOptions.of(spec, image, directory, slot);
+        if (config.runtime() == OciRuntime.NATIVE) {
+            launcher.start(options, spec.secret(), directory.log());
+        } else {
+            cgroups.anticipateMove();
+            bundle(spec, slot).write(directory);
+            startByRuntime(options, directory);
+        }
+        return machine;
+    }
+
+    private void startByRuntime(List<String> options, RunDirectory directory) throws IOException {
+        var command = new ArrayList<>(List.of(config.guestBinary().toString(), "launch"));
+        command.addAll(options);
+        int status = Command.start(command, config.runtime().environment(), directory.log());
         if (status != 0) {
             throw new SandboxException(new Failure.ProviderFailed("start a machine", directory.lastWords()));
         }
-        return machine;
     }
 
     private Bundle bundle(MachineSpec spec, int slot) {
@@ -240,6 +252,7 @@ public final class OciProvider implements Provider {
     public void close() {
         machines.values().forEach(OciMachine::close);
         machines.clear();
+        launcher.close();
         slots.close();
         cgroups.close();
         place.removeIfBare();

@@ -5,34 +5,26 @@ import dev.vivarium.core.provider.MachineSpec;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 
-/// How the launcher is called: the guest program on the host, which builds a machine's file systems in a mount
+/// What the launcher is told: the guest program on the host, which builds a machine's file systems in a mount
 /// namespace of its own and then becomes the runtime, or starts the machine by itself. Immutable.
-record LaunchCommand(OciConfig config, Place place, Disks disks, Cgroups cgroups) {
+record LaunchOptions(OciConfig config, Place place, Disks disks, Cgroups cgroups) {
 
-    /// The command that starts a machine in `directory`, with the user range `slot`. Makes or repairs the disk.
-    List<String> line(MachineSpec spec, Image image, RunDirectory directory, int slot) throws IOException {
-        var line = new ArrayList<>(List.of(config.guestBinary().toString(), "launch"));
-        line.addAll(List.of("--lock", directory.lock().toString()));
-        line.addAll(List.of("--stage", place.stage().toString()));
-        line.addAll(List.of("--directory", directory.path().toString()));
-        line.addAll(List.of("--base", Integer.toUnsignedString(UidSlots.base(slot))));
-        line.addAll(disks.attach(spec.id(), spec.limits().diskBytes()));
-        line.addAll(List.of("--lower", image.root().toString()));
+    /// The options that start a machine in `directory`, with the user range `slot`. Makes or repairs the disk.
+    List<String> of(MachineSpec spec, Image image, RunDirectory directory, int slot) throws IOException {
+        var options = new ArrayList<String>();
+        options.addAll(List.of("--lock", directory.lock().toString()));
+        options.addAll(List.of("--stage", place.stage().toString()));
+        options.addAll(List.of("--directory", directory.path().toString()));
+        options.addAll(List.of("--base", Integer.toUnsignedString(UidSlots.base(slot))));
+        options.addAll(disks.attach(spec.id(), spec.limits().diskBytes()));
+        options.addAll(List.of("--lower", image.root().toString()));
         for (var shared : image.shared()) {
-            line.addAll(List.of("--bind", shared.toString(), "rootfs" + shared));
+            options.addAll(List.of("--bind", shared.toString(), "rootfs" + shared));
         }
-        line.addAll(List.of("--bind", config.guestBinary().toString(), "guest"));
-        line.addAll(config.runtime() == OciRuntime.NATIVE ? byItself(spec) : byRuntime(spec));
-        return line;
-    }
-
-    /// What the launcher finds in its environment; nobody but root can read that.
-    Map<String, String> environment(MachineSpec spec) {
-        return config.runtime() == OciRuntime.NATIVE
-                ? Map.of(Layout.SECRET, spec.secret())
-                : config.runtime().environment();
+        options.addAll(List.of("--bind", config.guestBinary().toString(), "guest"));
+        options.addAll(config.runtime() == OciRuntime.NATIVE ? byItself(spec) : byRuntime(spec));
+        return options;
     }
 
     private List<String> byRuntime(MachineSpec spec) {

@@ -1,0 +1,148 @@
+package dev.vivarium.core.provider.oci;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.io.BufferedReader;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/// The launcher that stays: a process that starts machines when it is told to. A program of its own for each of them
+/// would take longer to load than the machine takes to start. It ends with the server; if it ends before, the next
+/// start has a new one. Thread-safe.
+final class ResidentLauncher implements AutoCloseable {
+    private static final Duration LONGEST = Duration.ofSeconds(60);
+
+    private final Path program;
+    private final Object lock = new Object();
+
+    @GuardedBy("lock")
+    private @Nullable Session session;
+
+    @GuardedBy("lock")
+    private long lastNumber;
+
+    ResidentLauncher(Path program) {
+        this.program = program;
+    }
+
+    /// Starts a machine and returns when its init has become the guest. Its last words go to `log`.
+    void start(List<String> options, String secret, Path log) throws IOException {
+        var failure = await(send(options, secret, log));
+        if (!failure.isEmpty()) {
+            throw new SandboxException(new Failure.ProviderFailed("start a machine", "launch: " + failure));
+        }
+    }
+
+    private CompletableFuture<String> send(List<String> options, String secret, Path log) throws IOException {
+        synchronized (lock) {
+            if (session == null || !session.process.isAlive()) {
+                session = Session.open(program);
+            }
+            var words = new ArrayList<>(List.of(Long.toString(++lastNumber), log.toString(), secret));
+            words.addAll(options);
+            return session.send(lastNumber, request(words));
+        }
+    }
+
+    /// A length, then the words with a zero byte behind each; see the guest's `serve.rs`.
+    private static byte[] request(List<String> words) {
+        var body = new ByteArrayOutputStream();
+        for (var word : words) {
+            body.writeBytes(word.getBytes(StandardCharsets.UTF_8));
+            body.write(0);
+        }
+        return ByteBuffer.allocate(Integer.BYTES + body.size())
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(body.size())
+                .put(body.toByteArray())
+                .array();
+    }
+
+    private static String await(CompletableFuture<String> answer) throws IOException {
+        try {
+            return answer.get(LONGEST.toSeconds(), TimeUnit.SECONDS);
+        } catch (TimeoutException e) {
+            throw new IOException("the launcher did not answer within " + LONGEST.toSeconds() + " s", e);
+        } catch (ExecutionException e) {
+            throw new IOException("the launcher ended", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while waiting for the launcher", e);
+        }
+    }
+
+    /// Lets the process go; starts that are under way go on by themselves.
+    @Override
+    public void close() {
+        synchronized (lock) {
+            if (session != null) {
+                session.close();
+                session = null;
+            }
+        }
+    }
+
+    /// One process and the starts it has not answered yet.
+    private record Session(Process process, Map<Long, CompletableFuture<String>> pending) {
+        static Session open(Path program) throws IOException {
+            var builder = new ProcessBuilder(program.toString(), "launcher")
+                    .redirectError(ProcessBuilder.Redirect.DISCARD);
+            builder.environment().clear();
+            var session = new Session(builder.start(), new ConcurrentHashMap<>());
+            Thread.ofPlatform().daemon().name("launcher-answers").start(session::readAnswers);
+            return session;
+        }
+
+        CompletableFuture<String> send(long number, byte[] request) throws IOException {
+            var answer = new CompletableFuture<String>();
+            pending.put(number, answer);
+            var requests = process.getOutputStream();
+            requests.write(request);
+            requests.flush();
+            return answer;
+        }
+
+        private void readAnswers() {
+            try (var answers = process.inputReader(StandardCharsets.UTF_8)) {
+                readAll(answers);
+            } catch (IOException e) {
+                // It ended; what it did not answer is settled below.
+            }
+            process.destroy();
+            pending.values().forEach(answer -> answer.completeExceptionally(new IOException("no answer")));
+        }
+
+        private void readAll(BufferedReader answers) throws IOException {
+            for (var line = answers.readLine(); line != null; line = answers.readLine()) {
+                int space = line.indexOf(' ');
+                var answer = pending.remove(Long.parseLong(line.substring(0, space)));
+                if (answer != null) {
+                    answer.complete(line.substring(space + 1));
+                }
+            }
+        }
+
+        void close() {
+            try {
+                process.getOutputStream().close();
+            } catch (IOException e) {
+                process.destroy();
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The resident launcher: one program that starts sandboxes when it is told to, so that none of them waits for a
+//! program to be loaded. It ends when the server does.
+//!
+//! A request on standard input is a length (four bytes, little-endian) and as many bytes: strings that each end with
+//! a zero byte. They are the request's number, the file for last words, the secret, and then the launcher's usual
+//! arguments. The answer on standard output is one line: the number, and what went wrong if anything did. Answers
+//! come in any order: each request has a process of its own.
+
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ffi::CStr;
+
+use super::options::Options;
+use super::{Step, failed, start};
+use crate::sys::{Fd, file, process};
+
+/// Far more than any request has.
+const LONGEST: usize = 1 << 20;
+/// A line that is written whole, whatever others write at the time.
+const LONGEST_ANSWER: usize = 4096;
+
+/// Serves requests until standard input ends.
+pub fn serve() -> ! {
+    let (requests, answers) = (Fd::owned(0), Fd::owned(1));
+    process::ignore_children();
+    while let Some(request) = read(&requests) {
+        match process::fork_into(0, None) {
+            Ok(0) => obey(&request, &answers),
+            Ok(_) => {}
+            Err(error) => answer(&answers, number_of(&request), &failed("fork", error)),
+        }
+    }
+    process::exit(0)
+}
+
+fn read(from: &Fd) -> Option<Vec<u8>> {
+    let mut length = [0; 4];
+    fill(from, &mut length)?;
+    let length = u32::from_le_bytes(length) as usize;
+    let mut request = vec![0; Some(length).filter(|length| *length <= LONGEST)?];
+    fill(from, &mut request)?;
+    Some(request)
+}
+
+fn fill(from: &Fd, mut into: &mut [u8]) -> Option<()> {
+    while !into.is_empty() {
+        let length = from.read(into).ok().filter(|length| *length > 0)?;
+        into = &mut into[length..];
+    }
+    Some(())
+}
+
+/// The life of the process that a request has for itself.
+fn obey(request: &[u8], answers: &Fd) -> ! {
+    process::default_signals();
+    let words: Vec<&CStr> =
+        request.split_inclusive(|b| *b == 0).filter_map(|word| CStr::from_bytes_with_nul(word).ok()).collect();
+    let failure = obey_words(&words).err().unwrap_or_default();
+    answer(answers, number_of(request), &failure);
+    process::exit(i32::from(!failure.is_empty()))
+}
+
+fn obey_words(words: &[&CStr]) -> Step<()> {
+    let [_, log, secret, arguments @ ..] = words else { return Err(String::from("the request is not whole")) };
+    // The guest inherits it.
+    let log = file::create(log, libc::O_APPEND).map_err(|e| failed("open the log", e))?;
+    process::place(log.raw(), 2).map_err(|e| failed("open the log", e))?;
+    let options = Options::parse(arguments)?;
+    let entry = options.entry.as_ref().ok_or("--start is missing")?;
+    start(&options, entry, secret.to_bytes())
+}
+
+fn number_of(request: &[u8]) -> &[u8] {
+    request.split(|b| *b == 0).next().unwrap_or_default()
+}
+
+fn answer(answers: &Fd, number: &[u8], failure: &str) {
+    let mut line = [number, b" ", failure.as_bytes()].concat();
+    line.iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b' ');
+    line.truncate(LONGEST_ANSWER - 1);
+    line.push(b'\n');
+    let _ = answers.write(&line);
+}
