@@ -48,7 +48,7 @@ struct Info {
 /// sandbox can tell when it is gone.
 pub fn attach_image(image: &CStr, template: &CStr, ids: &Fd) -> Step<()> {
     let backing = match file::open(image, libc::O_RDWR) {
-        Err(Errno(libc::ENOENT)) => copy(template, image)?,
+        Err(Errno(libc::ENOENT)) => make(template, image)?,
         other => other.map_err(|e| failed("open the disk image", e))?,
     };
     await_sole_use(&backing)?;
@@ -156,20 +156,50 @@ fn note(number: usize) -> Step<()> {
     note.write(format!("{number}").as_bytes()).map(drop).map_err(step)
 }
 
-/// Copies a template with its holes, under a temporary name first: an image is whole or not there.
-fn copy(template: &CStr, image: &CStr) -> Step<Fd> {
+/// The spare copy of a template if there is one, else a copy: an image is whole or not there.
+fn make(template: &CStr, image: &CStr) -> Step<Fd> {
     let step = |e| failed("make the disk from its template", e);
-    let source = file::open(template, libc::O_RDONLY).map_err(step)?;
+    if rename(&spare_of(template), image).is_ok() {
+        return file::open(image, libc::O_RDWR).map_err(step);
+    }
     let temporary = path(&format!("{}.new", String::from_utf8_lossy(image.to_bytes())));
-    let target = file::create(&temporary, libc::O_TRUNC).map_err(step)?;
+    let target = copy(template, &temporary).map_err(step)?;
+    rename(&temporary, image).map_err(step)?;
+    Ok(target)
+}
+
+/// Puts a copy of a template aside, on the disk already: a loop device would wait for that. One that is there stays.
+pub fn keep_spare(template: &CStr) -> Result<()> {
+    let spare = spare_of(template);
+    if file::open(&spare, libc::O_PATH).is_ok() {
+        return Ok(());
+    }
+    let temporary = path(&format!("{}.new", String::from_utf8_lossy(spare.to_bytes())));
+    let copy = copy(template, &temporary)?;
+    // SAFETY: no pointers.
+    unsafe { syscall!(libc::SYS_fsync, copy.raw()) }?;
+    rename(&temporary, &spare)
+}
+
+fn spare_of(template: &CStr) -> CString {
+    path(&format!("{}.spare", String::from_utf8_lossy(template.to_bytes())))
+}
+
+fn rename(from: &CStr, to: &CStr) -> Result<()> {
+    let here = libc::AT_FDCWD as isize;
+    // SAFETY: both names are C strings.
+    unsafe { syscall!(libc::SYS_renameat2, here, from.as_ptr(), here, to.as_ptr(), 0) }.map(drop)
+}
+
+/// Copies a template with its holes.
+fn copy(template: &CStr, to: &CStr) -> Result<Fd> {
+    let source = file::open(template, libc::O_RDONLY)?;
+    let target = file::create(to, libc::O_TRUNC)?;
     // SAFETY: no pointers.
     let cloned = unsafe { syscall!(libc::SYS_ioctl, target.raw(), FICLONE, source.raw()) };
     if cloned.is_err() {
-        copy_data(&source, &target).map_err(step)?;
+        copy_data(&source, &target)?;
     }
-    let here = libc::AT_FDCWD as isize;
-    // SAFETY: both names are C strings.
-    unsafe { syscall!(libc::SYS_renameat2, here, temporary.as_ptr(), here, image.as_ptr(), 0) }.map_err(step)?;
     Ok(target)
 }
 

@@ -6,32 +6,47 @@
 //! arguments. The answer on standard output is one line: the number, and what went wrong if anything did. Answers
 //! come in any order: each request has a process of its own.
 
+use alloc::ffi::CString;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ffi::CStr;
 
 use super::options::Options;
-use super::{Step, failed, start};
-use crate::sys::{Fd, file, process};
+use super::{Step, disk, failed, start};
+use crate::sys::{Fd, event, file, process};
 
 /// Far more than any request has.
 const LONGEST: usize = 1 << 20;
+/// How long nothing must be asked for before a spare disk is made.
+const REST_MS: u32 = 5;
 /// A line that is written whole, whatever others write at the time.
 const LONGEST_ANSWER: usize = 4096;
 
 /// Serves requests until standard input ends.
 pub fn serve() -> ! {
     let (requests, answers) = (Fd::owned(0), Fd::owned(1));
+    let mut template = None;
     process::ignore_children();
-    while let Some(request) = read(&requests) {
+    loop {
+        if template.is_some() && !event::readable_within(&requests, REST_MS) {
+            // For the next sandbox; if it cannot be made, that one makes its own.
+            let _ = template.take().map(|template: CString| disk::keep_spare(&template));
+        }
+        let Some(request) = read(&requests) else { process::exit(0) };
+        template = template_of(&request).or(template);
         match process::fork_into(0, None) {
             Ok(0) => obey(&request, &answers),
             Ok(_) => {}
             Err(error) => answer(&answers, number_of(&request), &failed("fork", error)),
         }
     }
-    process::exit(0)
+}
+
+/// What the disk of a request is made from.
+fn template_of(request: &[u8]) -> Option<CString> {
+    let mut words = request.split(|b| *b == 0).skip_while(|word| *word != b"--disk-image");
+    CString::new(words.nth(2)?).ok()
 }
 
 fn read(from: &Fd) -> Option<Vec<u8>> {

@@ -123,3 +123,11 @@ pub fn now_unix_ms() -> i64 {
     let (seconds, nanos) = clock(libc::CLOCK_REALTIME);
     seconds * 1000 + nanos / 1_000_000
 }
+
+/// Waits until there is something to read, or the other end is gone, for so many milliseconds at most.
+pub fn readable_within(fd: &Fd, milliseconds: u32) -> bool {
+    let mut wanted = libc::pollfd { fd: fd.raw(), events: libc::POLLIN, revents: 0 };
+    let time = [0i64, i64::from(milliseconds) * 1_000_000];
+    // SAFETY: the kernel reads and writes one pollfd; a timespec is two 64-bit words.
+    unsafe { syscall!(libc::SYS_ppoll, &raw mut wanted, 1, time.as_ptr(), 0, 0) }.is_ok_and(|ready| ready > 0)
+}
