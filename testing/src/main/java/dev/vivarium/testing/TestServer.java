@@ -61,7 +61,7 @@ public final class TestServer implements AutoCloseable {
         return start(ProcessProvider::open, arguments);
     }
 
-    /// A server whose sandboxes are isolated by crun; needs root.
+    /// A server whose sandboxes are isolated; needs root.
     public static TestServer startIsolated(String... arguments) {
         return start((home, guest) -> OciProvider.open(OciConfig.of(home, guest, OciRuntime.NATIVE)), arguments);
     }

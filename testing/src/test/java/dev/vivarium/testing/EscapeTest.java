@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /// A hostile program and a hostile caller against a whole server. What they reached is judged by a canary on the host,
 /// by a neighbour that must go on answering, and by what is left when all is over; never by an error code alone. Needs
-/// root and crun.
+/// root.
 @Tag("root")
 class EscapeTest {
     private static final String CANARY = "CANARY-OF-THE-HOST";

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/// What only an isolated sandbox can promise, through the API. Needs root and crun.
+/// What only an isolated sandbox can promise, through the API. Needs root.
 @Tag("root")
 class IsolatedApiTest {
     private static TestServer server;

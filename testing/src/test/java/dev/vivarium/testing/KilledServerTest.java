@@ -18,8 +18,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/// What `kill -9` of a server, and the death of the machines beside it, cost: nothing that was acknowledged. Needs root
-/// and crun.
+/// What `kill -9` of a server, and the death of the machines beside it, cost: nothing that was acknowledged. Needs
+/// root.
 @Tag("root")
 class KilledServerTest {
     private static final int KILLS = 3;

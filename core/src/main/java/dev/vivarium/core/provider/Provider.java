@@ -10,7 +10,7 @@ import java.util.Set;
 /// A machine outlives the provider object: after a restart of the server, [#survivors] names what is still there and
 /// [#adopt] takes it over.
 public interface Provider extends AutoCloseable {
-    /// A short name for people and metrics, such as `oci/crun`.
+    /// A short name for people and metrics, such as `oci/native`.
     String name();
 
     /// What this provider can do here; probed once.

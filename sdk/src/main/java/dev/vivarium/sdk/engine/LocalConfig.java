@@ -27,7 +27,7 @@ public record LocalConfig(
         OnClose onClose) {
     /// What separates a sandbox from this machine.
     public enum Isolation {
-        /// Containers by crun, with everything that the server gives. Needs root.
+        /// Isolated machines, with everything that the server gives. Needs root.
         OCI,
         /// None: commands are processes of this machine and can do what this user can. For tests and laptops.
         PROCESS

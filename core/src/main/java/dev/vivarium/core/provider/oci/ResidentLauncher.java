@@ -100,8 +100,8 @@ final class ResidentLauncher implements AutoCloseable {
     /// One process and the starts it has not answered yet.
     private record Session(Process process, Map<Long, CompletableFuture<String>> pending) {
         static Session open(Path program) throws IOException {
-            var builder = new ProcessBuilder(program.toString(), "launcher")
-                    .redirectError(ProcessBuilder.Redirect.DISCARD);
+            var builder =
+                    new ProcessBuilder(program.toString(), "launcher").redirectError(ProcessBuilder.Redirect.DISCARD);
             builder.environment().clear();
             var session = new Session(builder.start(), new ConcurrentHashMap<>());
             Thread.ofPlatform().daemon().name("launcher-answers").start(session::readAnswers);

@@ -1,4 +1,5 @@
-/// Machines as OCI bundles under crun, runc or gVisor: namespaces, an overlay on a bounded disk, cgroups.
+/// Machines started by the launcher, or as OCI bundles under crun, runc or gVisor: namespaces, an overlay on a bounded
+/// disk, cgroups.
 @NullMarked
 package dev.vivarium.core.provider.oci;
 
