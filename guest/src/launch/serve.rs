@@ -19,7 +19,7 @@ use crate::sys::{Fd, event, file, process};
 /// Far more than any request has.
 const LONGEST: usize = 1 << 20;
 /// How long nothing must be asked for before a spare disk is made.
-const REST_MS: u32 = 5;
+const REST_MS: u32 = 20;
 /// A line that is written whole, whatever others write at the time.
 const LONGEST_ANSWER: usize = 4096;
 

@@ -18,6 +18,9 @@ import dev.vivarium.model.UserId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
@@ -159,19 +162,14 @@ final class Creation {
     }
 
     private Sandbox coldStart(NewSandbox request) {
-        SandboxRow row = row(request, Phase.CREATING, Optional.empty());
+        SandboxRow row = row(request, Phase.RUNNING, Optional.empty());
         engine.registry.claim(row.id());
         var sandbox = new Sandbox(engine, streams, row, new State.Creating());
         engine.registry.add(sandbox);
         try {
-            engine.rows.insert(row);
-            Launched launched = engine.registry.inTurn(row.id(), () -> {
-                sandbox.requireNotEnded();
-                return launch.start(row, Disk.ERASE);
-            });
+            Launched launched = launchWhileWriting(sandbox, row);
             try (var undo = new Undo()) {
                 undo.add("close the stream of " + row.id(), launched.guest()::close);
-                engine.rows.phase(row.id(), Phase.RUNNING);
                 run(sandbox, launched);
                 undo.keep();
             }
@@ -181,6 +179,36 @@ final class Creation {
             throw e;
         } finally {
             coldStarts.release();
+        }
+    }
+
+    /// Starts a machine while its row is being written. Whichever is missing when the server dies in between, the
+    /// other is of no harm: a machine without a row is removed, and a row without a machine is recovered from an
+    /// empty disk.
+    private Launched launchWhileWriting(Sandbox sandbox, SandboxRow row) {
+        var written = new FutureTask<>(() -> engine.rows.insert(row), row);
+        Thread.ofVirtual().name("row-" + row.id()).start(written);
+        try (var undo = new Undo()) {
+            undo.add("wait for the row of " + row.id(), () -> await(written));
+            Launched launched = engine.registry.inTurn(row.id(), () -> {
+                sandbox.requireNotEnded();
+                return launch.start(row, Disk.ERASE);
+            });
+            undo.add("close the stream of " + row.id(), launched.guest()::close);
+            await(written);
+            undo.keep();
+            return launched;
+        }
+    }
+
+    private static void await(Future<SandboxRow> written) {
+        try {
+            written.get();
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof SandboxException failure ? failure : new IllegalStateException(e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new SandboxException(new Failure.ShuttingDown());
         }
     }
 

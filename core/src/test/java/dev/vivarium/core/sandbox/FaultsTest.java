@@ -17,7 +17,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /// Whatever fails at whatever step, the caller is told and nothing remains.
 class FaultsTest {
@@ -91,12 +90,11 @@ class FaultsTest {
         assertThat(house.rowsAlive()).hasSize(1);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"insert", "update"})
-    void aStoreThatFailsDuringACreationLeavesNothing(String statement) {
+    @Test
+    void aStoreThatFailsDuringACreationLeavesNothing() {
         house = House.at(home, House.plain());
         awaitFirstPass();
-        breakStore("before " + statement + " on sandboxes");
+        breakStore("before insert on sandboxes");
         failure(Failure.StoreFailed.class, () -> house.sandbox("t1"));
         assertThat(house.provider.survivors()).isEmpty();
         mendStore();
