@@ -38,6 +38,11 @@ pub struct Guest<'a> {
 }
 
 impl<'a> Guest<'a> {
+    /// How many processors commands may see; none: all.
+    pub fn show_cpus(&mut self, count: u32) {
+        self.place.cpus.count = count;
+    }
+
     pub fn new(socket: &'a [u8], secret: Vec<u8>, workspace: Fd, user: User) -> sys::Result<Guest<'a>> {
         let poll = Epoll::new()?;
         let signals = event::signals()?;

@@ -41,8 +41,9 @@ pub fn init(arguments: &[&[u8]], secret: Vec<u8>) -> Result<core::convert::Infal
         process::drop_inheritable().map_err(|_| Usage("the kernel refuses to drop capabilities"))?;
     }
     let user = User { uid: options.uid, gid: options.gid, plain: options.plain };
-    let guest =
+    let mut guest =
         Guest::new(options.socket, secret, workspace, user).map_err(|_| Usage("the kernel refuses the basics"))?;
+    guest.show_cpus(options.cpus);
     if !options.plain && options.seccomp {
         process::load_seccomp(&seccomp::filter()).map_err(|_| Usage("the kernel refuses the seccomp filter"))?;
     }

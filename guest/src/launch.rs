@@ -65,7 +65,12 @@ fn start(options: &Options, entry: &Entry, secret: &[u8]) -> Step<()> {
     let ids = newcomer.map(options.base)?;
     set_stage(options, &ids)?;
     cgroup::seal(&entry.groups)?;
-    let pid = newcomer.admit()?;
+    note_pid(newcomer.pid())?;
+    newcomer.admit()
+}
+
+/// Before there is a guest: whoever hears from it can look for its process.
+fn note_pid(pid: i32) -> Step<()> {
     let step = |e| failed("note the process id", e);
     let note = file::create(c"pid", libc::O_TRUNC).map_err(step)?;
     note.write(format!("{pid}").as_bytes()).map(drop).map_err(step)

@@ -7,6 +7,8 @@ pub struct Options<'a> {
     pub workspace: &'a [u8],
     pub uid: u32,
     pub gid: u32,
+    /// How many processors commands may see; 0: all.
+    pub cpus: u32,
     /// No isolation: nothing is changed but the tree of processes is kept together.
     pub plain: bool,
     pub seccomp: bool,
@@ -20,7 +22,7 @@ pub struct Usage(pub &'static str);
 const LONGEST_SOCKET: usize = 107;
 
 pub const USAGE: &str =
-    "usage: vivarium-guest init --socket PATH --workspace DIR [--uid N --gid N] [--plain] [--no-seccomp]
+    "usage: vivarium-guest init --socket PATH --workspace DIR [--uid N --gid N] [--cpus N] [--plain] [--no-seccomp]
        vivarium-guest launch …
        vivarium-guest launcher
        vivarium-guest --version
@@ -29,7 +31,8 @@ pub const USAGE: &str =
 impl<'a> Options<'a> {
     /// Reads the arguments that follow `init`.
     pub fn parse(arguments: &[&'a [u8]]) -> Result<Options<'a>, Usage> {
-        let mut options = Options { socket: b"", workspace: b"", uid: 1000, gid: 1000, plain: false, seccomp: true };
+        let mut options =
+            Options { socket: b"", workspace: b"", uid: 1000, gid: 1000, cpus: 0, plain: false, seccomp: true };
         let mut rest = arguments.iter();
         while let Some(option) = rest.next() {
             let mut value = || rest.next().copied().ok_or(Usage("an option lacks its value"));
@@ -38,6 +41,7 @@ impl<'a> Options<'a> {
                 b"--workspace" => options.workspace = value()?,
                 b"--uid" => options.uid = number(value()?)?,
                 b"--gid" => options.gid = number(value()?)?,
+                b"--cpus" => options.cpus = number(value()?)?,
                 b"--plain" => options.plain = true,
                 b"--no-seccomp" => options.seccomp = false,
                 _ => return Err(Usage("unknown option")),

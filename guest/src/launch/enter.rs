@@ -52,8 +52,12 @@ impl Newcomer {
         Ok(ids)
     }
 
-    /// Lets it enter what the launcher has set up, and waits until it has become the guest. Gives its process id.
-    pub fn admit(self) -> Step<i32> {
+    pub fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// Lets it enter what the launcher has set up, and waits until it has become the guest.
+    pub fn admit(self) -> Step<()> {
         self.order()?;
         drop(self.orders);
         let mut words = [0; 512];
@@ -61,7 +65,7 @@ impl Newcomer {
         if length > 0 {
             return Err(String::from_utf8_lossy(&words[..length]).into_owned());
         }
-        if process::has_ended(self.pid) { Err(String::from("init ended at once")) } else { Ok(self.pid) }
+        if process::has_ended(self.pid) { Err(String::from("init ended at once")) } else { Ok(()) }
     }
 
     fn order(&self) -> Step<()> {

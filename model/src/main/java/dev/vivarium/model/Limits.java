@@ -14,6 +14,11 @@ public record Limits(long memoryBytes, double cpus, int processes, long diskByte
         require(diskBytes >= 16 * MIB, "disk", "must be at least 16 MiB");
     }
 
+    /// What `nproc` says inside: a share of a processor is still one that one can see.
+    public int visibleCpus() {
+        return (int) Math.ceil(cpus);
+    }
+
     private static void require(boolean holds, String field, String rule) {
         if (!holds) {
             throw new SandboxException(new Failure.InvalidRequest("limits." + field, rule));

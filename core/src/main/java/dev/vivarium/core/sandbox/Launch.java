@@ -32,7 +32,6 @@ final class Launch {
             Machine machine = engine.provider.start(new MachineSpec(row.id(), row.secret(), row.image(), row.limits()));
             Guest guest = greet(machine, row.secret(), FIRST_GREETING);
             undo.add("close the stream of " + row.id(), guest::close);
-            guest.setup(visibleCpus(row.limits()));
             undo.keep();
             return new Launched(machine, guest);
         }
@@ -58,13 +57,8 @@ final class Launch {
         if (!from.equals(to)) {
             launched.machine().limit(to);
         }
-        if (visibleCpus(from) != visibleCpus(to)) {
-            launched.guest().setup(visibleCpus(to));
+        if (from.visibleCpus() != to.visibleCpus()) {
+            launched.guest().setup(to.visibleCpus());
         }
-    }
-
-    /// What `nproc` says inside: a share of a processor is still one that one can see.
-    private static int visibleCpus(Limits limits) {
-        return (int) Math.ceil(limits.cpus());
     }
 }

@@ -65,7 +65,7 @@ record Bundle(Path stage, MachineSpec spec, int base, String cgroup, boolean lim
                   "args": %s, "env": %s,
                   "capabilities": {"bounding": %s, "permitted": %s, "effective": %s}}\
                 """.formatted(
-                        list(Layout.GUEST),
+                        list(Layout.guest(spec)),
                         list(List.of(Layout.SECRET + "=" + spec.secret())),
                         capabilities,
                         capabilities,

@@ -45,7 +45,7 @@ record LaunchOptions(OciConfig config, Place place, Disks disks, Cgroups cgroups
         Layout.MASKED.forEach(path -> options.addAll(List.of("--mask", path)));
         Layout.READ_ONLY.forEach(path -> options.addAll(List.of("--read-only", path)));
         options.add("--");
-        options.addAll(Layout.GUEST);
+        options.addAll(Layout.guest(spec));
         return options;
     }
 

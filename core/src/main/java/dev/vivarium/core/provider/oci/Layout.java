@@ -12,8 +12,7 @@ import java.util.List;
 record Layout(List<Mount> mounts, List<Mount> binds) {
     static final String WORKSPACE = "/workspace";
 
-    /// The guest as it is called inside.
-    static final List<String> GUEST = List.of(
+    private static final List<String> GUEST = List.of(
             "/run/vivarium-guest",
             "init",
             "--socket",
@@ -70,6 +69,13 @@ record Layout(List<Mount> mounts, List<Mount> binds) {
         private static Mount of(String source, String target, String... options) {
             return new Mount(source, target, List.of(options));
         }
+    }
+
+    /// The guest as it is called inside.
+    static List<String> guest(MachineSpec spec) {
+        var command = new ArrayList<>(GUEST);
+        command.addAll(List.of("--cpus", Integer.toString(spec.limits().visibleCpus())));
+        return List.copyOf(command);
     }
 
     /// No `/sys`: programs ask the scheduler how many processors they have, and nothing else in it is their

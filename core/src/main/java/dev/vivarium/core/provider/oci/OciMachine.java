@@ -10,12 +10,20 @@ import dev.vivarium.model.SandboxId;
 import java.io.IOException;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /// A machine under an OCI runtime. Thread-safe.
 final class OciMachine implements Machine, AutoCloseable {
+    private static final Duration FIRST_CONNECTION = Duration.ofSeconds(60);
+
     private final RunDirectory directory;
     private final Cgroup cgroup;
     private final GuestDoor door;
+
+    /// The guest's first connection, until it is asked for.
+    private final AtomicReference<@Nullable SocketChannel> first = new AtomicReference<>();
 
     OciMachine(RunDirectory directory, Cgroup cgroup) {
         this.directory = directory;
@@ -33,9 +41,28 @@ final class OciMachine implements Machine, AutoCloseable {
         return directory.id();
     }
 
+    /// Waits for the guest's first connection, which [#connect] then gives; throws with the launcher's words if it
+    /// has any. It answers no sooner than the guest connects, so nobody waits for it when all goes well.
+    void awaitGuest(CompletableFuture<String> answer) {
+        var unused = answer.thenAccept(words -> {
+            if (!words.isEmpty()) {
+                door.close();
+            }
+        });
+        try {
+            first.set(door.admit(FIRST_CONNECTION, () -> !answer.isDone() || isAlive()));
+        } catch (SandboxException e) {
+            var words = answer.getNow("");
+            throw words.isEmpty()
+                    ? e
+                    : new SandboxException(new Failure.ProviderFailed("start a machine", "launch: " + words), e);
+        }
+    }
+
     @Override
     public SocketChannel connect(Duration patience) {
-        return door.admit(patience, this::isAlive);
+        var waiting = first.getAndSet(null);
+        return waiting != null ? waiting : door.admit(patience, this::isAlive);
     }
 
     private GuestListener bind() {
@@ -86,5 +113,17 @@ final class OciMachine implements Machine, AutoCloseable {
     @Override
     public void close() {
         door.close();
+        var unwanted = first.getAndSet(null);
+        if (unwanted != null) {
+            close(unwanted);
+        }
+    }
+
+    private static void close(SocketChannel channel) {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            // It is closed all the same.
+        }
     }
 }

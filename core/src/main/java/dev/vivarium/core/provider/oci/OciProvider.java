@@ -134,7 +134,7 @@ public final class OciProvider implements Provider {
         var directory = place.directory(id);
         int slot = slots.take();
         try {
-            directory.make(slot);
+            directory.make(slot, config.runtime());
         } catch (IOException e) {
             // From here on the directory names the slot, and remove gives it back.
             slots.release(slot);
@@ -147,7 +147,7 @@ public final class OciProvider implements Provider {
         machine.listen();
         var options = launchOptions.of(spec, image, directory, slot);
         if (config.runtime() == OciRuntime.NATIVE) {
-            launcher.start(options, spec.secret(), directory.log());
+            machine.awaitGuest(launcher.start(options, spec.secret(), directory.log()));
         } else {
             cgroups.anticipateMove();
             bundle(spec, slot).write(directory);

@@ -1,8 +1,6 @@
 package dev.vivarium.core.provider.oci;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import dev.vivarium.model.Failure;
-import dev.vivarium.model.SandboxException;
 import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -10,23 +8,17 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /// The launcher that stays: a process that starts machines when it is told to. A program of its own for each of them
 /// would take longer to load than the machine takes to start. It ends with the server; if it ends before, the next
 /// start has a new one. Thread-safe.
 final class ResidentLauncher implements AutoCloseable {
-    private static final Duration LONGEST = Duration.ofSeconds(60);
-
     private final Path program;
     private final Object lock = new Object();
 
@@ -40,15 +32,9 @@ final class ResidentLauncher implements AutoCloseable {
         this.program = program;
     }
 
-    /// Starts a machine and returns when its init has become the guest. Its last words go to `log`.
-    void start(List<String> options, String secret, Path log) throws IOException {
-        var failure = await(send(options, secret, log));
-        if (!failure.isEmpty()) {
-            throw new SandboxException(new Failure.ProviderFailed("start a machine", "launch: " + failure));
-        }
-    }
-
-    private CompletableFuture<String> send(List<String> options, String secret, Path log) throws IOException {
+    /// Starts a machine, whose last words go to `log`. The answer comes when its init has become the guest: what
+    /// went wrong, or nothing.
+    CompletableFuture<String> start(List<String> options, String secret, Path log) throws IOException {
         synchronized (lock) {
             if (session == null || !session.process.isAlive()) {
                 session = Session.open(program);
@@ -71,19 +57,6 @@ final class ResidentLauncher implements AutoCloseable {
                 .putInt(body.size())
                 .put(body.toByteArray())
                 .array();
-    }
-
-    private static String await(CompletableFuture<String> answer) throws IOException {
-        try {
-            return answer.get(LONGEST.toSeconds(), TimeUnit.SECONDS);
-        } catch (TimeoutException e) {
-            throw new IOException("the launcher did not answer within " + LONGEST.toSeconds() + " s", e);
-        } catch (ExecutionException e) {
-            throw new IOException("the launcher ended", e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted while waiting for the launcher", e);
-        }
     }
 
     /// Lets the process go; starts that are under way go on by themselves.
@@ -124,7 +97,7 @@ final class ResidentLauncher implements AutoCloseable {
                 // It ended; what it did not answer is settled below.
             }
             process.destroy();
-            pending.values().forEach(answer -> answer.completeExceptionally(new IOException("no answer")));
+            pending.values().forEach(answer -> answer.complete("the launcher ended"));
         }
 
         private void readAll(BufferedReader answers) throws IOException {

@@ -49,15 +49,17 @@ record RunDirectory(Path path, SandboxId id) {
 
     /// Makes the directory for the user range `slot`. Its parent keeps others out; the range's root passes through
     /// it.
-    void make(int slot) throws IOException {
+    void make(int slot, OciRuntime runtime) throws IOException {
         FileTrees.make(path, "rwx--x--x");
         FileTrees.writePrivately(path.resolve("slot"), Integer.toString(slot));
         for (var mountPoint : new String[] {"rootfs", "lower", "disk"}) {
             FileTrees.make(path.resolve(mountPoint), "rwxr-xr-x");
         }
-        FileTrees.make(path.resolve("state"), "rwx------");
-        for (var mountPoint : new String[] {"guest", RUNTIME, "userns"}) {
-            Files.createFile(path.resolve(mountPoint));
+        Files.createFile(path.resolve("guest"));
+        if (runtime != OciRuntime.NATIVE) {
+            FileTrees.make(path.resolve("state"), "rwx------");
+            Files.createFile(path.resolve(RUNTIME));
+            Files.createFile(path.resolve("userns"));
         }
         // The range's root finds the socket in it but can put nothing there: it is the host's disk, and the host acts
         // as root in it.

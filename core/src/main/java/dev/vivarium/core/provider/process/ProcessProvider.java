@@ -112,7 +112,7 @@ public final class ProcessProvider implements Provider {
         var machine = machine(id);
         machines.put(id, machine);
         machine.listen();
-        var builder = new ProcessBuilder(command(id))
+        var builder = new ProcessBuilder(command(spec))
                 .redirectInput(new File("/dev/null"))
                 .redirectOutput(new File("/dev/null"))
                 .redirectError(directory.resolve("log").toFile());
@@ -123,11 +123,14 @@ public final class ProcessProvider implements Provider {
         return machine;
     }
 
-    private List<String> command(SandboxId id) {
+    private List<String> command(MachineSpec spec) {
+        var id = spec.id();
         return List.of(
                 guestBinary.toString(),
                 "init",
                 "--plain",
+                "--cpus",
+                Integer.toString(spec.limits().visibleCpus()),
                 "--socket",
                 socket(id).toString(),
                 "--workspace",
