@@ -7,11 +7,30 @@ use crate::guest::Channel;
 use crate::place::token;
 use crate::request::service;
 use crate::sys::event::Epoll;
-use crate::sys::{Errno, Fd, Result, socket};
+use crate::sys::{Errno, Fd, Result, now_us, socket};
 use crate::wire::{FrameReader, Frames, GENERATION, kind};
 
-/// Between two attempts.
-pub const RETRY_US: u64 = 100_000;
+const SHORTEST_PAUSE_US: u64 = 1_000;
+const LONGEST_PAUSE_US: u64 = 100_000;
+
+/// When to connect again: soon at first, since the host may just be about to listen, then ever less often.
+pub struct Retry {
+    pub at: u64,
+    pause_us: u64,
+}
+
+impl Default for Retry {
+    fn default() -> Retry {
+        Retry { at: 0, pause_us: SHORTEST_PAUSE_US }
+    }
+}
+
+impl Retry {
+    pub fn later(&mut self) {
+        self.at = now_us() + self.pause_us;
+        self.pause_us = (self.pause_us * 2).min(LONGEST_PAUSE_US);
+    }
+}
 
 /// A batch of bulk output and the next fit: the guest fills while the host empties.
 const SEND_BUFFER: i32 = 512 * 1024;

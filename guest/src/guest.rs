@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
-use crate::connection::{Connection, RETRY_US, hello};
+use crate::connection::{Connection, Retry, hello};
 use crate::dispatch;
 use crate::outbox::Outbox;
 use crate::place::{CpuShare, DRAIN, Drains, Next, Place, Service, User, token};
@@ -30,7 +30,7 @@ pub struct Guest<'a> {
     secret: Vec<u8>,
     signals: Fd,
     connection: Option<Connection>,
-    retry_at: u64,
+    retry: Retry,
     rest_at: Option<u64>,
     pub place: Place,
     pub channels: BTreeMap<u32, Channel>,
@@ -68,7 +68,7 @@ impl<'a> Guest<'a> {
             secret,
             signals,
             connection: None,
-            retry_at: 0,
+            retry: Retry::default(),
             rest_at: None,
             place,
             channels: BTreeMap::new(),
@@ -101,7 +101,7 @@ impl<'a> Guest<'a> {
             return Some(0);
         }
         let deadlines = self.channels.values().filter_map(|channel| channel.service.deadline());
-        let retry = self.connection.is_none().then_some(self.retry_at);
+        let retry = self.connection.is_none().then_some(self.retry.at);
         deadlines.chain(retry).chain(self.rest_at).min().map(|at| at.saturating_sub(now_us()))
     }
 
@@ -150,10 +150,10 @@ impl<'a> Guest<'a> {
     }
 
     fn connect(&mut self) {
-        if self.connection.is_some() || now_us() < self.retry_at {
+        if self.connection.is_some() || now_us() < self.retry.at {
             return;
         }
-        self.retry_at = now_us() + RETRY_US;
+        self.retry.later();
         if let Ok(connection) = Connection::open(self.socket, &self.place.poll) {
             self.connection = Some(connection);
             self.place.out.reset(true);
@@ -182,6 +182,7 @@ impl<'a> Guest<'a> {
             } else {
                 dispatch::welcome(&frame)?;
                 connection.welcomed = true;
+                self.retry = Retry::default();
             }
         }
         Ok(())
@@ -196,7 +197,7 @@ impl<'a> Guest<'a> {
             channel.queued = false;
             channel.service.lost(place)
         });
-        self.retry_at = now_us() + RETRY_US;
+        self.retry.later();
     }
 
     fn tick(&mut self, eventful: bool) {

@@ -144,11 +144,12 @@ public final class OciProvider implements Provider {
         directory.showMemory(spec.limits().memoryBytes());
         var machine = new OciMachine(directory, cgroups.of(id));
         machines.put(id, machine);
-        machine.listen();
         var options = launchOptions.of(spec, image, directory, slot);
         if (config.runtime() == OciRuntime.NATIVE) {
+            // Begins to listen while the launcher works: the guest tries again if it should be faster.
             machine.awaitGuest(launcher.start(options, spec.secret(), directory.log()));
         } else {
+            machine.listen();
             cgroups.anticipateMove();
             bundle(spec, slot).write(directory);
             startByRuntime(options, directory);
