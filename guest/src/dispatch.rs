@@ -5,7 +5,7 @@ use crate::guest::Guest;
 use crate::place::Opened;
 use crate::request::Request;
 use crate::wire::{Fields, Frame, GENERATION, MAX_CHANNELS, MAX_DATA, Violation, kind};
-use crate::{dial, exec, files, list, remove, stats, watch, write};
+use crate::{dial, exec, files, hash, list, remove, stats, watch, write};
 
 /// The first frame of a connection must be WELCOME; REFUSE ends it like any other.
 pub fn welcome(frame: &Frame) -> Result<(), Violation> {
@@ -80,6 +80,7 @@ fn begin(guest: &mut Guest, number: u32, request: &Request) -> Opened {
         Request::Dial { credit, family, port, path } => dial::open(number, credit, (family, port, path), place),
         Request::Stats => stats::send(number, place),
         Request::Setup { cpus } => stats::setup(number, cpus, place),
+        Request::Hash { path } => hash::open(path, place),
     }
 }
 

@@ -106,8 +106,8 @@ pub struct Reading {
     credit: u64,
 }
 
-/// Opens a regular file, whatever else may stand there, and sends STARTED.
-pub fn read(channel: u32, credit: u32, path: &[u8], range: (u64, u64), place: &mut Place) -> Opened {
+/// Opens a regular file for reading, with the rights of the sandbox user; anything else that stands there is refused.
+pub fn open_file(path: &[u8], place: &mut Place) -> Result<(Fd, Stat), Fail> {
     let path = paths::check(path)?;
     let acting = place.user.act().map_err(acting_fail)?;
     // Not waited for, whatever it is: a FIFO opens at once, and is then seen not to be a file.
@@ -118,6 +118,12 @@ pub fn read(channel: u32, credit: u32, path: &[u8], range: (u64, u64), place: &m
     if !stat.is(libc::S_IFREG) {
         return Err(Fail::new(Code::NotAFile, "not a regular file"));
     }
+    Ok((file, stat))
+}
+
+/// Opens a file and sends STARTED.
+pub fn read(channel: u32, credit: u32, path: &[u8], range: (u64, u64), place: &mut Place) -> Opened {
+    let (file, stat) = open_file(path, place)?;
     let out = &mut place.out.frames;
     put_stat(out.begin(channel, kind::STARTED), &stat);
     out.end();
@@ -138,6 +144,18 @@ impl Reading {
             _ => out.forget(),
         }
         count.map_err(|error| Fail::of(error, "cannot read it"))
+    }
+
+    /// Says how the file is now: one that was written to meanwhile may have been sent half old, half new.
+    fn end(&self, channel: u32, place: &mut Place) {
+        let out = &mut place.out.frames;
+        match stat_of(&self.file) {
+            Ok(stat) => {
+                put_stat(out.begin(channel, kind::END).u64(self.sent), &stat);
+                out.end();
+            }
+            Err(error) => Fail::of(error, "cannot look at it").send(channel, out),
+        }
     }
 }
 
@@ -161,7 +179,7 @@ impl Service for Reading {
         }
         match (self.left, self.credit) {
             (0, _) => {
-                place.out.frames.begin(channel, kind::END).u64(self.sent).end();
+                self.end(channel, place);
                 Next::Done
             }
             (_, 0) => Next::Wait,

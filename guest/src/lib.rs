@@ -17,6 +17,7 @@ pub mod exec;
 pub mod fail;
 pub mod files;
 pub mod guest;
+pub mod hash;
 pub mod heap;
 pub mod init;
 pub mod launch;

@@ -19,9 +19,10 @@ pub mod service {
     pub const DIAL: u8 = 11;
     pub const STATS: u8 = 12;
     pub const SETUP: u8 = 13;
+    pub const HASH: u8 = 14;
 
     /// Bit n: service n is available.
-    pub const FEATURES: u64 = (1 << (SETUP + 1)) - 2;
+    pub const FEATURES: u64 = (1 << (HASH + 1)) - 2;
 }
 
 /// A command to run, with or without a terminal.
@@ -56,6 +57,7 @@ pub enum Request<'a> {
     Dial { credit: u32, family: u8, port: u16, path: &'a [u8] },
     Stats,
     Setup { cpus: u32 },
+    Hash { path: &'a [u8] },
 }
 
 /// A file to be written; a limit of 0 is none.
@@ -94,6 +96,7 @@ impl<'a> Request<'a> {
             service::DIAL => Request::Dial { credit: f.u32()?, family: f.u8()?, port: f.u16()?, path: f.string()? },
             service::STATS => Request::Stats,
             service::SETUP => Request::Setup { cpus: f.u32()? },
+            service::HASH => Request::Hash { path: f.string()? },
             _ => return Ok(None),
         };
         Ok(Some(request))

@@ -96,6 +96,7 @@ fn check(g: &Golden, request: &Request) {
         }
         Request::Stats => assert_eq!(g.fields.len(), 1),
         Request::Setup { cpus } => assert_eq!(*cpus, g.number("cpus")),
+        Request::Hash { path } => assert_eq!(*path, g.string("path")),
     }
 }
 
@@ -138,7 +139,7 @@ fn whatTheGuestSendsHasTheGoldenBytes() {
 
     let mut out = Frames::default();
     vivarium_guest::connection::hello(&mut out, b"0123456789abcdef", &Default::default());
-    assert_eq!(out.buffer, named("hello-first"));
+    assert_eq!(out.buffer, named("hello-hash"));
 }
 
 #[test]
