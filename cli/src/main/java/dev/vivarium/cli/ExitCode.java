@@ -26,7 +26,10 @@ final class ExitCode {
                 NOT_FOUND;
             case Failure.NotAuthenticated _ -> NOT_SIGNED_IN;
             case Failure.NotAllowed _, Failure.PolicyRefused _, Failure.FileNotPermitted _ -> DENIED;
-            case Failure.SandboxNotRunning _, Failure.FileExists _ -> CONFLICT;
+            case Failure.SandboxNotRunning _,
+                    Failure.FileExists _,
+                    Failure.PreconditionFailed _,
+                    Failure.FileChanging _ -> CONFLICT;
             case Failure.ServerUnreachable _ -> UNREACHABLE;
             case Failure.AtCapacity _,
                     Failure.TooManyCommands _,

@@ -33,8 +33,12 @@ public final class ProblemJson {
             case Failure.NotAuthenticated _ -> 401;
             case Failure.NotAllowed _, Failure.FileNotPermitted _ -> 403;
             case Failure.NoSandboxForThread _, Failure.NoSuchSandbox _, Failure.NoSuchFile _ -> 404;
-            case Failure.SandboxNotRunning _, Failure.ProcessLimitReached _, Failure.FileExists _ -> 409;
+            case Failure.SandboxNotRunning _,
+                    Failure.ProcessLimitReached _,
+                    Failure.FileExists _,
+                    Failure.FileChanging _ -> 409;
             case Failure.SandboxEnded _ -> 410;
+            case Failure.PreconditionFailed _ -> 412;
             case Failure.FileTooLarge _, Failure.BodyTooLarge _ -> 413;
             case Failure.TooManyCommands _ -> 429;
             case Failure.ProviderFailed _, Failure.Internal _ -> 500;
@@ -108,6 +112,9 @@ public final class ProblemJson {
             case "no-such-file" -> new Failure.NoSuchFile(fields.string("filename"));
             case "wrong-file-type" -> new Failure.WrongFileType(fields.string("filename"), fields.string("why"));
             case "path-escapes" -> new Failure.PathEscapes(fields.string("filename"));
+            case "precondition-failed" ->
+                new Failure.PreconditionFailed(fields.string("filename"), fields.optionalString("sha256"));
+            case "file-changing" -> new Failure.FileChanging(fields.string("filename"));
             case "file-exists" -> new Failure.FileExists(fields.string("filename"));
             case "file-not-permitted" -> new Failure.FileNotPermitted(fields.string("filename"));
             case "file-too-large" ->
@@ -169,6 +176,11 @@ public final class ProblemJson {
             case Failure.WrongFileType f -> text(out, "filename", f.path(), "why", f.why());
             case Failure.PathEscapes f -> file(out, f.path());
             case Failure.FileExists f -> file(out, f.path());
+            case Failure.FileChanging f -> file(out, f.path());
+            case Failure.PreconditionFailed f -> {
+                out.writeStringProperty("filename", f.path());
+                f.current().ifPresent(hash -> out.writeStringProperty("sha256", hash));
+            }
             case Failure.FileNotPermitted f -> file(out, f.path());
             case Failure.DiskFull f -> out.writeStringProperty("session_id", f.id().value());
             case Failure.FileTooLarge f -> tooLarge(out, f);

@@ -129,6 +129,24 @@ public sealed interface Failure {
         }
     }
 
+    /// The file is not as the caller said it must be. `current` is the hash of what is there, if a file is.
+    record PreconditionFailed(String path, Optional<String> current) implements Failure {
+        @Override
+        public String sentence() {
+            return "'" + path + "' is not as the request says it must be"
+                    + current.map(hash -> "; its ETag is \"" + hash + "\"").orElse("")
+                    + "; read it again before you change it";
+        }
+    }
+
+    /// The file is written to while it is being read, again and again.
+    record FileChanging(String path) implements Failure {
+        @Override
+        public String sentence() {
+            return "'" + path + "' is being written to; try again when it holds still";
+        }
+    }
+
     /// The path is absolute, or leaves the workspace by `..` or a symbolic link.
     record PathEscapes(String path) implements Failure {
         @Override

@@ -2,9 +2,15 @@ package dev.vivarium.core.files;
 
 import dev.vivarium.core.guest.Channel;
 import dev.vivarium.core.guest.Message;
+import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileEntry;
+import dev.vivarium.model.SandboxException;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 /// A file that is being read. Confined to one reader; [#close] may be called by anybody.
 public final class Download implements AutoCloseable {
@@ -43,6 +49,44 @@ public final class Download implements AutoCloseable {
         } while (advance());
         position = current.length;
         return total;
+    }
+
+    /// Copies everything that is left, but the last piece only if all of it together is the content with this
+    /// SHA-256; otherwise throws `FileChanging`, and whoever knows how long the file is sees that its end is
+    /// missing.
+    public void transferIfItIs(String sha256, OutputStream output) throws IOException {
+        MessageDigest digest = Digests.sha256();
+        transfer(
+                output,
+                digest::update,
+                () -> HexFormat.of().formatHex(digest.digest()).equals(sha256));
+    }
+
+    /// The same, but the last piece only if nobody wrote to the file since it was opened.
+    public void transferIfSteady(OutputStream output) throws IOException {
+        transfer(output, _ -> {}, this::isSteady);
+    }
+
+    private void transfer(OutputStream output, Consumer<byte[]> reader, BooleanSupplier intact) throws IOException {
+        byte[] held = {};
+        while (advance()) {
+            reader.accept(current);
+            output.write(held);
+            held = current;
+        }
+        position = current.length;
+        if (!intact.getAsBoolean()) {
+            throw new SandboxException(new Failure.FileChanging(entry.name()));
+        }
+        output.write(held);
+    }
+
+    /// Reports, at the end, whether the file is as it was when it was opened. An older guest does not know.
+    private boolean isSteady() {
+        return channel.result(fields -> {
+            fields.u64();
+            return fields.isEmpty() || Entries.read(fields, entry.name()).equals(entry);
+        });
     }
 
     /// Ends the reading. Idempotent.

@@ -4,12 +4,15 @@ import dev.vivarium.core.guest.Channel;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.SandboxException;
+import java.util.Optional;
+import java.util.function.Supplier;
 
 /// A file that is being written. It appears whole with [#commit] or not at all. Confined to one writer; [#close] may be
 /// called by anybody.
 public final class Upload implements AutoCloseable {
     private final Channel channel;
     private final String path;
+    private final Turn turn;
     private long written;
 
     /// What a write may make of the workspace: the size of the file, and the number and size of all files together.
@@ -18,9 +21,15 @@ public final class Upload implements AutoCloseable {
         public static final Limits NONE = new Limits(0, 0, 0);
     }
 
-    Upload(Channel channel, String path) {
+    /// How the file is put in its place: in the turn of its writer, and only if what must be so is so.
+    interface Turn {
+        FileEntry take(Supplier<FileEntry> commit);
+    }
+
+    Upload(Channel channel, String path, Turn turn) {
         this.channel = channel;
         this.path = path;
+        this.turn = turn;
     }
 
     /// Sends bytes and waits while the guest does not take them. Throws as soon as the guest has refused
@@ -35,8 +44,10 @@ public final class Upload implements AutoCloseable {
 
     /// Puts the file in its place. Returns what is there now.
     public FileEntry commit() {
-        channel.closeInput();
-        return finish();
+        return turn.take(() -> {
+            channel.closeInput();
+            return finish();
+        });
     }
 
     /// Leaves nothing behind unless [#commit] has returned. Idempotent.
@@ -52,6 +63,10 @@ public final class Upload implements AutoCloseable {
             if (e.failure() instanceof Failure.WorkspaceFull(long max, long total, long _)) {
                 // The guest counts the workspace as it would be; people want to know what is there.
                 throw new SandboxException(new Failure.WorkspaceFull(max, Math.max(0, total - written), written), e);
+            }
+            if (e.failure() instanceof Failure.FileExists) {
+                // Only a writer who asked that nothing be there is told so.
+                throw new SandboxException(new Failure.PreconditionFailed(path, Optional.empty()), e);
             }
             throw e;
         }

@@ -7,11 +7,15 @@ import dev.vivarium.core.guest.Message;
 import dev.vivarium.core.guest.Payload;
 import dev.vivarium.core.guest.Service;
 import dev.vivarium.core.guest.Subject;
+import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.Listing;
+import dev.vivarium.model.SandboxException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
 
 /// The files of one sandbox, seen through its guest, which acts with the rights of the sandbox user. Paths are relative
 /// to the workspace. Thread-safe.
@@ -22,11 +26,18 @@ public final class Workspace {
     private static final int FILE_MODE = 0644;
     private static final int DIRECTORY_MODE = 0755;
     private static final int MAKE_PARENTS = 1;
+    private static final int FAIL_IF_EXISTS = 2;
+
+    /// How often a file that is written to while it is hashed is hashed again.
+    private static final int ATTEMPTS = 3;
 
     private final Guest guest;
+    private final Turns turns;
 
-    public Workspace(Guest guest) {
+    /// `turns` are those of the sandbox, shared by all who change its files.
+    public Workspace(Guest guest, Turns turns) {
         this.guest = guest;
+        this.turns = turns;
     }
 
     /// What is at `path`. A symbolic link is not followed.
@@ -52,17 +63,39 @@ public final class Workspace {
         }
     }
 
+    /// What a file holds, and whether it held still; one that did not is looked at again a few times.
+    public FileHash hash(String path) {
+        FileHash hash = hashOnce(path);
+        for (int i = 1; i < ATTEMPTS && !hash.steady(); i++) {
+            hash = hashOnce(path);
+        }
+        return hash;
+    }
+
+    private FileHash hashOnce(String path) {
+        Payload request = new Payload().string(Names.inside(path));
+        return guest.ask(Service.HASH, request, new Subject.File(path), fields -> FileHash.read(fields, path));
+    }
+
     /// Begins to write a file; missing directories are made. Nothing is seen under `path` before
     /// [Upload#commit], which replaces what was there.
     public Upload write(String path, Upload.Limits limits) {
+        return write(path, limits, Condition.NONE);
+    }
+
+    /// Begins to write a file, which replaces what was there if `condition` holds at the moment of
+    /// [Upload#commit]. That nothing is there is known by the guest alone, and holds against processes inside too.
+    public Upload write(String path, Upload.Limits limits, Condition condition) {
+        int onlyNew = condition instanceof Condition.Absent ? FAIL_IF_EXISTS : 0;
         Payload request = new Payload()
                 .string(Names.inside(path))
                 .u32(FILE_MODE)
-                .u8(MAKE_PARENTS)
+                .u8(MAKE_PARENTS | onlyNew)
                 .u64(limits.maxFileBytes())
                 .u64(limits.maxFiles())
                 .u64(limits.maxTotalBytes());
-        return new Upload(guest.open(Service.WRITE, request, new Subject.File(path)), path);
+        Channel channel = guest.open(Service.WRITE, request, new Subject.File(path));
+        return new Upload(channel, path, commit -> change(path, condition, commit));
     }
 
     /// Lists a directory, newest first. At most `maxEntries` are returned; the totals count everything.
@@ -86,17 +119,81 @@ public final class Workspace {
 
     /// Gives a file or directory another name. Throws `FileExists` rather than replace anything.
     public void move(String from, String to) {
+        move(from, to, Replacing.NOTHING, Condition.NONE);
+    }
+
+    /// Gives a file or directory another name if `condition` holds for it.
+    public void move(String from, String to, Replacing replacing, Condition condition) {
         Payload request = new Payload()
                 .string(Names.inside(from))
                 .string(Names.inside(to))
-                .u8(0);
-        guest.ask(Service.MOVE, request, new Subject.File(from, to), Fields::isEmpty);
+                .u8(replacing == Replacing.WHAT_IS_THERE ? 1 : 0);
+        change(from, condition, () -> guest.ask(Service.MOVE, request, new Subject.File(from, to), Fields::isEmpty));
+    }
+
+    /// What a move may do to its target.
+    public enum Replacing {
+        NOTHING,
+        WHAT_IS_THERE
     }
 
     /// Removes a file or directory; one that is not empty only with [Depth#ALL]. Returns how many things went.
     public long remove(String path, Depth depth) {
+        return remove(path, depth, Condition.NONE);
+    }
+
+    /// Removes a file or directory if `condition` holds for it.
+    public long remove(String path, Depth depth, Condition condition) {
         Payload request = new Payload().string(Names.inside(path)).u8(flag(depth));
-        return guest.ask(Service.REMOVE, request, new Subject.File(path), Fields::u64);
+        return change(path, condition, () -> guest.ask(Service.REMOVE, request, new Subject.File(path), Fields::u64));
+    }
+
+    /// Makes a change if the condition holds, with nobody else's between the two.
+    private <T> T change(String path, Condition condition, Supplier<T> change) {
+        return turns.take(() -> {
+            require(path, condition);
+            return change.get();
+        });
+    }
+
+    /// Throws `PreconditionFailed` unless the condition holds now.
+    private void require(String path, Condition condition) {
+        if (condition instanceof Condition.Always) {
+            return;
+        }
+        Optional<FileEntry> there = find(path);
+        Optional<String> hash = there.flatMap(_ -> content(path));
+        if (!condition.holds(there.isPresent(), hash)) {
+            throw new SandboxException(new Failure.PreconditionFailed(path, hash));
+        }
+    }
+
+    /// What is at `path`, if anything is. A symbolic link is not followed.
+    public Optional<FileEntry> find(String path) {
+        try {
+            return Optional.of(stat(path));
+        } catch (SandboxException e) {
+            if (e.failure() instanceof Failure.NoSuchFile || e.failure() instanceof Failure.WrongFileType) {
+                return Optional.empty();
+            }
+            throw e;
+        }
+    }
+
+    /// The hash of what is there; a directory, or a link that leads nowhere, has none.
+    private Optional<String> content(String path) {
+        try {
+            FileHash hash = hash(path);
+            if (!hash.steady()) {
+                throw new SandboxException(new Failure.FileChanging(path));
+            }
+            return Optional.of(hash.sha256());
+        } catch (SandboxException e) {
+            return switch (e.failure()) {
+                case Failure.NoSuchFile _, Failure.WrongFileType _, Failure.PathEscapes _ -> Optional.empty();
+                case Failure other -> throw new SandboxException(other, e);
+            };
+        }
     }
 
     /// Watches a directory and everything below it. What happens after this call has returned is seen.

@@ -17,7 +17,8 @@ public enum Service {
     WATCH(10, 1, 1 << 17),
     DIAL(11, 1, 1 << 18),
     STATS(12, 0, 0),
-    SETUP(13, 0, 0);
+    SETUP(13, 0, 0),
+    HASH(14, 0, 0);
 
     final int code;
     /// How many streams, numbered from 1, flow to the host.

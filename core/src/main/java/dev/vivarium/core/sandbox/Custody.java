@@ -33,7 +33,7 @@ final class Custody implements Keeper {
                 takeSlot();
                 sandbox.lease().began();
             }
-            case READ, WRITE, MKDIR, MOVE, REMOVE, DIAL -> sandbox.lease().began();
+            case READ, WRITE, MKDIR, MOVE, REMOVE, DIAL, HASH -> sandbox.lease().began();
             // Somebody who only looks does not keep it alive. (Sandbox.files() does: it is asked for by a user.)
             case STAT, LIST, WATCH, STATS, SETUP -> {}
         }
@@ -46,7 +46,7 @@ final class Custody implements Keeper {
                 commands.decrementAndGet();
                 sandbox.lease().ended();
             }
-            case READ, WRITE, MKDIR, MOVE, REMOVE, DIAL -> sandbox.lease().ended();
+            case READ, WRITE, MKDIR, MOVE, REMOVE, DIAL, HASH -> sandbox.lease().ended();
             case STAT, LIST, WATCH, STATS, SETUP -> {}
         }
     }

@@ -2,6 +2,7 @@ package dev.vivarium.core.sandbox;
 
 import dev.vivarium.core.Undo;
 import dev.vivarium.core.exec.Execution;
+import dev.vivarium.core.files.Turns;
 import dev.vivarium.core.files.Workspace;
 import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.guest.GuestStats;
@@ -53,6 +54,7 @@ public final class Sandbox {
     private final Custody custody;
     private final OomWatch ooms;
     private final Losses losses;
+    private final Turns turns = new Turns();
     private final CountDownLatch gone = new CountDownLatch(1);
     private volatile String secret;
 
@@ -102,13 +104,13 @@ public final class Sandbox {
 
     /// Its files, for as long as the present stream to its guest lasts; ask again for each use.
     public Workspace files() {
-        return new Workspace(guest());
+        return new Workspace(guest(), turns);
     }
 
     /// Its files for whoever only looks: does not extend the lease.
     public Workspace look() {
         engine.refuseWhileDraining();
-        return new Workspace(running().guest());
+        return new Workspace(running().guest(), turns);
     }
 
     /// Connects to a port that something inside listens on. Close the result.

@@ -39,7 +39,7 @@ final class WorkspaceTest {
         real.close();
     }
 
-    private final Workspace files = new Workspace(real.guest());
+    private final Workspace files = new Workspace(real.guest(), new Turns());
     private final Path workspace = real.workspace();
 
     @Test
@@ -166,7 +166,7 @@ final class WorkspaceTest {
     @Test
     void theNumberAndSizeOfAllFilesAreBounded() {
         try (var other = RealGuest.start()) {
-            var bounded = new Workspace(other.guest());
+            var bounded = new Workspace(other.guest(), new Turns());
             write(bounded, "one", new byte[100], new Upload.Limits(0, 1, 0));
             assertThatThrownBy(() -> write(bounded, "two", new byte[100], new Upload.Limits(0, 1, 0)))
                     .isInstanceOfSatisfying(
