@@ -2,6 +2,7 @@ package dev.vivarium.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.vivarium.server.http.Route;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -32,7 +33,7 @@ class OpenApiTest {
     void everyRouteIsDescribedAndEveryDescriptionIsARoute() {
         Set<String> described = new TreeSet<>(schemas.operations());
         Set<String> routed = new TreeSet<>();
-        server.routes().forEach(route -> routed.add(route.method().toLowerCase(Locale.ROOT) + " " + route.template()));
+        server.routes().forEach(route -> routed.add(operation(route)));
 
         assertThat(described).isEqualTo(routed);
     }
@@ -82,6 +83,11 @@ class OpenApiTest {
                 assertThat(schemas.violations("ExecEvent", line)).as(line).isEmpty();
             }
         }
+    }
+
+    /// The description has no name for a parameter that takes the rest of the path.
+    private static String operation(Route route) {
+        return route.method().toLowerCase(Locale.ROOT) + " " + route.template().replace("…}", "}");
     }
 
     private static Api.Answer check(String operation, Api.Answer answer, int status) {

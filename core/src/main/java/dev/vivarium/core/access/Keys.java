@@ -47,13 +47,22 @@ public final class Keys {
 
     /// Who holds `key`; throws [Failure.NotAuthenticated] when nobody does.
     public Principal authenticate(String key) {
+        return find(key)
+                .orElseThrow(() -> new SandboxException(new Failure.NotAuthenticated("the API key is not valid")));
+    }
+
+    /// Who holds `key`, if anybody does. What cannot be a key costs no query.
+    public Optional<Principal> find(String key) {
         byte[] hash = sha256(key);
         if (MessageDigest.isEqual(hash, adminHash)) {
-            return new Principal.Admin();
+            return Optional.of(new Principal.Admin());
+        }
+        if (!USER_KEY.matcher(key).matches()) {
+            return Optional.empty();
         }
         String hex = HexFormat.of().formatHex(hash);
         Principal known = cache.get(hex);
-        return known != null ? known : lookUp(key, hex);
+        return known != null ? Optional.of(known) : lookUp(hex);
     }
 
     /// Makes a key for `user`. It can be read from the result and nowhere else.
@@ -89,26 +98,23 @@ public final class Keys {
                         row.getString(1), new UserId(row.getString(2)), Instant.ofEpochMilli(row.getLong(3)))));
     }
 
-    private Principal lookUp(String key, String hash) {
-        // What cannot be a key costs no query.
-        var user = USER_KEY.matcher(key).matches() ? find(hash) : Optional.<UserId>empty();
-        Principal principal = new Principal.User(
-                user.orElseThrow(() -> new SandboxException(new Failure.NotAuthenticated("the API key is not valid"))));
-        if (cache.size() < CACHED) {
-            cache.put(hash, principal);
+    private Optional<Principal> lookUp(String hash) {
+        Optional<Principal> found = holder(hash).map(Principal.User::new);
+        if (found.isPresent() && cache.size() < CACHED) {
+            cache.put(hash, found.get());
             forgetIfRevoked(hash);
         }
-        return principal;
+        return found;
     }
 
     /// A revocation between the query and the caching would otherwise be lost.
     private void forgetIfRevoked(String hash) {
-        if (find(hash).isEmpty()) {
+        if (holder(hash).isEmpty()) {
             cache.remove(hash);
         }
     }
 
-    private Optional<UserId> find(String hash) {
+    private Optional<UserId> holder(String hash) {
         return db.read(sql ->
                 sql.first("select user_id from api_keys where hash = ?", row -> new UserId(row.getString(1)), hash));
     }

@@ -6,16 +6,23 @@ import java.util.Optional;
 /// Who calls. Immutable.
 public sealed interface Principal {
     /// Whoever runs the server: may act for any user.
-    record Admin() implements Principal {}
+    record Admin() implements Principal {
+        /// Whose the admin's own threads are, when a request names no user.
+        public static final UserId NAME = new UserId("admin");
+    }
 
-    /// One user, who sees nothing but their own threads.
-    record User(UserId name) implements Principal {}
+    /// One user, who sees nothing but their own threads and those they were invited to.
+    record User(UserId id) implements Principal {}
 
-    /// Reports whether this caller may see and use what belongs to `owner`.
+    /// Whoever holds a capability token: may do to one sandbox what the token says, and nothing else.
+    record Holder(Grant grant) implements Principal {}
+
+    /// Reports whether this caller may see and use all that belongs to `owner`.
     default boolean mayActFor(UserId owner) {
         return switch (this) {
             case Admin _ -> true;
-            case User caller -> caller.name().equals(owner);
+            case User caller -> caller.id().equals(owner);
+            case Holder _ -> false;
         };
     }
 
@@ -23,7 +30,13 @@ public sealed interface Principal {
     default Optional<UserId> user() {
         return switch (this) {
             case Admin _ -> Optional.empty();
-            case User caller -> Optional.of(caller.name());
+            case User caller -> Optional.of(caller.id());
+            case Holder holder -> Optional.of(holder.grant().subject());
         };
+    }
+
+    /// Who it is in the audit.
+    default UserId name() {
+        return user().orElse(Admin.NAME);
     }
 }

@@ -1,4 +1,4 @@
-/// Who may do what: API keys and the principals behind them.
+/// Who may do what: API keys, capability tokens with scopes, invitations, and the record of their use.
 @NullMarked
 package dev.vivarium.core.access;
 

@@ -69,6 +69,7 @@ final class Ending {
 
     private void dispose(Sandbox sandbox, State before) {
         engine.registry.unassign(sandbox);
+        engine.tellEnded(sandbox.id());
         closeStream(before);
         try {
             remove(sandbox.id());

@@ -5,6 +5,9 @@ import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.store.SandboxRows;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,6 +23,7 @@ final class Engine {
     final GuestLoop loop = GuestLoop.start();
     final Tasks tasks = new Tasks();
     final Registry registry = new Registry();
+    final List<Consumer<SandboxId>> endListeners = new CopyOnWriteArrayList<>();
     private final Observer observer;
     private volatile boolean draining;
 
@@ -38,6 +42,11 @@ final class Engine {
         } catch (RuntimeException e) {
             LOG.warn("the observer failed: {}", e.getMessage(), e);
         }
+    }
+
+    /// Tells those who keep something for a sandbox that it has ended. They cannot harm either.
+    void tellEnded(SandboxId id) {
+        tell(_ -> endListeners.forEach(listener -> listener.accept(id)));
     }
 
     boolean isDraining() {

@@ -24,6 +24,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /// All sandboxes of one server, found by thread. Thread-safe.
@@ -167,6 +168,19 @@ public final class Sandboxes implements AutoCloseable {
         return engine.registry.find(thread).filter(this::lives);
     }
 
+    /// The sandbox with this id, if it lives. Waits like the other.
+    public Optional<Sandbox> find(SandboxId id) {
+        return engine.registry.find(id).filter(this::lives);
+    }
+
+    /// Whose a thread is, if anybody ever used it.
+    public Optional<UserId> ownerOf(ThreadId thread) {
+        return engine.registry
+                .find(thread)
+                .map(sandbox -> sandbox.owner().user())
+                .or(() -> engine.rows.ownerOf(thread));
+    }
+
     /// The thread's sandbox. Fails with `NoSandboxForThread`.
     public Sandbox require(ThreadId thread) {
         return find(thread).orElseThrow(() -> new SandboxException(new Failure.NoSandboxForThread(thread)));
@@ -221,6 +235,11 @@ public final class Sandboxes implements AutoCloseable {
             ending.end(sandbox, cause, detail);
             pool.refill();
         });
+    }
+
+    /// Calls `listener` for each sandbox that ends from now on, before its machine is removed. It must be quick.
+    public void whenEnded(Consumer<SandboxId> listener) {
+        engine.endListeners.add(listener);
     }
 
     public PoolStatus pool() {

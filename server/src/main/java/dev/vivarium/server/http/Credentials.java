@@ -21,7 +21,7 @@ final class Credentials {
             keys.add(bearer(value));
         }
         if (keys.isEmpty()) {
-            throw refused("an API key is needed: send 'Authorization: Bearer KEY' or 'X-API-Key: KEY'");
+            throw refused("an API key or a token is needed: send 'Authorization: Bearer KEY' or 'X-API-Key: KEY'");
         }
         if (keys.size() > 1) {
             throw refused("the request carries more than one key");

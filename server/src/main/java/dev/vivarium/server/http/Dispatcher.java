@@ -1,7 +1,5 @@
 package dev.vivarium.server.http;
 
-import dev.vivarium.core.access.Keys;
-import dev.vivarium.core.access.Principal;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.io.IOException;
@@ -23,12 +21,12 @@ final class Dispatcher extends Handler.Abstract {
     private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
 
     private final Router router;
-    private final Keys keys;
+    private final Admission admission;
     private final Gate gate;
 
-    Dispatcher(Router router, Keys keys, Gate gate) {
+    Dispatcher(Router router, Admission admission, Gate gate) {
         this.router = router;
-        this.keys = keys;
+        this.admission = admission;
         this.gate = gate;
     }
 
@@ -73,20 +71,20 @@ final class Dispatcher extends Handler.Abstract {
     private void answer(Request request, Response response, String requestId) throws IOException {
         String path = request.getHttpURI().getPath();
         var match = find(request.getMethod(), path == null ? "" : path);
-        boolean isOpen = match.map(m -> m.route().access() == Route.Access.OPEN).orElse(false);
-        // Nobody without a key learns which paths there are.
-        var principal = isOpen ? Optional.<Principal>empty() : Optional.of(authenticate(request));
-        var found = match.orElseThrow(() -> nothingThere(request, response));
-        if (found.route().access() == Route.Access.ADMIN && !(principal.get() instanceof Principal.Admin)) {
-            throw new SandboxException(new Failure.NotAllowed("this needs an admin key"));
+        if (match.isEmpty()) {
+            // Nobody without a key or token learns which paths there are.
+            admission.identify(request.getHeaders());
+            throw nothingThere(request, response);
         }
+        var route = match.get().route();
+        var caller = admission.admit(route, match.get().parameters(), request.getHeaders());
         response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
         response.getHeaders().put("X-Content-Type-Options", "nosniff");
-        var exchange = new Exchange(request, response, requestId, found, principal);
-        if (isOpen) {
-            found.route().operation().handle(exchange);
+        var exchange = new Exchange(request, response, requestId, match.get(), caller);
+        if (route.access() instanceof Route.Access.Open) {
+            route.operation().handle(exchange);
         } else {
-            pass(found.route(), exchange);
+            pass(route, exchange);
         }
     }
 
@@ -103,10 +101,6 @@ final class Dispatcher extends Handler.Abstract {
 
     private Optional<Router.Match> find(String method, String path) {
         return path.startsWith("/") ? router.find(method, path) : Optional.empty();
-    }
-
-    private Principal authenticate(Request request) {
-        return keys.authenticate(Credentials.key(request.getHeaders()));
     }
 
     private SandboxException nothingThere(Request request, Response response) {

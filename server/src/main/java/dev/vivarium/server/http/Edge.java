@@ -1,6 +1,5 @@
 package dev.vivarium.server.http;
 
-import dev.vivarium.core.access.Keys;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.settings.HttpConfig;
@@ -37,7 +36,7 @@ public final class Edge implements AutoCloseable {
     }
 
     /// Listens. Throws when the address cannot be had.
-    public static Edge start(HttpConfig config, Router router, Keys keys, Gate gate) {
+    public static Edge start(HttpConfig config, Router router, Admission admission, Gate gate) {
         var workers = new QueuedThreadPool(WORKERS, 2);
         workers.setName("http");
         workers.setVirtualThreadsExecutor(VirtualThreads.getNamedVirtualThreadsExecutor("request-"));
@@ -49,7 +48,7 @@ public final class Edge implements AutoCloseable {
         connector.setIdleTimeout(config.idleConnection().toMillis());
         server.addConnector(connector);
         server.addBean(new NetworkConnectionLimit(MAX_CONNECTIONS, connector));
-        server.setHandler(new Dispatcher(router, keys, gate));
+        server.setHandler(new Dispatcher(router, admission, gate));
         server.setErrorHandler(new Refusal.OfJetty());
         start(server, config);
         return new Edge(server, gate, uri(config.host(), connector.getLocalPort()));

@@ -1,6 +1,8 @@
 package dev.vivarium.server.http;
 
 import dev.vivarium.core.access.Principal;
+import dev.vivarium.core.access.Scopes;
+import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
@@ -32,14 +34,16 @@ public final class Exchange {
     private final String requestId;
     private final Map<String, String> pathParameters;
     private final Map<String, String> queryParameters;
-    private final Optional<Principal> principal;
+    private final Map<String, String> rawPathParameters;
+    private final Caller caller;
 
-    Exchange(Request request, Response response, String requestId, Router.Match match, Optional<Principal> principal) {
+    Exchange(Request request, Response response, String requestId, Router.Match match, Caller caller) {
         this.request = request;
         this.response = response;
         this.requestId = requestId;
         this.pathParameters = match.parameters();
-        this.principal = principal;
+        this.rawPathParameters = match.raw();
+        this.caller = caller;
         String query = request.getHttpURI().getQuery();
         this.queryParameters = query == null ? Map.of() : Paths.query(query);
     }
@@ -51,11 +55,32 @@ public final class Exchange {
 
     /// Who calls. Every route but an open one has somebody.
     public Principal principal() {
-        return principal.orElseThrow(() -> new IllegalStateException("an open route asked who calls"));
+        return caller.principal().orElseThrow(() -> new IllegalStateException("an open route asked who calls"));
     }
 
+    /// The sandbox that a scoped route is about, which this caller may use as the route's scope says.
+    public Sandbox sandbox() {
+        return caller.sandbox().orElseThrow(() -> new IllegalStateException("the route is not about one sandbox"));
+    }
+
+    /// All that this caller may do to the sandbox of a scoped route.
+    public Scopes scopes() {
+        return caller.scopes();
+    }
+
+    /// A parameter of the path, decoded once.
     public String path(String name) {
         return Optional.ofNullable(pathParameters.get(name)).orElseThrow();
+    }
+
+    /// A parameter of the path as it came, still encoded.
+    public String rawPath(String name) {
+        return Optional.ofNullable(rawPathParameters.get(name)).orElseThrow();
+    }
+
+    /// The query as it came, still encoded.
+    public Optional<String> rawQuery() {
+        return Optional.ofNullable(request.getHttpURI().getQuery());
     }
 
     public String query(String name) {

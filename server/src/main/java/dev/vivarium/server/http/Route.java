@@ -1,19 +1,36 @@
 package dev.vivarium.server.http;
 
+import dev.vivarium.core.access.Scope;
 import java.io.IOException;
-import java.util.List;
 
 /// One operation of the API: a method, a path template such as `/admin/keys/{key_id}`, who may call it, and what
-/// answers. Immutable.
+/// answers. A last parameter such as `{path…}` takes the rest of the path, slashes included. Immutable.
 public record Route(String method, String template, Access access, Operation operation) {
     /// Who may call a route.
-    public enum Access {
+    public sealed interface Access {
+        Access OPEN = new Open();
+        Access KEY = new Key();
+        Access ADMIN = new Admin();
+        Access TOKEN = new Token();
+
         /// Anybody.
-        OPEN,
+        record Open() implements Access {}
+
         /// Whoever has a key.
-        KEY,
+        record Key() implements Access {}
+
         /// Whoever has an admin key.
-        ADMIN
+        record Admin() implements Access {}
+
+        /// Whoever has a key, or a capability token for the sandbox of the thread that `{thread_id}` names.
+        record Token() implements Access {}
+
+        /// Whoever may do this to the sandbox that `{sandbox_id}` names, by key or by token.
+        record Scoped(Scope scope) implements Access {}
+
+        static Access scoped(Scope scope) {
+            return new Scoped(scope);
+        }
     }
 
     /// What answers a request. It may throw [dev.vivarium.model.SandboxException] until it has begun to answer.
@@ -30,11 +47,11 @@ public record Route(String method, String template, Access access, Operation ope
         return new Route("POST", template, access, operation);
     }
 
-    public static Route delete(String template, Access access, Operation operation) {
-        return new Route("DELETE", template, access, operation);
+    public static Route put(String template, Access access, Operation operation) {
+        return new Route("PUT", template, access, operation);
     }
 
-    List<String> segments() {
-        return Paths.split(template);
+    public static Route delete(String template, Access access, Operation operation) {
+        return new Route("DELETE", template, access, operation);
     }
 }

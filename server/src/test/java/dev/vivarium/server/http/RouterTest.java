@@ -3,6 +3,7 @@ package dev.vivarium.server.http;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.vivarium.core.access.Scope;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -13,11 +14,23 @@ class RouterTest {
     private final Router router = new Router(List.of(
             Route.get("/health", Route.Access.OPEN, exchange -> {}),
             Route.get("/files/{name}", Route.Access.KEY, exchange -> {}),
-            Route.delete("/files/{name}", Route.Access.KEY, exchange -> {})));
+            Route.delete("/files/{name}", Route.Access.KEY, exchange -> {}),
+            Route.get("/boxes/{box}/files/{path…}", Route.Access.scoped(Scope.FS_RO), exchange -> {})));
 
     @Test
     void aPathParameterIsDecodedOnce() {
         assertThat(parameters("/files/a%2Fb%2525%20%E2%82%AC")).isEqualTo(Map.of("name", "a/b%25 €"));
+    }
+
+    @Test
+    void aLastParameterTakesTheRestAsItCameAndDecodedOnce() {
+        var match = router.find("GET", "/boxes/b/files/a%20b/c%2Fd//e%252F").orElseThrow();
+
+        assertThat(match.raw()).isEqualTo(Map.of("box", "b", "path", "a%20b/c%2Fd//e%252F"));
+        assertThat(match.parameters()).isEqualTo(Map.of("box", "b", "path", "a b/c/d//e%2F"));
+        assertThat(parameters("/boxes/b/files/")).isEqualTo(Map.of("box", "b", "path", ""));
+        assertThat(router.find("GET", "/boxes/b/files")).isEmpty();
+        assertThat(router.find("GET", "/boxes/b/c/files/a")).isEmpty();
     }
 
     @ParameterizedTest

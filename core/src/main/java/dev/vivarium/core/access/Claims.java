@@ -1,0 +1,78 @@
+package dev.vivarium.core.access;
+
+import com.nimbusds.jwt.JWTClaimsSet;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.UserId;
+import java.text.ParseException;
+import java.time.Instant;
+import java.util.Date;
+import java.util.List;
+import java.util.Optional;
+
+/// A grant as the claims of a token, with when it was given and under which key of its sandbox. Immutable.
+record Claims(Grant grant, Instant issuedAt, Optional<Instant> notBefore, int epoch) {
+    private static final String SCOPE = "scope";
+    private static final String THREAD = "thread_id";
+    private static final String STANDING = "standing";
+    private static final String ANCESTORS = "ancestors";
+    private static final String EPOCH = "epoch";
+
+    JWTClaimsSet write() {
+        var claims = new JWTClaimsSet.Builder()
+                .subject(grant.subject().value())
+                .audience(grant.sandbox().value())
+                .claim(SCOPE, grant.scopes().text())
+                .claim(THREAD, grant.thread().value())
+                .claim(STANDING, grant.standing().text())
+                .claim(EPOCH, epoch)
+                .issueTime(Date.from(issuedAt))
+                .expirationTime(Date.from(grant.expires()))
+                .jwtID(grant.jti());
+        if (!grant.ancestors().isEmpty()) {
+            claims.claim(ANCESTORS, grant.ancestors());
+        }
+        return claims.build();
+    }
+
+    /// Throws [ParseException] for what this server did not write.
+    static Claims read(JWTClaimsSet claims) throws ParseException {
+        try {
+            var ancestors = claims.getStringListClaim(ANCESTORS);
+            var grant = new Grant(
+                    new UserId(present(claims.getSubject())),
+                    audience(claims),
+                    new ThreadId(present(claims.getStringClaim(THREAD))),
+                    Scopes.parse(present(claims.getStringClaim(SCOPE))),
+                    present(claims.getJWTID()),
+                    present(claims.getExpirationTime()).toInstant(),
+                    Grant.Standing.of(present(claims.getStringClaim(STANDING))),
+                    ancestors == null ? List.of() : ancestors);
+            return new Claims(
+                    grant,
+                    present(claims.getIssueTime()).toInstant(),
+                    Optional.ofNullable(claims.getNotBeforeTime()).map(Date::toInstant),
+                    present(claims.getIntegerClaim(EPOCH)));
+        } catch (SandboxException | IllegalArgumentException e) {
+            throw new ParseException("the claims are not ours", 0);
+        }
+    }
+
+    /// The one sandbox that a token says it is for: before its signature was checked, only good for finding the
+    /// key to check it with.
+    static SandboxId audience(JWTClaimsSet claims) throws ParseException {
+        var audience = claims.getAudience();
+        if (audience.size() != 1 || !SandboxId.isWellFormed(audience.getFirst())) {
+            throw new ParseException("the audience is not a sandbox", 0);
+        }
+        return new SandboxId(audience.getFirst());
+    }
+
+    private static <T> T present(@org.jspecify.annotations.Nullable T value) throws ParseException {
+        if (value == null) {
+            throw new ParseException("a claim is missing", 0);
+        }
+        return value;
+    }
+}

@@ -1,0 +1,78 @@
+package dev.vivarium.core.access;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.HexFormat;
+import java.util.regex.Pattern;
+import javax.crypto.Cipher;
+import javax.crypto.SecretKey;
+import javax.crypto.spec.GCMParameterSpec;
+import javax.crypto.spec.SecretKeySpec;
+
+/// Seals other keys for the store: whoever reads the database alone can sign nothing. AES-256-GCM, with a key in
+/// `home/master.key` that the first start makes. Thread-safe.
+final class MasterKey {
+    private static final String FILE = "master.key";
+    private static final Pattern HEX = Pattern.compile("[0-9a-f]{64}");
+    private static final String CIPHER = "AES/GCM/NoPadding";
+    private static final int NONCE = 12;
+    private static final int TAG_BITS = 128;
+
+    private final SecretKey key;
+    private final SecureRandom random;
+
+    private MasterKey(SecretKey key, SecureRandom random) {
+        this.key = key;
+        this.random = random;
+    }
+
+    static MasterKey of(Path home, SecureRandom random) {
+        Path file = home.resolve(FILE);
+        String hex = SecretFile.read(file, () -> HexFormat.of().formatHex(bytes(random, 32)));
+        if (!HEX.matcher(hex).matches()) {
+            throw new SandboxException(new Failure.InvalidRequest(
+                    file.toString(),
+                    "does not hold 64 hexadecimal digits; put it back, or remove it and every token ends"));
+        }
+        return new MasterKey(new SecretKeySpec(HexFormat.of().parseHex(hex), "AES"), random);
+    }
+
+    /// `purpose` must be given again to open it, so that one row's seal is of no use in another.
+    String seal(byte[] secret, String purpose) {
+        try {
+            byte[] nonce = bytes(random, NONCE);
+            byte[] sealed = cipher(Cipher.ENCRYPT_MODE, nonce, purpose).doFinal(secret);
+            byte[] both = Arrays.copyOf(nonce, NONCE + sealed.length);
+            System.arraycopy(sealed, 0, both, NONCE, sealed.length);
+            return Base64.getEncoder().encodeToString(both);
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("sealing a key", e);
+        }
+    }
+
+    /// Throws when it was sealed under another master key, for another purpose, or changed since.
+    byte[] open(String text, String purpose) throws GeneralSecurityException {
+        byte[] both = Base64.getDecoder().decode(text);
+        byte[] nonce = Arrays.copyOf(both, NONCE);
+        return cipher(Cipher.DECRYPT_MODE, nonce, purpose).doFinal(both, NONCE, both.length - NONCE);
+    }
+
+    private Cipher cipher(int mode, byte[] nonce, String purpose) throws GeneralSecurityException {
+        var cipher = Cipher.getInstance(CIPHER);
+        cipher.init(mode, key, new GCMParameterSpec(TAG_BITS, nonce));
+        cipher.updateAAD(purpose.getBytes(StandardCharsets.UTF_8));
+        return cipher;
+    }
+
+    static byte[] bytes(SecureRandom random, int length) {
+        byte[] bytes = new byte[length];
+        random.nextBytes(bytes);
+        return bytes;
+    }
+}

@@ -1,0 +1,114 @@
+package dev.vivarium.core.access;
+
+import dev.vivarium.core.store.Db;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.UserId;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+/// Who was invited to whose threads. All of it is in memory, so that to ask takes no query. Thread-safe.
+public final class Members {
+    private static final int MOST = 100;
+
+    private final Db db;
+    private final InstantSource clock;
+
+    /// The maps inside are never changed, only replaced.
+    private final Map<ThreadId, Map<UserId, Member>> byThread = new ConcurrentHashMap<>();
+
+    private record Row(ThreadId thread, Member member) {}
+
+    public Members(Db db, InstantSource clock) {
+        this.db = db;
+        this.clock = clock;
+        var rows = db.read(sql -> sql.list(
+                "select thread_id, user_id, scopes, invited_at from members",
+                row -> new Row(
+                        new ThreadId(row.getString(1)),
+                        new Member(
+                                new UserId(row.getString(2)),
+                                Scopes.parse(row.getString(3)),
+                                Instant.ofEpochMilli(row.getLong(4))))));
+        rows.forEach(row -> remember(row.thread(), row.member()));
+    }
+
+    public Optional<Member> find(ThreadId thread, UserId user) {
+        return Optional.ofNullable(of(thread).get(user));
+    }
+
+    /// Everybody who was invited to a thread, by name.
+    public List<Member> list(ThreadId thread) {
+        return of(thread).values().stream()
+                .sorted(Comparator.comparing(member -> member.user().value()))
+                .toList();
+    }
+
+    /// The threads that a user was invited to.
+    public List<ThreadId> threadsOf(UserId user) {
+        return byThread.entrySet().stream()
+                .filter(entry -> entry.getValue().containsKey(user))
+                .map(Map.Entry::getKey)
+                .toList();
+    }
+
+    /// Invites a user, or changes what they may do at most.
+    public Member invite(ThreadId thread, UserId user, Scopes most) {
+        var known = of(thread);
+        if (known.size() >= MOST && !known.containsKey(user)) {
+            throw new SandboxException(
+                    new Failure.InvalidRequest("user_id", "cannot be invited: a thread has at most " + MOST));
+        }
+        var member = new Member(user, most, Instant.ofEpochMilli(clock.millis()));
+        db.write(sql -> sql.update(
+                "insert into members (thread_id, user_id, scopes, invited_at) values (?, ?, ?, ?)"
+                        + " on conflict (thread_id, user_id) do update set scopes = excluded.scopes",
+                thread.value(),
+                user.value(),
+                most.text(),
+                member.invitedAt().toEpochMilli()));
+        remember(thread, member);
+        return member;
+    }
+
+    /// Takes an invitation back; tokens that came of it end at once. Reports whether there was one.
+    public boolean remove(ThreadId thread, UserId user) {
+        boolean removed = db.write(sql ->
+                sql.update("delete from members where thread_id = ? and user_id = ?", thread.value(), user.value())
+                        == 1);
+        byThread.computeIfPresent(thread, (_, members) -> without(members, user));
+        return removed;
+    }
+
+    /// Takes back every invitation to a thread.
+    public void removeAll(ThreadId thread) {
+        db.write(sql -> sql.update("delete from members where thread_id = ?", thread.value()));
+        byThread.remove(thread);
+    }
+
+    private Map<UserId, Member> of(ThreadId thread) {
+        return byThread.getOrDefault(thread, Map.of());
+    }
+
+    private void remember(ThreadId thread, Member member) {
+        byThread.merge(thread, Map.of(member.user(), member), (old, one) -> {
+            var both = new HashMap<>(old);
+            both.putAll(one);
+            return Map.copyOf(both);
+        });
+    }
+
+    private static @org.jspecify.annotations.Nullable Map<UserId, Member> without(
+            Map<UserId, Member> members, UserId user) {
+        var rest = new HashMap<>(members);
+        rest.remove(user);
+        return rest.isEmpty() ? null : Map.copyOf(rest);
+    }
+}

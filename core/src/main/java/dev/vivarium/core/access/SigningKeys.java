@@ -1,0 +1,130 @@
+package dev.vivarium.core.access;
+
+import dev.vivarium.core.store.Db;
+import dev.vivarium.model.SandboxId;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The key of each sandbox, with which its tokens are signed: made when the first token is, replaced by a rotation,
+/// gone with the sandbox. All are in memory, so that to check a token takes no query. Thread-safe.
+final class SigningKeys {
+    private static final Logger LOG = LoggerFactory.getLogger(SigningKeys.class);
+    private static final int BYTES = 32;
+
+    private final Db db;
+    private final MasterKey master;
+    private final SecureRandom random;
+    private final InstantSource clock;
+    private final Map<SandboxId, SigningKey> keys = new ConcurrentHashMap<>();
+
+    /// A key, and how many the sandbox has had.
+    @SuppressWarnings("ArrayRecordComponent") // Never compared.
+    record SigningKey(int epoch, byte[] bytes) {
+        @Override
+        public String toString() {
+            return "SigningKey[" + epoch + ", ***]";
+        }
+    }
+
+    private record Row(SandboxId sandbox, int epoch, String sealed) {}
+
+    SigningKeys(Db db, MasterKey master, SecureRandom random, InstantSource clock) {
+        this.db = db;
+        this.master = master;
+        this.random = random;
+        this.clock = clock;
+        // Sandboxes may have ended while no server looked.
+        db.write(sql -> sql.update("delete from signing_keys where sandbox_id not in"
+                + " (select id from sandboxes where ended_at is null)"));
+        load();
+    }
+
+    Optional<SigningKey> find(SandboxId sandbox) {
+        return Optional.ofNullable(keys.get(sandbox));
+    }
+
+    /// The sandbox's key; made if it has none.
+    SigningKey obtain(SandboxId sandbox) {
+        SigningKey known = keys.get(sandbox);
+        if (known != null) {
+            return known;
+        }
+        var fresh = new SigningKey(1, MasterKey.bytes(random, BYTES));
+        // Of two that make one at once, the first row stands, and both use it.
+        db.write(sql -> sql.update(
+                "insert into signing_keys (sandbox_id, epoch, sealed, created_at) values (?, ?, ?, ?)"
+                        + " on conflict do nothing",
+                sandbox.value(),
+                fresh.epoch(),
+                seal(sandbox, fresh),
+                clock.millis()));
+        rows("select sandbox_id, epoch, sealed from signing_keys where sandbox_id = ?", sandbox.value())
+                .forEach(this::remember);
+        return find(sandbox).orElseThrow(() -> new IllegalStateException("the key of " + sandbox + " cannot be read"));
+    }
+
+    /// Replaces the key: every token so far is worth nothing. Reports whether there was one.
+    boolean rotate(SandboxId sandbox) {
+        SigningKey old = keys.get(sandbox);
+        if (old == null) {
+            return false;
+        }
+        var fresh = new SigningKey(old.epoch() + 1, MasterKey.bytes(random, BYTES));
+        boolean rotated = db.write(sql -> sql.update(
+                        "update signing_keys set epoch = ?, sealed = ?, created_at = ? where sandbox_id = ? and epoch = ?",
+                        fresh.epoch(),
+                        seal(sandbox, fresh),
+                        clock.millis(),
+                        sandbox.value(),
+                        old.epoch())
+                == 1);
+        if (rotated) {
+            keys.replace(sandbox, fresh);
+        }
+        return true;
+    }
+
+    /// Destroys the key of a sandbox that has ended.
+    void forget(SandboxId sandbox) {
+        if (keys.remove(sandbox) != null) {
+            db.write(sql -> sql.update("delete from signing_keys where sandbox_id = ?", sandbox.value()));
+        }
+    }
+
+    private void load() {
+        rows("select sandbox_id, epoch, sealed from signing_keys").forEach(this::remember);
+    }
+
+    private List<Row> rows(String query, Object... arguments) {
+        return db.read(sql -> sql.list(
+                query, row -> new Row(new SandboxId(row.getString(1)), row.getInt(2), row.getString(3)), arguments));
+    }
+
+    /// A key that was sealed under another master key is as good as none: its sandbox gets a new one.
+    private void remember(Row row) {
+        try {
+            byte[] bytes = master.open(row.sealed(), purpose(row.sandbox(), row.epoch()));
+            keys.merge(row.sandbox(), new SigningKey(row.epoch(), bytes), (a, b) -> a.epoch() >= b.epoch() ? a : b);
+        } catch (GeneralSecurityException | IllegalArgumentException e) {
+            LOG.warn("the key of {} does not open with home/master.key; its tokens end", row.sandbox());
+            db.write(sql -> sql.update(
+                    "delete from signing_keys where sandbox_id = ?",
+                    row.sandbox().value()));
+        }
+    }
+
+    private String seal(SandboxId sandbox, SigningKey key) {
+        return master.seal(key.bytes(), purpose(sandbox, key.epoch()));
+    }
+
+    private static String purpose(SandboxId sandbox, int epoch) {
+        return "signing-key " + sandbox + " " + epoch;
+    }
+}

@@ -1,0 +1,93 @@
+package dev.vivarium.server.http;
+
+import dev.vivarium.core.access.Keys;
+import dev.vivarium.core.access.Principal;
+import dev.vivarium.core.access.Rights;
+import dev.vivarium.core.access.Scope;
+import dev.vivarium.core.access.Tokens;
+import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.core.sandbox.Sandboxes;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import java.util.Map;
+import java.util.Optional;
+import org.eclipse.jetty.http.HttpFields;
+
+/// Decides who calls and whether they may: 401 without a good key or token, 404 for a sandbox that is not there or not
+/// theirs (nobody can tell which), 403 when only the scope is missing. Thread-safe.
+public final class Admission {
+    private static final int SHOWN_ID = 64;
+
+    private final Keys keys;
+    private final Tokens tokens;
+    private final Rights rights;
+    private final Sandboxes sandboxes;
+
+    public Admission(Keys keys, Tokens tokens, Rights rights, Sandboxes sandboxes) {
+        this.keys = keys;
+        this.tokens = tokens;
+        this.rights = rights;
+        this.sandboxes = sandboxes;
+    }
+
+    /// Who may call a route with these parameters of its path.
+    Caller admit(Route route, Map<String, String> parameters, HttpFields headers) {
+        return switch (route.access()) {
+            case Route.Access.Open _ -> Caller.ANYBODY;
+            case Route.Access.Key _ -> Caller.of(keys.authenticate(Credentials.key(headers)));
+            case Route.Access.Admin _ -> Caller.of(admin(headers));
+            case Route.Access.Token _ -> Caller.of(identify(headers));
+            case Route.Access.Scoped(var scope) ->
+                admit(Optional.ofNullable(parameters.get("sandbox_id")).orElseThrow(), Credentials.key(headers), scope);
+        };
+    }
+
+    /// Lets in whoever holds `credential`, a key or a token, and may do `wanted` to the sandbox of that name.
+    public Caller admit(String sandboxId, String credential, Scope wanted) {
+        Principal principal = identify(credential);
+        Sandbox sandbox = find(sandboxId, principal);
+        var scopes = rights.of(principal, target(sandbox)).orElseThrow(() -> unknown(sandboxId));
+        if (!scopes.allows(wanted)) {
+            throw new SandboxException(new Failure.NotAllowed("this needs the scope " + wanted.text()));
+        }
+        return new Caller(Optional.of(principal), Optional.of(sandbox), scopes);
+    }
+
+    /// Whoever has any key or token that is good for something.
+    Principal identify(HttpFields headers) {
+        return identify(Credentials.key(headers));
+    }
+
+    private Principal identify(String credential) {
+        // An operator may have chosen an admin key that looks like anything, so keys are asked first.
+        return keys.find(credential).orElseGet(() -> new Principal.Holder(tokens.verify(credential)));
+    }
+
+    private Principal admin(HttpFields headers) {
+        Principal principal = keys.authenticate(Credentials.key(headers));
+        if (!(principal instanceof Principal.Admin)) {
+            throw new SandboxException(new Failure.NotAllowed("this needs an admin key"));
+        }
+        return principal;
+    }
+
+    private Sandbox find(String id, Principal principal) {
+        if (!SandboxId.isWellFormed(id)) {
+            throw unknown(id);
+        }
+        var sandbox = new SandboxId(id);
+        // How one ended is told to those whose it was, and to nobody else.
+        return sandboxes.find(sandbox).orElseGet(() -> sandboxes.require(sandbox, principal::mayActFor));
+    }
+
+    private static Rights.Target target(Sandbox sandbox) {
+        var info = sandbox.info();
+        return new Rights.Target(info.id(), info.thread(), info.user());
+    }
+
+    private static SandboxException unknown(String id) {
+        String shown = id.length() <= SHOWN_ID ? id : id.substring(0, SHOWN_ID) + "…";
+        return new SandboxException(new Failure.NoSuchSandbox(shown, Optional.empty()));
+    }
+}
