@@ -1,19 +1,46 @@
 package dev.vivarium.cli;
 
 import dev.vivarium.json.Json;
-import dev.vivarium.json.ProblemJson;
 import dev.vivarium.model.Failure;
+import java.util.Optional;
 
-/// How a failure is told: on `err`, as a sentence or as the problem that the server would send.
-final class Complaint {
-    private Complaint() {}
+/// How a failure is told, on `err`: what went wrong and the next step, as lines for people or as one JSON object.
+record Complaint(String code, String message, Optional<String> hint, boolean retryable) {
+    private static final String RED = "\u001b[31m";
+    private static final String PLAIN = "\u001b[0m";
 
-    static void print(Terminal terminal, Failure failure, OutputOptions output) {
+    static Complaint of(Failure failure) {
+        boolean retryable = failure.owner() == Failure.Owner.CAPACITY || failure instanceof Failure.ServerUnreachable;
+        return new Complaint(failure.slug(), failure.sentence(), Hint.of(failure), retryable);
+    }
+
+    static Complaint usage(String message, String command) {
+        return new Complaint("usage", message, Optional.of(command + " --help shows how"), false);
+    }
+
+    static Complaint plain(String code, String message) {
+        return new Complaint(code, message, Optional.empty(), false);
+    }
+
+    void print(Terminal terminal, OutputOptions output) {
         if (output.isJson()) {
-            terminal.err().writeBytes(Json.bytes(out -> ProblemJson.write(out, failure)));
-            terminal.err().println();
-        } else {
-            terminal.err().println("viv: " + failure.sentence());
+            printJson(terminal);
+            return;
         }
+        boolean coloured = output.isColoured(terminal.env(), terminal.ttys().err());
+        terminal.err().println((coloured ? RED + "viv:" + PLAIN : "viv:") + " " + message);
+        hint.ifPresent(next -> terminal.err().println("  " + next));
+    }
+
+    void printJson(Terminal terminal) {
+        terminal.err().writeBytes(Json.bytes(out -> {
+            out.writeObjectPropertyStart("error");
+            out.writeStringProperty("code", code);
+            out.writeStringProperty("message", message);
+            hint.ifPresent(next -> out.writeStringProperty("hint", next));
+            out.writeBooleanProperty("retryable", retryable);
+            out.writeEndObject();
+        }));
+        terminal.err().println();
     }
 }

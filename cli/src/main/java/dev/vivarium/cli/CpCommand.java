@@ -27,9 +27,6 @@ final class CpCommand implements Callable<Integer> {
     private ServerOptions server = new ServerOptions();
 
     @Mixin
-    private UserOptions users = new UserOptions();
-
-    @Mixin
     private OutputOptions output = new OutputOptions();
 
     @Parameters(index = "0", paramLabel = "FROM")
@@ -44,7 +41,7 @@ final class CpCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        try (var client = server.client(terminal.env())) {
+        try (var client = server.client(terminal)) {
             switch (from) {
                 case Place.Here source when to instanceof Place.Inside target -> upload(client, source, target);
                 case Place.Inside source when to instanceof Place.Here target -> download(client, source, target);
@@ -57,7 +54,7 @@ final class CpCommand implements Callable<Integer> {
     }
 
     private void upload(SandboxClient client, Place.Here source, Place.Inside target) {
-        var box = client.sandbox(users.user(terminal.env()), target.thread());
+        var box = client.sandbox(server.account(terminal).user(), target.thread());
         var entry = source.isStandard()
                 ? box.upload(target.path(), terminal.in())
                 : box.upload(Path.of(source.path()), target.nameFor(source));

@@ -37,9 +37,6 @@ final class ExecCommand implements Callable<Integer> {
     private ServerOptions server = new ServerOptions();
 
     @Mixin
-    private UserOptions users = new UserOptions();
-
-    @Mixin
     private OutputOptions output = new OutputOptions();
 
     @Option(names = "--timeout", paramLabel = "TIME", description = "Kill it after this long, e.g. 90s, 10m (1h).")
@@ -72,13 +69,13 @@ final class ExecCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        try (var client = server.client(terminal.env())) {
-            Sandbox box = client.sandbox(users.user(terminal.env()), thread);
+        try (var client = server.client(terminal)) {
+            Sandbox box = client.sandbox(server.account(terminal).user(), thread);
             try (Run run = box.start(script(), options())) {
                 return follow(run);
             }
         } catch (SandboxException e) {
-            Complaint.print(terminal, e.failure(), output);
+            Complaint.of(e.failure()).print(terminal, output);
             return ExitCode.EXEC_FAILED;
         }
     }

@@ -12,6 +12,7 @@ final class ExitCode {
     static final int CONFLICT = 6;
     static final int UNREACHABLE = 8;
     static final int NO_ROOM = 9;
+    static final int INTERRUPTED = 130;
 
     /// `viv exec` itself failed; any other number of `exec` is the command's own.
     static final int EXEC_FAILED = 125;

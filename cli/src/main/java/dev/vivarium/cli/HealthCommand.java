@@ -1,5 +1,9 @@
 package dev.vivarium.cli;
 
+import dev.vivarium.cli.remote.Http;
+import dev.vivarium.cli.remote.Reply;
+import dev.vivarium.json.JsonFields;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -21,28 +25,38 @@ final class HealthCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        try (var admin = server.anonymous(terminal.env())) {
-            var health = admin.health();
-            if (output.isJson()) {
-                terminal.json(out -> {
-                    out.writeStringProperty("status", health.status());
-                    out.writeStringProperty("version", health.version());
-                    out.writeStringProperty("provider", health.provider());
-                    out.writeNumberProperty("pool_available", health.poolReady());
-                    out.writeNumberProperty("active_sessions", health.activeSandboxes());
-                    out.writeNumberProperty("uptime_seconds", health.uptime().toSeconds());
-                    out.writeObjectPropertyStart("failing");
-                    health.failing().forEach(out::writeStringProperty);
-                    out.writeEndObject();
-                });
-            } else {
-                terminal.out()
-                        .println(health.status() + ": version " + health.version() + ", " + health.provider() + ", "
-                                + health.activeSandboxes() + " active, " + health.poolReady() + " ready, up "
-                                + health.uptime().toSeconds() + " s");
-                health.failing().forEach((part, why) -> terminal.err().println("viv: " + part + ": " + why));
-            }
-            return health.isHealthy() ? 0 : ExitCode.FAILURE;
+        var account = server.account(terminal);
+        var http = new Http(account.server(), account.key().orElse("none"));
+        try (Reply reply = http.send("GET", "/health", Map.of(), Http.Body.none())) {
+            // A server that is unwell still says how, with a status of 503.
+            JsonFields health = reply.decode(fields -> fields);
+            Map<String, String> failing =
+                    health.optionalObject("failing").map(JsonFields::strings).orElse(Map.of());
+            print(health, failing);
+            return failing.isEmpty() ? 0 : ExitCode.FAILURE;
         }
+    }
+
+    private void print(JsonFields health, Map<String, String> failing) {
+        String provider = health.object("provider").string("name");
+        if (output.isJson()) {
+            terminal.json(out -> {
+                out.writeStringProperty("status", health.string("status"));
+                out.writeStringProperty("version", health.string("version"));
+                out.writeStringProperty("provider", provider);
+                out.writeNumberProperty("pool_available", health.integer("pool_available"));
+                out.writeNumberProperty("active_sessions", health.integer("active_sessions"));
+                out.writeNumberProperty("uptime_seconds", health.integer("uptime_seconds"));
+                out.writeObjectPropertyStart("failing");
+                failing.forEach(out::writeStringProperty);
+                out.writeEndObject();
+            });
+            return;
+        }
+        terminal.out()
+                .println(health.string("status") + ": version " + health.string("version") + ", " + provider + ", "
+                        + health.integer("active_sessions") + " active, " + health.integer("pool_available")
+                        + " ready, up " + health.integer("uptime_seconds") + " s");
+        failing.forEach((part, why) -> terminal.note(part + ": " + why));
     }
 }

@@ -1,5 +1,6 @@
 package dev.vivarium.cli;
 
+import dev.vivarium.json.JsonFields;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -25,19 +26,19 @@ final class KeysIssueCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        try (var admin = server.admin(terminal.env())) {
-            var issued = admin.issueKey(user);
-            if (output.isJson()) {
-                terminal.json(out -> {
-                    out.writeStringProperty("key_id", issued.id());
-                    out.writeStringProperty("user_id", issued.user().value());
-                    out.writeStringProperty("key", issued.key());
-                });
-            } else {
-                terminal.out().println(issued.key());
-                terminal.err().println("key " + issued.id() + " of " + issued.user() + "; it is not shown again");
-            }
-            return 0;
+        JsonFields issued = server.http(terminal)
+                .post("/admin/keys", out -> out.writeStringProperty("user_id", user), fields -> fields);
+        if (output.isJson()) {
+            terminal.json(out -> {
+                out.writeStringProperty("key_id", issued.string("key_id"));
+                out.writeStringProperty("user_id", issued.string("user_id"));
+                out.writeStringProperty("key", issued.string("key"));
+            });
+        } else {
+            terminal.out().println(issued.string("key"));
+            terminal.note(
+                    "key " + issued.string("key_id") + " of " + issued.string("user_id") + "; it is not shown again");
         }
+        return 0;
     }
 }

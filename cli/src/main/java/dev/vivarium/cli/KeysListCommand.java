@@ -1,7 +1,8 @@
 package dev.vivarium.cli;
 
 import dev.vivarium.json.Json;
-import dev.vivarium.sdk.AdminClient.KeyInfo;
+import dev.vivarium.json.JsonFields;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -23,21 +24,22 @@ final class KeysListCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        try (var admin = server.admin(terminal.env())) {
-            admin.keys().forEach(this::print);
+        List<JsonFields> keys = server.http(terminal).get("/admin/keys", fields -> fields.objects("keys"));
+        if (output.isJson()) {
+            keys.forEach(this::print);
             return 0;
         }
+        var table = new Table(terminal, output, "KEY", "CREATED", "USER");
+        keys.forEach(key -> table.row(key.string("key_id"), table.time(key.time("created_at")), key.string("user_id")));
+        table.print();
+        return 0;
     }
 
-    private void print(KeyInfo key) {
-        if (output.isJson()) {
-            terminal.json(out -> {
-                out.writeStringProperty("key_id", key.id());
-                out.writeStringProperty("user_id", key.user().value());
-                Json.time(out, "created_at", key.createdAt());
-            });
-        } else {
-            terminal.out().println(key.id() + "  " + key.createdAt() + "  " + key.user());
-        }
+    private void print(JsonFields key) {
+        terminal.json(out -> {
+            out.writeStringProperty("key_id", key.string("key_id"));
+            out.writeStringProperty("user_id", key.string("user_id"));
+            Json.time(out, "created_at", key.time("created_at"));
+        });
     }
 }

@@ -1,5 +1,6 @@
 package dev.vivarium.cli;
 
+import dev.vivarium.cli.remote.Http;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -25,15 +26,13 @@ final class KeysRevokeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        try (var admin = server.admin(terminal.env())) {
-            admin.revokeKey(keyId);
-            if (output.isJson()) {
-                terminal.json(out -> {
-                    out.writeStringProperty("key_id", keyId);
-                    out.writeStringProperty("status", "revoked");
-                });
-            }
-            return 0;
+        server.http(terminal).delete("/admin/keys/" + Http.segment(keyId));
+        if (output.isJson()) {
+            terminal.json(out -> {
+                out.writeStringProperty("key_id", keyId);
+                out.writeStringProperty("status", "revoked");
+            });
         }
+        return 0;
     }
 }

@@ -29,22 +29,19 @@ final class LsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        try (var client = server.client(terminal.env())) {
+        try (var client = server.client(terminal)) {
             Sandbox box = Threads.require(client, thread);
             Listing listing = box.list();
             if (output.isJson()) {
                 terminal.json(out -> FileJson.write(out, box.id(), listing, FileJson.Directories.SHOWN));
-            } else {
-                listing.entries().forEach(this::print);
+                return 0;
             }
+            var table = new Table(terminal, output, "MODE", "SIZE", "CHANGED", "NAME");
+            for (FileEntry entry : listing.entries()) {
+                table.row(entry.permissions(), Long.toString(entry.size()), table.time(entry.modified()), entry.name());
+            }
+            table.print();
             return 0;
         }
-    }
-
-    private void print(FileEntry entry) {
-        String size = Long.toString(entry.size());
-        terminal.out()
-                .println(entry.permissions() + " ".repeat(Math.max(1, 13 - size.length())) + size + "  "
-                        + entry.modified() + "  " + entry.name());
     }
 }

@@ -3,21 +3,19 @@ package dev.vivarium.cli;
 import dev.vivarium.model.SandboxException;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.NoSuchFileException;
-import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.function.Supplier;
+import java.util.Arrays;
+import java.util.concurrent.CancellationException;
 import picocli.CommandLine;
-import picocli.CommandLine.HelpCommand;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
 
-/// Where `viv` begins.
-///
-/// To add a command: 1. a class in a file of its own, with `--json`; 2. a line in [#commands].
+/// Where `viv` begins. The commands are listed in [Commands].
 public final class Main {
     private final Terminal terminal;
 
@@ -25,11 +23,18 @@ public final class Main {
         this.terminal = terminal;
     }
 
-    public static void main(String[] args) {
+    public static void main(String[] args) throws IOException {
+        if (args.length == 1 && args[0].equals("--version")) {
+            // Before anything else is loaded: scripts ask this in every run.
+            new FileOutputStream(FileDescriptor.out)
+                    .write(("viv " + Version.current() + "\n").getBytes(StandardCharsets.UTF_8));
+            Runtime.getRuntime().halt(0);
+        }
         // The streams as they are: the JDK's own would guess an encoding and check for errors on every byte.
         var out = new PrintStream(new FileOutputStream(FileDescriptor.out), false, StandardCharsets.UTF_8);
         var err = new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
-        int code = new Main(new Terminal(System.in, out, err, System.getenv())).run(args);
+        var terminal = new Terminal(System.in, out, err, System.getenv(), Terminal.Ttys.found());
+        int code = new Main(terminal).run(args);
         out.flush();
         System.exit(code);
     }
@@ -41,55 +46,49 @@ public final class Main {
         return line.execute(args);
     }
 
-    /// Only the command that was asked for is built, because reading all their annotations takes longer than most
-    /// of them run.
     CommandLine commandLine(String wanted) {
-        var root = new CommandLine(new Viv());
-        Map<String, Supplier<CommandLine>> commands = commands();
-        var chosen = commands.get(wanted);
-        if (chosen == null) {
-            commands.forEach((name, command) -> root.addSubcommand(name, command.get()));
-            root.addSubcommand("help", new HelpCommand());
-        } else {
-            root.addSubcommand(wanted, chosen.get());
-        }
-        root.registerConverter(Duration.class, new Times());
-        root.registerConverter(Place.class, Place::of);
-        root.setExecutionExceptionHandler((failure, command, _) -> complain(failure, command));
-        root.setAbbreviatedOptionsAllowed(false);
+        CommandLine root = new Commands(terminal).line(wanted);
+        root.setExecutionExceptionHandler((failure, command, _) -> complain(failure, output(command)));
+        root.setParameterExceptionHandler(this::misused);
         return root;
     }
 
-    private Map<String, Supplier<CommandLine>> commands() {
-        var commands = new LinkedHashMap<String, Supplier<CommandLine>>();
-        commands.put("exec", () -> new CommandLine(new ExecCommand(terminal)));
-        commands.put("ls", () -> new CommandLine(new LsCommand(terminal)));
-        commands.put("cp", () -> new CommandLine(new CpCommand(terminal)));
-        commands.put("keys", this::keys);
-        commands.put("health", () -> new CommandLine(new HealthCommand(terminal)));
-        commands.put("version", () -> new CommandLine(new VersionCommand(terminal)));
-        return commands;
+    private int misused(ParameterException failure, String[] args) {
+        CommandLine command = failure.getCommandLine();
+        String name = command.getCommandSpec().qualifiedName();
+        var complaint = Complaint.usage(String.valueOf(failure.getMessage()), name);
+        if (Arrays.asList(args).contains("--json")) {
+            complaint.printJson(terminal);
+        } else {
+            complaint.print(terminal, new OutputOptions());
+            if (args.length == 0) {
+                command.usage(terminal.err());
+            } else if (failure instanceof UnmatchedArgumentException unmatched) {
+                UnmatchedArgumentException.printSuggestions(unmatched, terminal.err());
+            }
+        }
+        return ExitCode.USAGE;
     }
 
-    private CommandLine keys() {
-        return new CommandLine(new KeysCommand())
-                .addSubcommand(new KeysIssueCommand(terminal))
-                .addSubcommand(new KeysListCommand(terminal))
-                .addSubcommand(new KeysRevokeCommand(terminal));
-    }
-
-    private int complain(Exception failure, CommandLine command) throws Exception {
-        return switch (failure) {
+    private int complain(Exception failure, OutputOptions output) {
+        switch (failure) {
             case SandboxException e -> {
-                Complaint.print(terminal, e.failure(), output(command));
-                yield ExitCode.of(e.failure());
+                Complaint.of(e.failure()).print(terminal, output);
+                return ExitCode.of(e.failure());
             }
-            case UncheckedIOException e -> {
-                terminal.err().println("viv: " + said(e));
-                yield ExitCode.FAILURE;
+            case UncheckedIOException e -> Complaint.plain("io", said(e)).print(terminal, output);
+            case CancellationException _ -> {
+                return ExitCode.INTERRUPTED;
             }
-            default -> throw failure;
-        };
+            default -> {
+                Complaint.plain("bug", "this should not have happened: " + failure)
+                        .print(terminal, output);
+                if (terminal.env().containsKey("VIV_DEBUG")) {
+                    failure.printStackTrace(terminal.err());
+                }
+            }
+        }
+        return ExitCode.FAILURE;
     }
 
     private static String said(UncheckedIOException failure) {

@@ -1,12 +1,15 @@
 package dev.vivarium.cli;
 
+import dev.vivarium.cli.remote.Http;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
-import dev.vivarium.sdk.AdminClient;
 import dev.vivarium.sdk.SandboxClient;
-import dev.vivarium.sdk.http.RemoteConfig;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -15,64 +18,112 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/// Which server, as whom. An option wins over the environment, which wins over what the server wrote on this machine.
+/// Which server, as whom. An option wins over the environment, which wins over the profile, which wins over what a
+/// server wrote on this machine. There is no option for the key itself: every user of the machine can see options.
 final class ServerOptions {
-    private static final String DEFAULT_SERVER = "http://127.0.0.1:8000";
+    static final String DEFAULT_SERVER = "http://127.0.0.1:8000";
 
     private static final Set<String> HERE = Set.of("127.0.0.1", "localhost", "[::1]");
 
     @Option(
             names = "--server",
             paramLabel = "URL",
-            description = "The server (VIV_SERVER; else " + DEFAULT_SERVER + ").")
+            description = "The server (VIV_SERVER; else the profile's; else " + DEFAULT_SERVER + ").")
     private @Nullable String server;
 
     @Option(
-            names = "--key",
-            paramLabel = "KEY",
-            description = "The API key (VIV_API_KEY; else the one in $VIV_HOME/credentials). Others on this machine can"
-                    + " see options: prefer the environment.")
-    private @Nullable String key;
+            names = "--profile",
+            paramLabel = "NAME",
+            description = "A profile of ~/.config/viv/config.toml (VIV_PROFILE; else the one the file chooses).")
+    private @Nullable String profile;
 
-    SandboxClient client(Map<String, String> env) {
-        return SandboxClient.remote(config(env));
+    @Option(
+            names = "--user",
+            paramLabel = "USER",
+            description = "Whose thread it is, if it is new (VIV_USER; else the profile's; else your login name).")
+    private @Nullable String user;
+
+    @Option(
+            names = "--key-stdin",
+            description = "Read the API key from the first line of standard input (else VIV_API_KEY, the profile's, or"
+                    + " $VIV_HOME/credentials for a server on this machine).")
+    private boolean keyFromInput;
+
+    Account account(Terminal terminal) {
+        Map<String, String> env = terminal.env();
+        Profiles profiles = Profiles.of(env);
+        String name = given(profile, env, "VIV_PROFILE").orElse(profiles.chosen());
+        Map<String, String> chosen = profiles.require(name);
+        URI address = address(given(server, env, "VIV_SERVER")
+                .or(() -> Optional.ofNullable(chosen.get("server")))
+                .orElse(DEFAULT_SERVER));
+        String who = given(user, env, "VIV_USER")
+                .or(() -> Optional.ofNullable(chosen.get("user")))
+                .orElseGet(() -> System.getProperty("user.name"));
+        return new Account(name, address, key(terminal, profiles, chosen, address), who, missingKey(env));
     }
 
-    AdminClient admin(Map<String, String> env) {
-        return AdminClient.remote(config(env));
+    Http http(Account account) {
+        return new Http(account.server(), account.requireKey());
     }
 
-    /// Without a key, for what is open to all.
-    AdminClient anonymous(Map<String, String> env) {
-        return AdminClient.remote(RemoteConfig.of(server(env), key(env).orElse("none")));
+    SandboxClient client(Terminal terminal) {
+        var account = account(terminal);
+        return SandboxClient.remote(account.server(), account.requireKey());
     }
 
-    private RemoteConfig config(Map<String, String> env) {
-        return RemoteConfig.of(server(env), key(env).orElseThrow(() -> noKey(env)));
+    Http http(Terminal terminal) {
+        return http(account(terminal));
     }
 
-    private URI server(Map<String, String> env) {
-        String address = given(server, env, "VIV_SERVER").orElse(DEFAULT_SERVER);
-        try {
-            return URI.create(address);
-        } catch (IllegalArgumentException e) {
-            throw new SandboxException(
-                    new Failure.InvalidRequest("--server", "must be an address like " + DEFAULT_SERVER), e);
+    /// A profile's key is for the profile's server, and what a server on this machine wrote is for that server:
+    /// neither ever goes to another one.
+    private Optional<String> key(Terminal terminal, Profiles profiles, Map<String, String> chosen, URI address) {
+        if (keyFromInput) {
+            return Optional.of(firstLine(terminal.in()));
         }
+        Optional<String> given = Optional.ofNullable(terminal.env().get("VIV_API_KEY"));
+        if (given.isPresent()) {
+            return given;
+        }
+        boolean isProfiles =
+                address(chosen.getOrDefault("server", DEFAULT_SERVER)).equals(address);
+        Optional<String> fromProfile = isProfiles ? profiles.key(chosen) : Optional.empty();
+        return fromProfile.or(() -> isHere(address) ? written(credentials(terminal.env())) : Optional.empty());
     }
 
-    /// What a server on this machine wrote here is for that server alone: it never goes to another one.
-    private Optional<String> key(Map<String, String> env) {
-        return given(key, env, "VIV_API_KEY")
-                .or(() -> isHere(server(env)) ? written(credentials(env)) : Optional.empty());
-    }
-
-    private static boolean isHere(URI server) {
+    static boolean isHere(URI server) {
         return HERE.contains(String.valueOf(server.getHost()));
+    }
+
+    private static URI address(String text) {
+        try {
+            URI address = URI.create(text.replaceAll("/+$", ""));
+            if (address.getHost() != null && String.valueOf(address.getScheme()).startsWith("http")) {
+                return address;
+            }
+        } catch (IllegalArgumentException _) {
+            // Said below.
+        }
+        throw new SandboxException(
+                new Failure.InvalidRequest("the server's address '" + text + "'", "must be like " + DEFAULT_SERVER));
     }
 
     private static Optional<String> given(@Nullable String option, Map<String, String> env, String variable) {
         return Optional.ofNullable(option).or(() -> Optional.ofNullable(env.get(variable)));
+    }
+
+    /// Byte by byte, because the rest of the input is somebody else's.
+    private static String firstLine(InputStream in) {
+        var line = new ByteArrayOutputStream();
+        try {
+            for (int b = in.read(); b >= 0 && b != '\n'; b = in.read()) {
+                line.write(b);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return line.toString(StandardCharsets.UTF_8).strip();
     }
 
     private static Optional<String> written(Path file) {
@@ -89,8 +140,8 @@ final class ServerOptions {
         return directory.resolve("credentials");
     }
 
-    private static SandboxException noKey(Map<String, String> env) {
-        return new SandboxException(new Failure.NotAuthenticated(
-                "no API key: set VIV_API_KEY or give --key (" + credentials(env) + " is not there or not readable)"));
+    private static String missingKey(Map<String, String> env) {
+        return "no API key: VIV_API_KEY is not set, " + Profiles.file(env) + " has none for this server, and "
+                + credentials(env) + " is not for it, not there or not readable";
     }
 }

@@ -9,15 +9,17 @@ import picocli.CommandLine.Spec;
 /// The command above all others.
 @Command(
         name = "viv",
-        description = "Sandboxes for AI agents: run commands and move files, thread by thread.",
+        description = "Sandboxes for AI agents, and for the people who work in them too.",
         synopsisSubcommandLabel = "COMMAND",
+        versionProvider = Version.Provider.class,
         footer = {
             "",
             "viv serve starts a server, viv image prepares root file systems.",
             "",
             "Returns 0 if all is well, 1 for a failure, 2 for wrong use, 3 not found,",
-            "4 no or wrong key, 5 not allowed, 6 in the wrong state, 8 server unreachable,",
-            "9 no room."
+            "4 no or wrong key, 5 not allowed, 6 conflict or wrong state, 8 server",
+            "unreachable, 9 no room, 124 too slow, 125 viv itself failed in exec,",
+            "130 interrupted; exec and shell otherwise return the command's own."
         })
 final class Viv implements Runnable {
     @Option(
@@ -26,6 +28,13 @@ final class Viv implements Runnable {
             description = "Print this.")
     @SuppressWarnings("UnusedVariable") // Read by picocli.
     private boolean help;
+
+    @Option(
+            names = {"-V", "--version"},
+            versionHelp = true,
+            description = "Print the version.")
+    @SuppressWarnings("UnusedVariable") // Read by picocli.
+    private boolean version;
 
     @Spec
     @SuppressWarnings("NullAway.Init") // Set by picocli.

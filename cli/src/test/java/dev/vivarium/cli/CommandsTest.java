@@ -10,8 +10,10 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -83,7 +85,7 @@ class CommandsTest {
 
         assertThat(viv("cp", file.toString(), thread + ":in/")).isZero();
         assertThat(viv("ls", thread)).isZero();
-        assertThat(out()).contains("-rw-r--r--").contains(" 9  ").contains("in/data.txt");
+        assertThat(out()).contains("-rw-r--r--").contains("\t9\t").contains("in/data.txt");
         assertThat(viv(
                         "cp",
                         thread + ":in/data.txt",
@@ -106,14 +108,16 @@ class CommandsTest {
     @Test
     void whatIsNotThereHasACodeOfItsOwn() {
         assertThat(viv("ls", thread)).isEqualTo(ExitCode.NOT_FOUND);
-        assertThat(err()).isEqualTo("viv: No active session found for thread_id\n");
+        assertThat(err())
+                .startsWith("viv: No active session found for thread_id\n")
+                .contains("viv threads");
         viv("exec", thread, "--", "true");
         assertThat(viv("cp", thread + ":no-such-file", "-")).isEqualTo(ExitCode.NOT_FOUND);
         assertThat(viv("cp", scratch.resolve("missing").toString(), thread + ":"))
                 .isEqualTo(ExitCode.FAILURE);
         assertThat(err()).contains("missing: no such file");
         assertThat(viv("cp", "a", "b")).isEqualTo(ExitCode.USAGE);
-        assertThat(viv("ls", thread, "--key", "wrong-key-of-nobody")).isEqualTo(ExitCode.NOT_SIGNED_IN);
+        assertThat(as("wrong-key-of-nobody", "ls", thread)).isEqualTo(ExitCode.NOT_SIGNED_IN);
     }
 
     @Test
@@ -123,10 +127,10 @@ class CommandsTest {
         out.reset();
         assertThat(viv("keys", "list")).isZero();
         assertThat(out()).contains(issued.string("key_id")).contains("carol").doesNotContain(issued.string("key"));
-        assertThat(viv("health", "--key", issued.string("key"))).isZero();
-        assertThat(viv("keys", "list", "--key", issued.string("key"))).isEqualTo(ExitCode.DENIED);
+        assertThat(as(issued.string("key"), "health")).isZero();
+        assertThat(as(issued.string("key"), "keys", "list")).isEqualTo(ExitCode.DENIED);
         assertThat(viv("keys", "revoke", issued.string("key_id"))).isZero();
-        assertThat(viv("ls", thread, "--key", issued.string("key"))).isEqualTo(ExitCode.NOT_SIGNED_IN);
+        assertThat(as(issued.string("key"), "ls", thread)).isEqualTo(ExitCode.NOT_SIGNED_IN);
         assertThat(viv("keys", "revoke", issued.string("key_id"))).isEqualTo(ExitCode.NOT_FOUND);
     }
 
@@ -143,8 +147,56 @@ class CommandsTest {
         assertThat(out()).startsWith("healthy: version ");
     }
 
+    @Test
+    void theKeyCanComeFromStandardInput() {
+        input = server.adminKey() + "\nthe rest";
+        var env = Map.of("VIV_SERVER", server.uri().toString());
+        assertThat(main(env).run("keys", "list", "--key-stdin")).isZero();
+        assertThat(out()).isEqualTo("KEY\tCREATED\tUSER\n");
+    }
+
+    @Test
+    void theKeyCanComeFromAProfile() throws Exception {
+        Path file = Files.writeString(
+                scratch.resolve("config.toml"),
+                "profile = \"here\"\n[profile.here]\nserver = \"" + server.uri() + "\"\nkey = \"" + server.adminKey()
+                        + "\"\nuser = \"alice\" # me\n");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        var env = Map.of("VIV_CONFIG_FILE", file.toString());
+        assertThat(main(env).run("exec", thread, "--", "true")).isZero();
+
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
+        assertThat(main(env).run("exec", thread, "--", "true")).isEqualTo(ExitCode.EXEC_FAILED);
+        assertThat(err()).contains("chmod 600").doesNotContain(server.adminKey());
+    }
+
+    @Test
+    void theDoctorFindsAServerItsIsolationAndAGoodKey() {
+        assertThat(viv("doctor", "--json")).isZero();
+        var found = out().lines()
+                .map(Json::answer)
+                .collect(Collectors.toMap(finding -> finding.string("check"), finding -> finding.string("verdict")));
+        assertThat(found)
+                .containsEntry("server", "ok")
+                .containsEntry("clock", "ok")
+                .containsEntry("version", "ok")
+                .containsEntry("isolation", "warn")
+                .containsEntry("key", "ok")
+                .containsKeys("disks", "cgroups", "start-up");
+    }
+
+    @Test
+    void theDoctorFindsABadKey() {
+        assertThat(as("wrong-key-of-nobody", "doctor")).isEqualTo(ExitCode.FAILURE);
+        assertThat(out()).contains("fail  key").contains("viv keys issue");
+    }
+
     private int viv(String... args) {
-        var env = Map.of("VIV_SERVER", server.uri().toString(), "VIV_API_KEY", server.adminKey(), "VIV_USER", "alice");
+        return as(server.adminKey(), args);
+    }
+
+    private int as(String key, String... args) {
+        var env = Map.of("VIV_SERVER", server.uri().toString(), "VIV_API_KEY", key, "VIV_USER", "alice");
         return main(env).run(args);
     }
 

@@ -2,6 +2,7 @@ package dev.vivarium.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.vivarium.json.Json;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.PrintStream;
@@ -29,6 +30,14 @@ class MainTest {
         visit(viv(Map.of()).commandLine(""), silent);
 
         assertThat(silent).containsExactlyInAnyOrder("viv", "keys", "help");
+    }
+
+    @Test
+    void everyCommandIsInTheReference() throws Exception {
+        String reference = Files.readString(Path.of("../docs/reference/cli.md"));
+        assertThat(viv(Map.of()).commandLine("").getSubcommands().keySet())
+                .filteredOn(name -> !name.equals("help"))
+                .allSatisfy(name -> assertThat(reference).contains("### viv " + name + "\n"));
     }
 
     @Test
@@ -72,7 +81,39 @@ class MainTest {
         assertThat(viv(env).run("health")).isEqualTo(ExitCode.UNREACHABLE);
         assertThat(viv(env).run("exec", "t1", "--", "ls", "-l")).isEqualTo(ExitCode.EXEC_FAILED);
         assertThat(viv(env).run("ls", "t1", "--json")).isEqualTo(ExitCode.UNREACHABLE);
-        assertThat(err()).contains("urn:vivarium:problem:server-unreachable");
+        assertThat(err().lines().toList().getLast())
+                .startsWith("{\"error\":{\"code\":\"server-unreachable\"")
+                .contains("\"hint\"", "\"retryable\":true");
+    }
+
+    @Test
+    void wrongUseIsToldWithTheNextStepAndAsJsonIfAsked() {
+        assertThat(viv(Map.of()).run("exce", "t1")).isEqualTo(ExitCode.USAGE);
+        assertThat(err()).contains("Did you mean").contains("exec");
+        err.reset();
+        assertThat(viv(Map.of()).run("ls", "--json")).isEqualTo(ExitCode.USAGE);
+        assertThat(Json.answer(err()).object("error").string("code")).isEqualTo("usage");
+    }
+
+    @Test
+    void keysAreNotTakenOnTheCommandLine() {
+        assertThat(viv(Map.of()).run("ls", "t1", "--key", "e2b_x")).isEqualTo(ExitCode.USAGE);
+    }
+
+    @Test
+    void aProfileThatIsNotThereIsNamed() {
+        var env = Map.of("VIV_CONFIG_FILE", home.resolve("none.toml").toString());
+        assertThat(viv(env).run("ls", "t1", "--profile", "work")).isEqualTo(ExitCode.USAGE);
+        assertThat(err()).contains("'work' is not in");
+    }
+
+    @Test
+    void aKeyOfAProfileStaysWithItsServer() throws Exception {
+        Path file = Files.writeString(
+                home.resolve("config.toml"), "[profile.default]\nserver='http://one.example'\nkey-file='/nowhere'\n");
+        int code = viv(Map.of("VIV_CONFIG_FILE", file.toString())).run("ls", "t1", "--server", "http://two.example");
+        assertThat(code).isEqualTo(ExitCode.NOT_SIGNED_IN);
+        assertThat(err()).contains("no API key");
     }
 
     @Test

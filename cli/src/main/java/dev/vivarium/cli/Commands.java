@@ -1,0 +1,57 @@
+package dev.vivarium.cli;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Supplier;
+import picocli.CommandLine;
+import picocli.CommandLine.HelpCommand;
+
+/// Every command. To add one: 1. a class in a file of its own, with `--json`; 2. a line in [#all]; 3. a section in
+/// `docs/reference/cli.md`, which a test compares with this list.
+final class Commands {
+    private final Terminal terminal;
+
+    Commands(Terminal terminal) {
+        this.terminal = terminal;
+    }
+
+    /// Only the command that was asked for is built, because reading all their annotations takes longer than most
+    /// of them run. For a name that is none, all are built: for help, and to suggest one.
+    CommandLine line(String wanted) {
+        var root = new CommandLine(new Viv());
+        Map<String, Supplier<CommandLine>> all = all();
+        var chosen = all.get(wanted);
+        if (chosen == null) {
+            all.forEach((name, command) -> root.addSubcommand(name, command.get()));
+            root.addSubcommand("help", new HelpCommand());
+        } else {
+            root.addSubcommand(wanted, chosen.get());
+        }
+        root.registerConverter(Duration.class, new Times());
+        root.registerConverter(Place.class, Place::of);
+        root.setCaseInsensitiveEnumValuesAllowed(true);
+        root.setAbbreviatedOptionsAllowed(false);
+        return root;
+    }
+
+    private Map<String, Supplier<CommandLine>> all() {
+        var commands = new LinkedHashMap<String, Supplier<CommandLine>>();
+        commands.put("exec", () -> new CommandLine(new ExecCommand(terminal)));
+        commands.put("ls", () -> new CommandLine(new LsCommand(terminal)));
+        commands.put("cp", () -> new CommandLine(new CpCommand(terminal)));
+        commands.put("keys", this::keys);
+        commands.put("health", () -> new CommandLine(new HealthCommand(terminal)));
+        commands.put("doctor", () -> new CommandLine(new DoctorCommand(terminal)));
+        commands.put("completion", () -> new CommandLine(new CompletionCommand(terminal)));
+        commands.put("version", () -> new CommandLine(new VersionCommand(terminal)));
+        return commands;
+    }
+
+    private CommandLine keys() {
+        return new CommandLine(new KeysCommand())
+                .addSubcommand(new KeysIssueCommand(terminal))
+                .addSubcommand(new KeysListCommand(terminal))
+                .addSubcommand(new KeysRevokeCommand(terminal));
+    }
+}

@@ -1,0 +1,138 @@
+package dev.vivarium.cli;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.OptionSpec;
+
+/// The words that can follow each command, as a script for a shell. Made from the command model, so that it cannot be
+/// behind it. Immutable.
+///
+/// @param words for each command, by its names joined with spaces, what may follow: subcommands first, then options
+record Completion(Map<String, List<Word>> words) {
+    /// The shells we write for.
+    enum Shell {
+        BASH,
+        ZSH,
+        FISH;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /// One word and what it does.
+    record Word(String text, String about) {
+        boolean isOption() {
+            return text.startsWith("-");
+        }
+    }
+
+    /// What the launcher knows beside our own commands.
+    private static final List<Word> SERVERS = List.of(
+            new Word("serve", "Start a server."),
+            new Word("image", "Prepare root file systems."),
+            new Word("purge", "Remove everything a server keeps."));
+
+    static Completion of(CommandLine root) {
+        var words = new TreeMap<String, List<Word>>();
+        collect("", root, words);
+        words.computeIfPresent("", (_, following) -> {
+            following.addAll(0, SERVERS);
+            return following;
+        });
+        return new Completion(words);
+    }
+
+    private static void collect(String path, CommandLine command, Map<String, List<Word>> words) {
+        var here = new ArrayList<Word>();
+        words.put(path, here);
+        command.getSubcommands().forEach((name, sub) -> {
+            here.add(new Word(name, about(sub.getCommandSpec().usageMessage().description())));
+            collect(path.isEmpty() ? name : path + " " + name, sub, words);
+        });
+        for (OptionSpec option : command.getCommandSpec().options()) {
+            here.add(new Word(option.longestName(), about(option.description())));
+        }
+    }
+
+    private static String about(String[] lines) {
+        return lines.length == 0 ? "" : lines[0].replaceAll("[\\[\\]:'\"`$\\\\]", "");
+    }
+
+    String script(Shell shell) {
+        return switch (shell) {
+            case BASH -> bash();
+            case ZSH -> zsh();
+            case FISH -> fish();
+        };
+    }
+
+    private String bash() {
+        var script = new StringBuilder("_viv() {\n    local path= word\n    COMPREPLY=()\n");
+        script.append("    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n        case \"$path $word\" in\n");
+        script.append("            ").append(steps("|")).append(") path=\"${path:+$path }$word\" ;;\n");
+        script.append("            *' --') return ;;\n        esac\n    done\n    case $path in\n");
+        words.forEach((path, following) -> script.append("        '")
+                .append(path)
+                .append("') set -- ")
+                .append(String.join(" ", following.stream().map(Word::text).toList()))
+                .append(" ;;\n"));
+        return script.append("    esac\n    local current=${COMP_WORDS[COMP_CWORD]}\n")
+                .append("    COMPREPLY=($(compgen -W \"$*\" -- \"$current\"))\n")
+                .append("    ((${#COMPREPLY[@]})) || COMPREPLY=($(compgen -f -- \"$current\"))\n}\n")
+                .append("complete -F _viv viv\n")
+                .toString();
+    }
+
+    /// The pairs of a command and a word that lead to a longer command.
+    private String steps(String separator) {
+        var steps = new ArrayList<String>();
+        for (String path : words.keySet()) {
+            if (!path.isEmpty()) {
+                int last = path.lastIndexOf(' ');
+                steps.add("'" + (last < 0 ? " " + path : path) + "'");
+            }
+        }
+        return String.join(separator, steps);
+    }
+
+    private String zsh() {
+        var script = new StringBuilder("#compdef viv\n_viv() {\n    local path= word\n    local -a next\n");
+        script.append("    for word in \"${(@)words[2,CURRENT-1]}\"; do\n        case \"$path $word\" in\n");
+        script.append("            ").append(steps("|")).append(") path=\"${path:+$path }$word\" ;;\n");
+        script.append("            *' --') _files; return ;;\n        esac\n    done\n    case $path in\n");
+        words.forEach((path, following) -> {
+            script.append("        '").append(path).append("') next=(");
+            following.forEach(word -> script.append("'")
+                    .append(word.text())
+                    .append(word.about().isEmpty() ? "" : ":" + word.about())
+                    .append("' "));
+            script.append(") ;;\n");
+        });
+        return script.append("    esac\n    _describe viv next || _files\n}\n_viv \"$@\"\n")
+                .toString();
+    }
+
+    private String fish() {
+        var script = new StringBuilder();
+        words.forEach((path, following) -> {
+            String when = path.isEmpty() ? "__fish_use_subcommand" : seen(path);
+            for (Word word : following) {
+                script.append("complete -c viv -n '").append(when).append("' ");
+                script.append(word.isOption() ? "-" + (word.text().startsWith("--") ? "l " : "s ") : "-f -a ");
+                script.append(word.text().replaceFirst("^-+", ""));
+                script.append(" -d '").append(word.about()).append("'\n");
+            }
+        });
+        return script.toString();
+    }
+
+    private static String seen(String path) {
+        return "__fish_seen_subcommand_from " + path.replace(" ", "; and __fish_seen_subcommand_from ");
+    }
+}

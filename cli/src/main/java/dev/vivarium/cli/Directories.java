@@ -1,0 +1,31 @@
+package dev.vivarium.cli;
+
+import java.nio.file.Path;
+import java.util.Map;
+
+/// Where `viv` keeps what is its user's, as the XDG rules have it.
+final class Directories {
+    private Directories() {}
+
+    /// What people write.
+    static Path config(Map<String, String> env) {
+        return of(env, "XDG_CONFIG_HOME", ".config");
+    }
+
+    /// What `viv` writes for itself and can do without.
+    static Path state(Map<String, String> env) {
+        return of(env, "XDG_STATE_HOME", ".local/state");
+    }
+
+    private static Path of(Map<String, String> env, String variable, String fallback) {
+        String given = env.get(variable);
+        Path base =
+                given != null && !given.isEmpty() ? Path.of(given) : home(env).resolve(fallback);
+        return base.resolve("viv");
+    }
+
+    private static Path home(Map<String, String> env) {
+        String given = env.get("HOME");
+        return Path.of(given != null && !given.isEmpty() ? given : System.getProperty("user.home"));
+    }
+}

@@ -1,0 +1,221 @@
+package dev.vivarium.cli;
+
+import dev.vivarium.cli.remote.Http;
+import dev.vivarium.cli.remote.Reply;
+import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/// The checks of `viv doctor`, in the order in which one depends on another. Confined to one worker.
+final class Examination {
+    /// Tokens live for minutes, so that a clock that is off by more than this will be noticed.
+    private static final Duration TOLERATED_SKEW = Duration.ofSeconds(30);
+
+    private static final Path LOOPS = Path.of("/dev/loop-control");
+    private static final Path CGROUPS = Path.of("/sys/fs/cgroup/cgroup.controllers");
+
+    private final Account account;
+    private Consumer<Finding> findings = _ -> {};
+    private boolean failed;
+
+    Examination(Account account) {
+        this.account = account;
+    }
+
+    /// How bad it is.
+    enum Verdict {
+        OK("\u001b[32m"),
+        WARN("\u001b[33m"),
+        FAIL("\u001b[31m");
+
+        private final String colour;
+
+        Verdict(String colour) {
+            this.colour = colour;
+        }
+
+        String colour() {
+            return colour;
+        }
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /// One thing that was looked at.
+    record Finding(String check, Verdict verdict, String found, String remedy) {}
+
+    boolean hasFailed() {
+        return failed;
+    }
+
+    void run(Consumer<Finding> receiver) {
+        findings = receiver;
+        ok("profile", account.profile() + ", user " + account.user());
+        if (server()) {
+            key();
+        }
+        if (ServerOptions.isHere(account.server())) {
+            loops();
+            cgroups();
+        }
+        startUp();
+    }
+
+    private boolean server() {
+        var http = new Http(account.server(), account.key().orElse("none"));
+        long before = System.nanoTime();
+        try (Reply reply = http.send("GET", "/health", Map.of(), Http.Body.none())) {
+            long millis = Duration.ofNanos(System.nanoTime() - before).toMillis();
+            long now = System.currentTimeMillis();
+            var date = reply.date();
+            JsonFields health = reply.decode(fields -> fields);
+            ok("server", account.server() + " answers in " + millis + " ms");
+            date.ifPresent(theirs -> clock(Duration.ofMillis(now - theirs)));
+            version(health.string("version"));
+            provider(health);
+            return true;
+        } catch (SandboxException e) {
+            boolean reached = !(e.failure() instanceof Failure.ServerUnreachable);
+            fail(
+                    "server",
+                    e.failure().sentence(),
+                    reached ? "check the address" : "start one with viv serve, or check the address and the network");
+            return false;
+        }
+    }
+
+    /// The server tells whole seconds.
+    private void clock(Duration skew) {
+        if (skew.abs().compareTo(TOLERATED_SKEW) > 0) {
+            warn(
+                    "clock",
+                    "this machine is " + skew.toSeconds() + " s ahead of the server",
+                    "set both by NTP: tokens live for minutes");
+        } else {
+            ok("clock", "agrees with the server's");
+        }
+    }
+
+    private void version(String theirs) {
+        String ours = Version.current();
+        if (ours.equals(theirs)) {
+            ok("version", ours + ", here and there");
+        } else {
+            warn("version", "viv is " + ours + ", the server " + theirs, "use the same on both sides");
+        }
+    }
+
+    private void provider(JsonFields health) {
+        JsonFields provider = health.object("provider");
+        String found = provider.string("name") + ": " + provider.string("isolation") + "; disk limit "
+                + provider.string("disk_limit") + "; cgroups " + provider.string("cgroups");
+        if (provider.flag("isolates")) {
+            ok("isolation", found);
+        } else {
+            warn("isolation", found, "sandboxes are not isolated: for tests and laptops only");
+        }
+        health.optionalObject("failing")
+                .map(JsonFields::strings)
+                .orElse(Map.of())
+                .forEach((part, why) -> fail(part, why, "the server's log says more"));
+    }
+
+    /// Asks for a thread that cannot be: whoever hears that it is not there has a good key.
+    private void key() {
+        if (account.key().isEmpty()) {
+            fail("key", account.missingKey(), "set VIV_API_KEY, or give the profile a key");
+            return;
+        }
+        var http = new Http(account.server(), account.requireKey());
+        try (Reply reply = http.send("GET", "/get_session?thread_id=viv-doctor", Map.of(), Http.Body.none())) {
+            switch (reply.status()) {
+                case 401 -> fail("key", "the server does not know it", "viv keys issue USER makes one, as admin");
+                case 200, 404 -> ok("key", "valid");
+                default -> warn("key", "the server answered " + reply.status(), "its log says why");
+            }
+        } catch (SandboxException e) {
+            fail("key", e.failure().sentence(), "try again");
+        }
+    }
+
+    private void loops() {
+        if (Files.isWritable(LOOPS)) {
+            ok("disks", "loop devices can be made");
+        } else {
+            warn("disks", LOOPS + " is not there or not yours", "run the server as root for disks with a hard limit");
+        }
+    }
+
+    private void cgroups() {
+        try {
+            ok("cgroups", "version 2: " + Files.readString(CGROUPS).strip());
+        } catch (IOException _) {
+            warn("cgroups", "no cgroup v2 at /sys/fs/cgroup", "limits of memory and processes are weaker without");
+        }
+    }
+
+    /// The JVM passes over a cache that does not fit without a word, so another one is told to insist on it.
+    private void startUp() {
+        String cache = System.getProperty("viv.aot", "");
+        if (cache.isEmpty()) {
+            warn("start-up", "no AOT cache, so every command takes longer", "make build trains one");
+            return;
+        }
+        try {
+            Process insisting = new ProcessBuilder(insisting(cache))
+                    .redirectErrorStream(true)
+                    .start();
+            boolean used = insisting.waitFor(20, TimeUnit.SECONDS) && insisting.exitValue() == 0;
+            insisting.destroyForcibly();
+            if (used) {
+                ok("start-up", "the AOT cache is used");
+            } else {
+                warn("start-up", "the AOT cache does not fit this JDK or these jars", "make build trains a new one");
+            }
+        } catch (IOException e) {
+            warn("start-up", "could not try the AOT cache: " + e.getMessage(), "");
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static List<String> insisting(String cache) {
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        return List.of(
+                java,
+                "-XX:AOTMode=on",
+                "-XX:AOTCache=" + cache,
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName(),
+                "--version");
+    }
+
+    private void ok(String check, String found) {
+        findings.accept(new Finding(check, Verdict.OK, found, ""));
+    }
+
+    private void warn(String check, String found, String remedy) {
+        findings.accept(new Finding(check, Verdict.WARN, found, remedy));
+    }
+
+    private void fail(String check, String found, String remedy) {
+        failed = true;
+        findings.accept(new Finding(check, Verdict.FAIL, found, remedy));
+    }
+}

@@ -1,0 +1,99 @@
+package dev.vivarium.cli;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+/// Rows for people and for pipes. A person sees columns that line up, ages instead of times, and long values cut to the
+/// window; a pipe gets tabs and everything in full. Both begin with the columns' names. Confined to one worker.
+final class Table {
+    private static final String GAP = "  ";
+    private static final String BOLD = "\u001b[1m";
+    private static final String PLAIN = "\u001b[0m";
+
+    private final Terminal terminal;
+    private final boolean coloured;
+    private final List<String> names;
+    private final List<List<String>> rows = new ArrayList<>();
+
+    Table(Terminal terminal, OutputOptions output, String... names) {
+        this.terminal = terminal;
+        this.coloured = output.isColoured(terminal.env(), terminal.ttys().out());
+        this.names = List.of(names);
+    }
+
+    void row(String... cells) {
+        rows.add(List.of(cells));
+    }
+
+    /// How long ago, for a person; when exactly, for a pipe.
+    String time(Instant moment) {
+        return terminal.ttys().out() ? age(Duration.between(moment, Instant.now())) : moment.toString();
+    }
+
+    static String age(Duration span) {
+        String sign = span.isNegative() ? "in " : "";
+        Duration length = span.abs();
+        String text = length.toMinutes() < 2
+                ? length.toSeconds() + "s"
+                : length.toHours() < 2
+                        ? length.toMinutes() + "m"
+                        : length.toDays() < 2 ? length.toHours() + "h" : length.toDays() + "d";
+        return sign + text;
+    }
+
+    void print() {
+        if (terminal.ttys().out()) {
+            printColumns();
+        } else {
+            terminal.out().println(String.join("\t", names));
+            rows.forEach(row -> terminal.out()
+                    .println(String.join("\t", row.stream().map(Table::flat).toList())));
+        }
+        terminal.out().flush();
+    }
+
+    private void printColumns() {
+        int[] widths = new int[names.size()];
+        measure(widths, names);
+        rows.forEach(row -> measure(widths, row));
+        String head = line(names, widths);
+        terminal.out().println(coloured ? BOLD + head + PLAIN : head);
+        rows.forEach(row -> terminal.out().println(line(row, widths)));
+    }
+
+    private static void measure(int[] widths, List<String> row) {
+        for (int i = 0; i < row.size(); i++) {
+            widths[i] = Math.max(widths[i], shown(row.get(i)).length());
+        }
+    }
+
+    private String line(List<String> row, int[] widths) {
+        var line = new StringBuilder();
+        for (int i = 0; i < row.size(); i++) {
+            String cell = shown(row.get(i));
+            line.append(cell);
+            if (i < row.size() - 1) {
+                line.append(" ".repeat(widths[i] - cell.length())).append(GAP);
+            }
+        }
+        int columns = terminal.ttys().columns();
+        return columns > 1 && line.length() > columns ? line.substring(0, columns - 1) + "…" : line.toString();
+    }
+
+    /// A tab or a new line in a value would look like another value.
+    private static String flat(String cell) {
+        return cell.replace("\\", "\\\\")
+                .replace("\t", "\\t")
+                .replace("\n", "\\n")
+                .replace("\r", "\\r");
+    }
+
+    /// What comes out of a sandbox must not drive the terminal that shows it.
+    static String shown(String text) {
+        var safe = new StringBuilder(text.length());
+        text.codePoints().forEach(c -> safe.appendCodePoint(Character.isISOControl(c) ? '\uFFFD' : c));
+        return safe.toString();
+    }
+}

@@ -1,0 +1,157 @@
+package dev.vivarium.cli.remote;
+
+import dev.vivarium.json.Json;
+import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.ConnectException;
+import java.net.HttpRetryException;
+import java.net.HttpURLConnection;
+import java.net.ProtocolException;
+import java.net.SocketTimeoutException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import tools.jackson.core.JsonGenerator;
+
+/// Calls to one address with one credential. It stands on `HttpURLConnection`, because the JDK's newer client takes
+/// longer to load than most commands take to run. Thread-safe.
+public final class Http {
+    private static final Duration CONNECT = Duration.ofSeconds(5);
+    /// How long a server may say nothing. Streams keep themselves alive.
+    private static final Duration SILENCE = Duration.ofSeconds(90);
+
+    private static final int SMALL_BODY = 64 * 1024;
+
+    static {
+        // A call that broke off may have been done: it is not ours to repeat.
+        System.setProperty("sun.net.http.retryPost", "false");
+    }
+
+    private final URI base;
+    private final String credential;
+
+    public Http(URI base, String credential) {
+        this.base = base;
+        this.credential = credential;
+    }
+
+    /// What is sent along. `length` is -1 if nobody knows it.
+    public record Body(String type, InputStream bytes, long length) {
+        public static Body json(Consumer<JsonGenerator> fields) {
+            byte[] bytes = Json.bytes(fields);
+            return new Body("application/json", new java.io.ByteArrayInputStream(bytes), bytes.length);
+        }
+
+        public static Body none() {
+            return new Body("", InputStream.nullInputStream(), 0);
+        }
+    }
+
+    public URI base() {
+        return base;
+    }
+
+    public <T> T get(String path, Function<JsonFields, T> codec) {
+        return send("GET", path, Map.of(), Body.none()).read(codec);
+    }
+
+    public <T> T post(String path, Consumer<JsonGenerator> fields, Function<JsonFields, T> codec) {
+        return send("POST", path, Map.of(), Body.json(fields)).read(codec);
+    }
+
+    public void delete(String path) {
+        send("DELETE", path, Map.of(), Body.none()).requireSuccess().close();
+    }
+
+    /// Sends a call and returns when its status has come. The caller reads the reply to its end or closes it.
+    public Reply send(String method, String path, Map<String, String> headers, Body body) {
+        try {
+            HttpURLConnection call = open(method, path, headers);
+            try {
+                if (body.length() != 0) {
+                    write(call, body);
+                } else if (method.equals("POST") || method.equals("PUT")) {
+                    call.setDoOutput(true);
+                    call.setFixedLengthStreamingMode(0);
+                    call.getOutputStream().close();
+                }
+                return new Reply(base, call, call.getResponseCode());
+            } catch (HttpRetryException e) {
+                return new Reply(base, call, e.responseCode());
+            }
+        } catch (IOException e) {
+            throw failed(e);
+        }
+    }
+
+    private HttpURLConnection open(String method, String path, Map<String, String> headers) throws IOException {
+        var call = (HttpURLConnection) URI.create(base + path).toURL().openConnection();
+        call.setRequestMethod(method);
+        call.setConnectTimeout((int) CONNECT.toMillis());
+        call.setReadTimeout((int) SILENCE.toMillis());
+        call.setInstanceFollowRedirects(false);
+        call.setUseCaches(false);
+        call.setRequestProperty("Authorization", "Bearer " + credential);
+        call.setRequestProperty("Accept", "application/json, */*;q=0.5");
+        headers.forEach(call::setRequestProperty);
+        return call;
+    }
+
+    /// Asks before it sends much: a refusal for want of room or rights then costs nothing.
+    private static void write(HttpURLConnection call, Body body) throws IOException {
+        call.setDoOutput(true);
+        if (!body.type().isEmpty()) {
+            call.setRequestProperty("Content-Type", body.type());
+        }
+        if (body.length() >= 0) {
+            call.setFixedLengthStreamingMode(body.length());
+        } else {
+            call.setChunkedStreamingMode(SMALL_BODY);
+        }
+        if (body.length() < 0 || body.length() > SMALL_BODY) {
+            call.setRequestProperty("Expect", "100-continue");
+        }
+        try (var out = call.getOutputStream()) {
+            body.bytes().transferTo(out);
+        } catch (ProtocolException e) {
+            // The server said no instead of "continue"; its answer says why.
+            if (call.getResponseCode() < 0) {
+                throw e;
+            }
+        }
+    }
+
+    private SandboxException failed(IOException e) {
+        return failure(base, e);
+    }
+
+    static SandboxException failure(URI server, IOException e) {
+        String why = switch (e) {
+            case UnknownHostException _ -> "its host is unknown";
+            case ConnectException _ -> "the connection was refused";
+            case SocketTimeoutException _ -> "it took too long";
+            default ->
+                "the connection broke ("
+                        + (e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage()) + ")";
+        };
+        return new SandboxException(new Failure.ServerUnreachable(server.toString(), why), e);
+    }
+
+    /// One segment of a path.
+    public static String segment(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+
+    /// A path of several segments, whose slashes stay.
+    public static String path(String text) {
+        return segment(text).replace("%2F", "/");
+    }
+}

@@ -1,0 +1,103 @@
+package dev.vivarium.cli.remote;
+
+import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.http.Answer;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/// What a server said: a status, headers, and a body that is read as it comes. Confined to the worker that reads it.
+public final class Reply implements AutoCloseable {
+    private static final int FIRST_FAILURE = 400;
+
+    private final URI server;
+    private final HttpURLConnection call;
+    private final int status;
+    private @Nullable Answer answer;
+
+    Reply(URI server, HttpURLConnection call, int status) {
+        this.server = server;
+        this.call = call;
+        this.status = status;
+    }
+
+    public int status() {
+        return status;
+    }
+
+    public Optional<String> header(String name) {
+        return Optional.ofNullable(call.getHeaderField(name));
+    }
+
+    /// The server's own time, in milliseconds since 1970, if it tells.
+    public Optional<Long> date() {
+        long date = call.getDate();
+        return date == 0 ? Optional.empty() : Optional.of(date);
+    }
+
+    /// Throws the failure that this reply carries, if it is one.
+    public Reply requireSuccess() {
+        if (status >= FIRST_FAILURE) {
+            answer().requireSuccess();
+        }
+        return this;
+    }
+
+    /// The body of a success; anything else is thrown.
+    public <T> T read(Function<JsonFields, T> codec) {
+        return answer().read(codec);
+    }
+
+    /// The body, whatever the status.
+    public <T> T decode(Function<JsonFields, T> codec) {
+        return answer().decode(codec);
+    }
+
+    /// The body as it comes. Closing it before its end hangs up.
+    public InputStream body() {
+        try {
+            InputStream bytes = status >= FIRST_FAILURE ? call.getErrorStream() : call.getInputStream();
+            return bytes == null ? InputStream.nullInputStream() : bytes;
+        } catch (IOException e) {
+            throw Http.failure(server, e);
+        }
+    }
+
+    /// The failure that this reply carries, if it is one. It can be asked for again: the body is kept.
+    public Optional<Failure> problem() {
+        try {
+            requireSuccess();
+            return Optional.empty();
+        } catch (SandboxException e) {
+            return Optional.of(e.failure());
+        }
+    }
+
+    private Answer answer() {
+        if (answer == null) {
+            answer = receive();
+        }
+        return answer;
+    }
+
+    private Answer receive() {
+        try (InputStream bytes = body()) {
+            String type = header("Content-Type").orElse("");
+            return new Answer(server, status, type, bytes.readAllBytes());
+        } catch (IOException e) {
+            throw Http.failure(server, e);
+        }
+    }
+
+    /// Hangs up, whatever is still to come.
+    @Override
+    public void close() {
+        call.disconnect();
+    }
+}

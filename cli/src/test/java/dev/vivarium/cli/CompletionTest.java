@@ -1,0 +1,59 @@
+package dev.vivarium.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class CompletionTest {
+    private final Completion completion = Completion.of(new Commands(new Terminal(
+                    InputStream.nullInputStream(),
+                    new PrintStream(PrintStream.nullOutputStream()),
+                    new PrintStream(PrintStream.nullOutputStream()),
+                    Map.of()))
+            .line(""));
+
+    @TempDir
+    private Path scratch;
+
+    @Test
+    void bashCompletesCommandsAndTheirOptions() throws Exception {
+        assertThat(completed("viv", "ex")).containsExactly("exec");
+        assertThat(completed("viv", "keys", "")).contains("issue", "list", "revoke");
+        assertThat(completed("viv", "keys", "list", "--js")).containsExactly("--json");
+        assertThat(completed("viv", "exec", "thread", "--timeo")).containsExactly("--timeout");
+        assertThat(completed("viv", "ser")).containsExactly("serve");
+    }
+
+    @Test
+    void everyCommandIsInEveryScript() {
+        for (Completion.Shell shell : Completion.Shell.values()) {
+            String script = completion.script(shell);
+            completion.words().keySet().forEach(path -> {
+                String name = path.substring(path.lastIndexOf(' ') + 1);
+                assertThat(script).contains(name);
+            });
+        }
+    }
+
+    private List<String> completed(String... words) throws Exception {
+        Path script = Files.writeString(scratch.resolve("viv.bash"), completion.script(Completion.Shell.BASH));
+        String ask = "source " + script + "; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _viv;"
+                + " printf '%s\\n' \"${COMPREPLY[@]}\"";
+        var command = new java.util.ArrayList<>(List.of("bash", "-c", ask, "bash"));
+        command.addAll(List.of(words));
+        Process bash = new ProcessBuilder(command).redirectErrorStream(true).start();
+        return new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
+                .lines()
+                .toList();
+    }
+}

@@ -1,0 +1,55 @@
+package dev.vivarium.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class TableTest {
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+
+    @Test
+    void aPipeGetsTabsAndWholeValues() {
+        print(Terminal.Ttys.NONE, Map.of());
+        assertThat(out.toString(StandardCharsets.UTF_8)).isEqualTo("ID\tNAME\n1\ta\\tb\\nc\n22\t\u001b[31mred\n");
+    }
+
+    @Test
+    void aPersonGetsColumnsCutToTheWindowAndNothingThatDrivesTheTerminal() {
+        print(new Terminal.Ttys(true, true, true, 10), Map.of());
+        assertThat(out.toString(StandardCharsets.UTF_8)).isEqualTo("ID  NAME\n1   a\uFFFDb\uFFFDc\n22  \uFFFD[31m…\n");
+    }
+
+    @Test
+    void colourIsForTerminalsAndNeverAgainstNoColor() {
+        var tty = new Terminal.Ttys(true, true, true, 0);
+        print(tty, Map.of("TERM", "xterm"));
+        assertThat(out.toString(StandardCharsets.UTF_8)).startsWith("\u001b[1mID");
+        out.reset();
+        print(tty, Map.of("TERM", "xterm", "NO_COLOR", "1", "CLICOLOR_FORCE", "1"));
+        assertThat(out.toString(StandardCharsets.UTF_8)).startsWith("ID");
+    }
+
+    @Test
+    void agesAreRoughAndShort() {
+        assertThat(Table.age(Duration.ofSeconds(90))).isEqualTo("90s");
+        assertThat(Table.age(Duration.ofMinutes(90))).isEqualTo("90m");
+        assertThat(Table.age(Duration.ofHours(30))).isEqualTo("30h");
+        assertThat(Table.age(Duration.ofDays(9))).isEqualTo("9d");
+        assertThat(Table.age(Duration.ofSeconds(-9))).isEqualTo("in 9s");
+    }
+
+    private void print(Terminal.Ttys ttys, Map<String, String> env) {
+        var print = new PrintStream(out, true, StandardCharsets.UTF_8);
+        var terminal = new Terminal(InputStream.nullInputStream(), print, print, env, ttys);
+        var table = new Table(terminal, new OutputOptions(), "ID", "NAME");
+        table.row("1", "a\tb\nc");
+        table.row("22", "\u001b[31mred");
+        table.print();
+    }
+}
