@@ -24,6 +24,14 @@ public final class HostTraces {
         return traces;
     }
 
+    /// What mounts and loop devices there are of the home itself; neither goes on without a machine.
+    public static List<String> of(Path home) {
+        var traces = new ArrayList<String>();
+        traces.addAll(lines(Path.of("/proc/self/mountinfo"), home.toString()));
+        traces.addAll(loops(home.toString()));
+        return traces;
+    }
+
     /// Processes in a cgroup of the machine's name, or with the name among their arguments or variables. One that
     /// ended and waits to be reaped has none of them.
     private static List<String> processes(String id) {

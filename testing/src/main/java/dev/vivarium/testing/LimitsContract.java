@@ -8,7 +8,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 /// What a provider that limits machines must do: the kernel stops a machine at its limits, and the guest lives on.
-public abstract class LimitsContract extends ProviderContract {
+public abstract class LimitsContract extends SnapshotContract {
     private static final long MIB = 1024 * 1024;
     private static final String EAT_150_MIB = "perl -e '$x = \"x\" x (150 * 1024 * 1024); print length $x'";
 

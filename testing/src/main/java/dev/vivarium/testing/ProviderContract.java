@@ -66,6 +66,7 @@ public abstract class ProviderContract {
         }
         provider.close();
         loop.close();
+        await().untilAsserted(() -> assertThat(HostTraces.of(home)).isEmpty());
         FileTrees.delete(home);
     }
 

@@ -81,4 +81,58 @@ abstract class OciContract extends IsolationContract {
             assertThat(box.output("cat file")).isEqualTo("precious");
         }
     }
+
+    @Test
+    void snapshotsAreCopiesWhereNoBlocksCanBeShared() throws IOException {
+        Files.createDirectory(home.resolve("disks").resolve("annex.xfs.new")); // In the way of the annex.
+        try (var box = start()) {
+            box.run("echo origin > file");
+            var snapshot = save(box);
+            box.run("echo other > file");
+            assertThat(provider().capabilities().snapshots()).isEqualTo("copy");
+            assertThat(home.resolve("disks").resolve("annex.xfs")).doesNotExist();
+            try (var fork = fork(snapshot)) {
+                assertThat(fork.output("cat file")).isEqualTo("origin");
+            }
+            provider().deleteSnapshot(snapshot);
+        }
+        assertThat(provider().snapshots()).isEmpty();
+    }
+
+    @Test
+    void aDiskThatIsADirectoryCanBeSavedAndRestored() throws IOException {
+        var id = newId();
+        Files.createDirectories(home.resolve("disks").resolve(id.value()));
+        try (var box = start(id)) {
+            box.run("echo origin > file");
+            var snapshot = save(box);
+            box.run("echo other > file");
+            try (var fork = fork(snapshot)) {
+                assertThat(fork.output("cat file; stat -c %U file")).isEqualTo("origin\n" + box.output("id -un"));
+            }
+        }
+    }
+
+    @Test
+    void snapshotsShareTheirBlocks() throws IOException {
+        try (var box = start()) {
+            box.run("head -c 20000000 /dev/urandom > file");
+            var annex = home.resolve("disks").resolve("annex.xfs");
+            fork(save(box)).close();
+            long before = allocated(annex);
+            for (int i = 0; i < 5; i++) {
+                fork(provider().snapshots().iterator().next()).close();
+            }
+            // Not five times the file.
+            assertThat(allocated(annex) - before).isLessThan(20_000_000);
+        }
+    }
+
+    /// How much of a sparse file is really there.
+    private static long allocated(Path file) throws IOException {
+        var process = new ProcessBuilder("du", "--block-size=1", file.toString()).start();
+        try (var reader = process.inputReader()) {
+            return Long.parseLong(reader.readLine().split("\\s")[0]);
+        }
+    }
 }

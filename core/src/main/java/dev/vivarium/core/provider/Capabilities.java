@@ -4,6 +4,13 @@ package dev.vivarium.core.provider;
 ///
 /// @param isolation one sentence for people on what separates a machine from the host
 /// @param diskLimit how the disk limit is enforced, for example `loop-ext4`, `project-quota` or `none`
+/// @param snapshots how a snapshot is kept: `reflink` shares what did not change, `copy` does not, `none` is not at all
 /// @param cgroups   `v1`, `v2`, `hybrid` or `none`
 public record Capabilities(
-        String isolation, String diskLimit, String cgroups, boolean isolates, boolean pauses, boolean limits) {}
+        String isolation,
+        String diskLimit,
+        String snapshots,
+        String cgroups,
+        boolean isolates,
+        boolean pauses,
+        boolean limits) {}

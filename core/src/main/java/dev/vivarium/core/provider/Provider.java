@@ -1,6 +1,7 @@
 package dev.vivarium.core.provider;
 
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SnapshotId;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
@@ -30,6 +31,21 @@ public interface Provider extends AutoCloseable {
     /// Ends the machine if it runs and removes every trace of it; with [Disk#KEEP] the disk stays for a
     /// later [#start]. Idempotent.
     void remove(SandboxId id, Disk disk);
+
+    /// Saves what is on the disk of `id`, whose machine must stand still: paused, or not running. Returns how many
+    /// bytes its files take. A snapshot outlives the machine and its disk. On failure nothing is left.
+    long snapshot(SandboxId id, SnapshotId snapshot);
+
+    /// Gives `id` a disk with what the snapshot holds, in place of the one it has. Its machine must not run; the
+    /// next [#start] finds the disk. Two disks from one snapshot never see each other's writes. On failure the old
+    /// disk is still there.
+    void restore(SandboxId id, SnapshotId snapshot);
+
+    /// Removes a snapshot; disks that were made from it stay. Idempotent.
+    void deleteSnapshot(SnapshotId snapshot);
+
+    /// Every snapshot that is kept here, and what is left of one that was never finished.
+    Set<SnapshotId> snapshots();
 
     /// What becomes of a machine's disk.
     enum Disk {

@@ -8,6 +8,7 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SnapshotId;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.Map;
@@ -36,7 +37,9 @@ final class FaultyProvider implements Provider {
         ADOPT,
         SURVIVORS,
         REMOVE,
-        AFTER_REMOVE
+        AFTER_REMOVE,
+        SNAPSHOT,
+        RESTORE
     }
 
     FaultyProvider(Provider inner) {
@@ -111,6 +114,28 @@ final class FaultyProvider implements Provider {
     public Set<SandboxId> survivors() {
         pass(Step.SURVIVORS);
         return inner.survivors();
+    }
+
+    @Override
+    public long snapshot(SandboxId id, SnapshotId snapshot) {
+        pass(Step.SNAPSHOT);
+        return inner.snapshot(id, snapshot);
+    }
+
+    @Override
+    public void restore(SandboxId id, SnapshotId snapshot) {
+        pass(Step.RESTORE);
+        inner.restore(id, snapshot);
+    }
+
+    @Override
+    public void deleteSnapshot(SnapshotId snapshot) {
+        inner.deleteSnapshot(snapshot);
+    }
+
+    @Override
+    public Set<SnapshotId> snapshots() {
+        return inner.snapshots();
     }
 
     @Override

@@ -1,14 +1,10 @@
 package dev.vivarium.core.provider.oci;
 
 import dev.vivarium.core.provider.FileTrees;
+import dev.vivarium.core.provider.HostTool;
 import dev.vivarium.core.provider.Provider.Disk;
-import dev.vivarium.model.Failure;
-import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -19,25 +15,28 @@ import java.util.Set;
 
 /// Where machines keep what they write: for each a sparse ext4 image of fixed size, or a directory without a limit
 /// where the host has no loop devices. Images are copied from a template, made once for each size. Thread-safe.
-final class Disks {
-    private static final String SUFFIX = ".ext4";
+final class Disks implements AutoCloseable {
+    static final String SUFFIX = ".ext4";
+    /// Small disks would get smaller ones; but a loop device on a file that shares blocks has sectors of this size.
+    private static final String BLOCK_BYTES = "4096";
+
     private static final int WORKSPACE_USER = 1000;
-    private static final int SUPERBLOCK_STATE = 1024 + 58;
-    private static final int CLEAN = 1;
 
     private final Path directory;
     private final Optional<Path> mkfs;
+    private final Annex annex;
 
-    private Disks(Path directory, Optional<Path> mkfs) {
+    private Disks(Path directory, Optional<Path> mkfs, Annex annex) {
         this.directory = directory;
         this.mkfs = mkfs;
+        this.annex = annex;
     }
 
     static Disks open(Path directory) throws IOException {
         FileTrees.make(directory, "rwx------");
         FileTrees.make(directory.resolve(".templates"), "rwx------");
         var mkfs = OciConfig.find("mkfs.ext4").filter(program -> Files.isWritable(Path.of("/dev/loop-control")));
-        return new Disks(directory, mkfs);
+        return new Disks(directory, mkfs, new Annex(directory.resolve("annex.xfs"), directory.resolve(".annex")));
     }
 
     /// How the limit is kept, in a word.
@@ -45,15 +44,25 @@ final class Disks {
         return mkfs.isPresent() ? "loop-ext4" : "none";
     }
 
-    boolean exists(SandboxId id) {
+    /// What is kept of them as they were.
+    DiskSnapshots snapshots() {
+        return new DiskSnapshots(directory, annex, this);
+    }
+
+    boolean exists(SandboxId id) throws IOException {
         return Files.exists(image(id)) || Files.exists(plain(id));
     }
 
-    Path image(SandboxId id) {
-        return directory.resolve(id + SUFFIX);
+    /// Where the machine's image is, or will be. One that came from a snapshot may be in the annex, and that one
+    /// counts.
+    Path image(SandboxId id) throws IOException {
+        return annex.find()
+                .map(root -> root.resolve(id + SUFFIX))
+                .filter(Files::exists)
+                .orElse(directory.resolve(id + SUFFIX));
     }
 
-    private Path plain(SandboxId id) {
+    Path plain(SandboxId id) {
         return directory.resolve(id.value());
     }
 
@@ -64,40 +73,72 @@ final class Disks {
         }
         var image = image(id);
         if (Files.exists(image)) {
-            repair(image);
+            new Ext4Image(image).repair();
         }
         return List.of("--disk-image", image.toString(), template(bytes).toString());
     }
 
     Set<SandboxId> survivors() throws IOException {
         var ids = new HashSet<SandboxId>();
-        try (var entries = Files.newDirectoryStream(directory)) {
-            for (var entry : entries) {
-                var name = entry.getFileName().toString();
-                int dot = name.indexOf('.');
-                RunDirectory.idOf(dot < 0 ? name : name.substring(0, dot)).ifPresent(ids::add);
+        for (var place : places()) {
+            try (var entries = Files.newDirectoryStream(place)) {
+                for (var entry : entries) {
+                    var name = entry.getFileName().toString();
+                    int dot = name.indexOf('.');
+                    RunDirectory.idOf(dot < 0 ? name : name.substring(0, dot)).ifPresent(ids::add);
+                }
             }
         }
         return ids;
     }
 
+    private List<Path> places() throws IOException {
+        return annex.find().map(root -> List.of(root, directory)).orElse(List.of(directory));
+    }
+
     void finish(SandboxId id, Disk disk) throws IOException {
-        Files.deleteIfExists(directory.resolve(id + SUFFIX + ".new"));
+        for (var place : places()) {
+            Files.deleteIfExists(place.resolve(id + SUFFIX + ".new"));
+        }
+        FileTrees.delete(directory.resolve(id + ".new"));
         if (disk == Disk.ERASE) {
-            Files.deleteIfExists(image(id));
+            keepOnly(id, directory);
+        }
+    }
+
+    /// Removes every disk of `id` but the one at `kept`.
+    void keepOnly(SandboxId id, Path kept) throws IOException {
+        for (var place : places()) {
+            var image = place.resolve(id + SUFFIX);
+            if (!image.equals(kept)) {
+                Files.deleteIfExists(image);
+            }
+        }
+        if (!plain(id).equals(kept)) {
             FileTrees.delete(plain(id));
         }
     }
 
+    /// What an empty disk of this size has in use.
+    long emptyBytes(long bytes) throws IOException {
+        return mkfs.isPresent() ? new Ext4Image(template(bytes)).usedBytes() : 0;
+    }
+
+    /// Lets go of what this object holds; machines keep their disks.
+    @Override
+    public void close() {
+        annex.close();
+    }
+
     private Path template(long bytes) throws IOException {
-        var template = directory.resolve(".templates").resolve(bytes + SUFFIX);
+        var template = directory.resolve(".templates").resolve(bytes + "-" + BLOCK_BYTES + SUFFIX);
         if (Files.exists(template)) {
             return template;
         }
         var workbench = Files.createTempDirectory(directory.resolve(".templates"), "new-");
         try {
             var image = workbench.resolve("image");
-            Command.run("make a disk", mkfsCommand(layOut(workbench.resolve("content")), image, bytes));
+            HostTool.run("make a disk", mkfsCommand(layOut(workbench.resolve("content")), image, bytes));
             Files.move(image, template, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } finally {
             FileTrees.delete(workbench);
@@ -105,8 +146,8 @@ final class Disks {
         return template;
     }
 
-    /// No journal: it would cost each machine a kernel worker and megabytes, and [#repair] does after a crash of
-    /// the host what it would have done. Nothing is zeroed: a new sparse file is.
+    /// No journal: it would cost each machine a kernel worker and megabytes, and [Ext4Image#repair] does after a
+    /// crash of the host what it would have done. Nothing is zeroed: a new sparse file is.
     private List<String> mkfsCommand(Path content, Path image, long bytes) {
         return List.of(
                 mkfs.orElseThrow().toString(),
@@ -114,6 +155,8 @@ final class Disks {
                 "-F",
                 "-O",
                 "^has_journal,^resize_inode,^metadata_csum,uninit_bg",
+                "-b",
+                BLOCK_BYTES,
                 "-m",
                 "0",
                 "-I",
@@ -141,25 +184,5 @@ final class Disks {
             Files.setAttribute(workspace, "unix:gid", WORKSPACE_USER);
         }
         return disk;
-    }
-
-    /// An image that was not unmounted, since the host went down, is checked before it is used again.
-    private static void repair(Path image) throws IOException {
-        if (isClean(image)) {
-            return;
-        }
-        var fsck = OciConfig.find("e2fsck")
-                .orElseThrow(() -> new SandboxException(
-                        new Failure.ProviderFailed("repair a disk", "e2fsck is not installed; install e2fsprogs")));
-        // 1: errors were found and corrected.
-        Command.run("repair a disk", List.of(fsck.toString(), "-f", "-y", image.toString()), 0, 1);
-    }
-
-    private static boolean isClean(Path image) throws IOException {
-        var state = ByteBuffer.allocate(2).order(ByteOrder.LITTLE_ENDIAN);
-        try (var channel = FileChannel.open(image)) {
-            channel.read(state, SUPERBLOCK_STATE);
-        }
-        return (state.getShort(0) & CLEAN) != 0;
     }
 }

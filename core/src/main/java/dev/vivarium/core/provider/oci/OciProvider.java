@@ -5,6 +5,7 @@ import dev.vivarium.core.image.Images;
 import dev.vivarium.core.provider.Capabilities;
 import dev.vivarium.core.provider.FileTrees;
 import dev.vivarium.core.provider.HostProcess;
+import dev.vivarium.core.provider.HostTool;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.MachineSpec;
 import dev.vivarium.core.provider.Patience;
@@ -12,6 +13,7 @@ import dev.vivarium.core.provider.Provider;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SnapshotId;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
@@ -39,6 +41,7 @@ public final class OciProvider implements Provider {
     private final Place place;
     private final Images images;
     private final Disks disks;
+    private final DiskSnapshots snapshots;
     private final Cgroups cgroups;
     private final UidSlots slots;
     private final LaunchOptions launchOptions;
@@ -50,6 +53,7 @@ public final class OciProvider implements Provider {
         this.place = place;
         this.images = images;
         this.disks = disks;
+        this.snapshots = disks.snapshots();
         this.cgroups = cgroups;
         this.slots = slots;
         this.launchOptions = new LaunchOptions(config, place, disks, cgroups);
@@ -91,14 +95,18 @@ public final class OciProvider implements Provider {
                 ? "namespaces with a user range of their own, no network, no capabilities, a system call filter"
                 : "gVisor's own kernel, in namespaces with a user range of their own, no network";
         var mode = cgroups.mode().name().toLowerCase(Locale.ROOT);
-        return new Capabilities(kernel, disks.limit(), mode, true, true, true);
+        return new Capabilities(kernel, disks.limit(), snapshotsHow(), mode, true, true, true);
+    }
+
+    private String snapshotsHow() {
+        return config.runtime().sharesTheKernel() ? snapshots.how() : "none";
     }
 
     @Override
     public Machine start(MachineSpec spec) {
         var id = spec.id();
         var image = images.require(spec.image());
-        boolean hadDisk = disks.exists(id);
+        boolean hadDisk = hasDisk(id);
         if (place.directory(id).exists()) {
             clearAway(id);
         }
@@ -110,6 +118,14 @@ public final class OciProvider implements Provider {
         } catch (RuntimeException e) {
             undo(id, hadDisk, e);
             throw e;
+        }
+    }
+
+    private boolean hasDisk(SandboxId id) {
+        try {
+            return disks.exists(id);
+        } catch (IOException e) {
+            throw failed("look for a disk", e);
         }
     }
 
@@ -160,7 +176,7 @@ public final class OciProvider implements Provider {
     private void startByRuntime(List<String> options, RunDirectory directory) throws IOException {
         var command = new ArrayList<>(List.of(config.guestBinary().toString(), "launch"));
         command.addAll(options);
-        int status = Command.start(command, config.runtime().environment(), directory.log());
+        int status = HostTool.start(command, config.runtime().environment(), directory.log());
         if (status != 0) {
             throw new SandboxException(new Failure.ProviderFailed("start a machine", directory.lastWords()));
         }
@@ -205,7 +221,7 @@ public final class OciProvider implements Provider {
             kill(directory);
             require("wait for the processes", cgroups.of(id)::isEmpty);
             require("remove the cgroup", cgroups.of(id)::remove);
-            require("detach the disk", () -> !directory.holdsLoop(disks.image(id)));
+            require("detach the disk", () -> !directory.holdsLoop());
             var slot = directory.slot();
             FileTrees.delete(directory.path());
             slot.ifPresent(number -> slots.release((int) number));
@@ -227,6 +243,59 @@ public final class OciProvider implements Provider {
         if (!Patience.until(DEATH_PATIENCE, holds)) {
             throw new SandboxException(
                     new Failure.ProviderFailed(step, "it took longer than " + DEATH_PATIENCE.toSeconds() + " s"));
+        }
+    }
+
+    @Override
+    public long snapshot(SandboxId id, SnapshotId snapshot) {
+        if (!config.runtime().sharesTheKernel()) {
+            throw new SandboxException(new Failure.Unsupported(
+                    "a snapshot", "gVisor keeps what was written in memory of its own; use another runtime"));
+        }
+        try {
+            flush(place.directory(id));
+            return snapshots.save(id, snapshot);
+        } catch (IOException e) {
+            throw failed("take a snapshot", e);
+        }
+    }
+
+    /// Writes what the kernel still has in memory to the machine's disk. Its processes stand still, so that nothing
+    /// comes after it.
+    private static void flush(RunDirectory directory) throws IOException {
+        if (directory.isAlive()) {
+            var workspace = "/proc/" + directory.pid().orElseThrow() + "/root" + Layout.WORKSPACE;
+            HostTool.run("flush the disk", List.of("sync", "--file-system", workspace));
+        }
+    }
+
+    @Override
+    public void restore(SandboxId id, SnapshotId snapshot) {
+        if (place.directory(id).isAlive()) {
+            throw new SandboxException(new Failure.ProviderFailed("restore a snapshot", id + " runs"));
+        }
+        try {
+            snapshots.restore(id, snapshot);
+        } catch (IOException e) {
+            throw failed("restore a snapshot", e);
+        }
+    }
+
+    @Override
+    public void deleteSnapshot(SnapshotId snapshot) {
+        try {
+            snapshots.delete(snapshot);
+        } catch (IOException e) {
+            throw failed("delete a snapshot", e);
+        }
+    }
+
+    @Override
+    public Set<SnapshotId> snapshots() {
+        try {
+            return snapshots.all();
+        } catch (IOException e) {
+            throw failed("look for snapshots", e);
         }
     }
 
@@ -254,6 +323,7 @@ public final class OciProvider implements Provider {
         machines.values().forEach(OciMachine::close);
         machines.clear();
         launcher.close();
+        disks.close();
         slots.close();
         cgroups.close();
         place.removeIfBare();

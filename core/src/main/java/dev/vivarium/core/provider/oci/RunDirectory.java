@@ -114,15 +114,16 @@ record RunDirectory(Path path, SandboxId id) {
         return number("pid");
     }
 
-    /// Reports whether the loop device that the launcher noted still has this machine's disk.
-    boolean holdsLoop(Path image) {
+    /// Reports whether the loop device that the launcher noted still has this machine's disk. The name tells: the
+    /// path before it is that of the namespace in which the disk was opened.
+    boolean holdsLoop() {
         var number = number("loop");
         if (number.isEmpty()) {
             return false;
         }
         try {
             var backing = Path.of("/sys/block/loop" + number.getAsLong() + "/loop/backing_file");
-            return Files.readString(backing).strip().startsWith(image.toString());
+            return Files.readString(backing).contains(id.value());
         } catch (IOException e) {
             return false;
         }

@@ -11,6 +11,7 @@ import dev.vivarium.core.provider.Provider;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SnapshotId;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -36,6 +37,7 @@ public final class ProcessProvider implements Provider {
 
     private final Path run;
     private final Path disks;
+    private final Snapshots snapshots;
     private final Path guestBinary;
     private final int user;
     private final Map<SandboxId, ProcessMachine> machines = new ConcurrentHashMap<>();
@@ -43,6 +45,7 @@ public final class ProcessProvider implements Provider {
     private ProcessProvider(Path run, Path disks, Path guestBinary, int user) {
         this.run = run;
         this.disks = disks;
+        this.snapshots = new Snapshots(disks.resolveSibling("snapshots"));
         this.guestBinary = guestBinary;
         this.user = user;
     }
@@ -74,7 +77,13 @@ public final class ProcessProvider implements Provider {
     @Override
     public Capabilities capabilities() {
         return new Capabilities(
-                "none: commands run as the server's own user and see all it sees", "none", "none", false, true, false);
+                "none: commands run as the server's own user and see all it sees",
+                "none",
+                "copy",
+                "none",
+                false,
+                true,
+                false);
     }
 
     @Override
@@ -186,9 +195,49 @@ public final class ProcessProvider implements Provider {
             FileTrees.delete(directory(id));
             if (disk == Disk.ERASE) {
                 FileTrees.delete(disk(id));
+                FileTrees.delete(Snapshots.unfinished(disk(id)));
             }
         } catch (IOException e) {
             throw failed("remove a machine", e);
+        }
+    }
+
+    @Override
+    public long snapshot(SandboxId id, SnapshotId snapshot) {
+        try {
+            return snapshots.save(disk(id), snapshot);
+        } catch (IOException e) {
+            throw failed("take a snapshot", e);
+        }
+    }
+
+    @Override
+    public void restore(SandboxId id, SnapshotId snapshot) {
+        if (isAlive(id)) {
+            throw new SandboxException(new Failure.ProviderFailed("restore a snapshot", id + " runs"));
+        }
+        try {
+            snapshots.restore(snapshot, disk(id));
+        } catch (IOException e) {
+            throw failed("restore a snapshot", e);
+        }
+    }
+
+    @Override
+    public void deleteSnapshot(SnapshotId snapshot) {
+        try {
+            snapshots.delete(snapshot);
+        } catch (IOException e) {
+            throw failed("delete a snapshot", e);
+        }
+    }
+
+    @Override
+    public Set<SnapshotId> snapshots() {
+        try {
+            return snapshots.all();
+        } catch (IOException e) {
+            throw failed("look for snapshots", e);
         }
     }
 

@@ -1,4 +1,4 @@
-package dev.vivarium.core.provider.oci;
+package dev.vivarium.core.provider;
 
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -15,14 +15,18 @@ import java.util.concurrent.TimeUnit;
 
 /// Running a tool of the host to its end. Its streams are files, never pipes: a pipe that a detached child inherits
 /// would keep the caller waiting for as long as the machine lives. Stateless.
-final class Command {
+public final class HostTool {
     private static final Duration LONGEST = Duration.ofSeconds(60);
     private static final File NOTHING = new File("/dev/null");
 
-    private Command() {}
+    /// All that a tool gets of an environment.
+    public static final Map<String, String> ENVIRONMENT =
+            Map.of("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL", "C");
+
+    private HostTool() {}
 
     /// Runs a short tool; a failure carries its last line.
-    static void run(String step, List<String> command, int... fine) throws IOException {
+    public static void run(String step, List<String> command, int... fine) throws IOException {
         var log = Files.createTempFile("vivarium-", ".log");
         try {
             int status = start(command, Map.of(), log);
@@ -39,16 +43,20 @@ final class Command {
         }
     }
 
+    /// Runs a short tool to find out whether it can do something.
+    public static boolean succeeds(List<String> command) throws IOException {
+        return start(command, Map.of(), NOTHING.toPath()) == 0;
+    }
+
     /// Runs `command` with its output appended to `log`, and gives its exit status. The environment is bare but for
     /// `environment`, so that nothing of the server's reaches a runtime or a machine.
-    static int start(List<String> command, Map<String, String> environment, Path log) throws IOException {
+    public static int start(List<String> command, Map<String, String> environment, Path log) throws IOException {
         var builder = new ProcessBuilder(command)
                 .redirectInput(NOTHING)
                 .redirectOutput(NOTHING)
                 .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()));
         builder.environment().clear();
-        builder.environment()
-                .putAll(Map.of("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL", "C"));
+        builder.environment().putAll(ENVIRONMENT);
         builder.environment().putAll(environment);
         var process = builder.start();
         try {

@@ -1,0 +1,217 @@
+package dev.vivarium.core.provider.oci;
+
+import dev.vivarium.core.provider.FileTrees;
+import dev.vivarium.core.provider.HostTool;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SnapshotId;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Disks as they were: copies that share their blocks with the disk and with each other where the file system can. A
+/// home that cannot has an [Annex], to which a disk is copied once; from then on all is shared. Where there can be no
+/// annex either, they are plain copies. Thread-safe.
+final class DiskSnapshots {
+    private static final Logger LOG = LoggerFactory.getLogger(DiskSnapshots.class);
+    private static final String DIRECTORY = ".snapshots";
+    private static final String UNFINISHED = ".new";
+
+    private final Path home;
+    private final Annex annex;
+    private final Disks disks;
+    private volatile @Nullable Sharing sharing;
+
+    /// Where blocks can be shared.
+    private enum Sharing {
+        AT_HOME,
+        IN_THE_ANNEX,
+        NOWHERE
+    }
+
+    DiskSnapshots(Path home, Annex annex, Disks disks) {
+        this.home = home;
+        this.annex = annex;
+        this.disks = disks;
+    }
+
+    /// How they are kept, in a word.
+    String how() {
+        try {
+            return sharing() == Sharing.NOWHERE ? "copy" : "reflink";
+        } catch (IOException e) {
+            return "copy";
+        }
+    }
+
+    /// Saves a disk that nobody writes to. Returns how many bytes its files take.
+    long save(SandboxId id, SnapshotId snapshot) throws IOException {
+        if (!disks.exists(id)) {
+            throw new SandboxException(new Failure.ProviderFailed("take a snapshot", id + " has no disk"));
+        }
+        var image = disks.image(id);
+        return Files.exists(image) ? saveImage(image, snapshot) : saveTree(disks.plain(id), snapshot);
+    }
+
+    private long saveImage(Path image, SnapshotId snapshot) throws IOException {
+        var directory = FileTrees.make(shareWith(image).resolve(DIRECTORY), "rwx------");
+        var unfinished = directory.resolve(snapshot + Disks.SUFFIX + UNFINISHED);
+        try {
+            copy(image, unfinished);
+            var copy = new Ext4Image(unfinished);
+            // It was copied while mounted. Once repaired, each disk made from it is ready at once.
+            copy.repair();
+            long used = copy.usedBytes() - disks.emptyBytes(copy.bytes());
+            Files.move(unfinished, directory.resolve(snapshot + Disks.SUFFIX), StandardCopyOption.ATOMIC_MOVE);
+            return Math.max(0, used);
+        } finally {
+            Files.deleteIfExists(unfinished);
+        }
+    }
+
+    private long saveTree(Path disk, SnapshotId snapshot) throws IOException {
+        var directory = FileTrees.make(home.resolve(DIRECTORY), "rwx------");
+        var unfinished = directory.resolve(snapshot + UNFINISHED);
+        try {
+            FileTrees.copy(disk, unfinished);
+            long used = FileTrees.size(unfinished.resolve("workspace"));
+            Files.move(unfinished, directory.resolve(snapshot.value()), StandardCopyOption.ATOMIC_MOVE);
+            return used;
+        } finally {
+            FileTrees.delete(unfinished);
+        }
+    }
+
+    /// Where a copy of `image` shares blocks with it, or at least with its own copies.
+    private Path shareWith(Path image) throws IOException {
+        if (!image.startsWith(home)) {
+            return annex.require();
+        }
+        if (sharing() != Sharing.IN_THE_ANNEX) {
+            return home;
+        }
+        try {
+            return annex.require();
+        } catch (IOException | SandboxException e) {
+            LOG.warn("no annex for snapshots, so they are plain copies: {}", e.getMessage());
+            sharing = Sharing.NOWHERE;
+            return home;
+        }
+    }
+
+    private Sharing sharing() throws IOException {
+        var known = sharing;
+        if (known == null) {
+            known = canShare(home) ? Sharing.AT_HOME : Annex.isPossible() ? Sharing.IN_THE_ANNEX : Sharing.NOWHERE;
+            sharing = known;
+        }
+        return known;
+    }
+
+    private static boolean canShare(Path directory) throws IOException {
+        var one = Files.createTempFile(directory, ".shared-", "");
+        var two = one.resolveSibling(one.getFileName() + "-too");
+        try {
+            Files.writeString(one, "shared");
+            var command = List.of("cp", "--reflink=always", "--", one.toString(), two.toString());
+            return HostTool.succeeds(command);
+        } finally {
+            Files.deleteIfExists(one);
+            Files.deleteIfExists(two);
+        }
+    }
+
+    /// Makes the disk of `id` a copy of the snapshot. It appears whole, in one step, beside the old one if that is
+    /// in another file system; that it is used instead is then what [Disks#image] sees to.
+    void restore(SandboxId id, SnapshotId snapshot) throws IOException {
+        for (var place : places()) {
+            var image = place.resolve(DIRECTORY).resolve(snapshot + Disks.SUFFIX);
+            if (Files.exists(image)) {
+                restoreImage(id, image, place);
+                return;
+            }
+            var tree = place.resolve(DIRECTORY).resolve(snapshot.value());
+            if (Files.exists(tree)) {
+                restoreTree(id, tree);
+                return;
+            }
+        }
+        throw new SandboxException(new Failure.ProviderFailed("restore a snapshot", snapshot + " is not here"));
+    }
+
+    private void restoreImage(SandboxId id, Path image, Path place) throws IOException {
+        var unfinished = place.resolve(id + Disks.SUFFIX + UNFINISHED);
+        try {
+            copy(image, unfinished);
+            var target = place.resolve(id + Disks.SUFFIX);
+            Files.move(unfinished, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            disks.keepOnly(id, target);
+        } finally {
+            Files.deleteIfExists(unfinished);
+        }
+    }
+
+    private void restoreTree(SandboxId id, Path tree) throws IOException {
+        var unfinished = home.resolve(id + UNFINISHED);
+        try {
+            FileTrees.delete(unfinished);
+            FileTrees.copy(tree, unfinished);
+            var target = disks.plain(id);
+            FileTrees.delete(target);
+            Files.move(unfinished, target, StandardCopyOption.ATOMIC_MOVE);
+            disks.keepOnly(id, target);
+        } finally {
+            FileTrees.delete(unfinished);
+        }
+    }
+
+    /// With its holes, and without its blocks where they can be shared.
+    private static void copy(Path image, Path target) throws IOException {
+        Files.deleteIfExists(target);
+        HostTool.run("copy a disk", List.of("cp", "--reflink=auto", "--", image.toString(), target.toString()));
+    }
+
+    void delete(SnapshotId snapshot) throws IOException {
+        for (var place : places()) {
+            var directory = place.resolve(DIRECTORY);
+            for (var suffix : List.of(Disks.SUFFIX, Disks.SUFFIX + UNFINISHED)) {
+                Files.deleteIfExists(directory.resolve(snapshot + suffix));
+            }
+            FileTrees.delete(directory.resolve(snapshot.value()));
+            FileTrees.delete(directory.resolve(snapshot + UNFINISHED));
+        }
+    }
+
+    Set<SnapshotId> all() throws IOException {
+        var ids = new HashSet<SnapshotId>();
+        for (var place : places()) {
+            var directory = place.resolve(DIRECTORY);
+            if (Files.isDirectory(directory)) {
+                try (var entries = Files.newDirectoryStream(directory)) {
+                    entries.forEach(entry -> idOf(entry).ifPresent(ids::add));
+                }
+            }
+        }
+        return ids;
+    }
+
+    private static Optional<SnapshotId> idOf(Path entry) {
+        var name = entry.getFileName().toString();
+        int dot = name.indexOf('.');
+        var id = dot < 0 ? name : name.substring(0, dot);
+        return SnapshotId.isWellFormed(id) ? Optional.of(new SnapshotId(id)) : Optional.empty();
+    }
+
+    private List<Path> places() throws IOException {
+        return annex.find().map(root -> List.of(root, home)).orElse(List.of(home));
+    }
+}

@@ -1,0 +1,59 @@
+package dev.vivarium.core.provider.oci;
+
+import dev.vivarium.core.provider.HostTool;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.util.List;
+
+/// A file that holds an ext4 file system, as its superblock tells of it. Immutable.
+record Ext4Image(Path path) {
+    private static final int SUPERBLOCK = 1024;
+    private static final int BLOCKS = 4;
+    private static final int FREE_BLOCKS = 12;
+    private static final int BLOCK_SIZE = 24;
+    private static final int STATE = 58;
+    private static final int CLEAN = 1;
+    private static final int READ = 64;
+
+    /// What the file system has room for, in bytes.
+    long bytes() throws IOException {
+        var superblock = superblock();
+        return number(superblock, BLOCKS) << (10 + superblock.getInt(BLOCK_SIZE));
+    }
+
+    /// What is in use, in bytes, its own tables included. True of one that was unmounted, or repaired.
+    long usedBytes() throws IOException {
+        var superblock = superblock();
+        long used = number(superblock, BLOCKS) - number(superblock, FREE_BLOCKS);
+        return used << (10 + superblock.getInt(BLOCK_SIZE));
+    }
+
+    /// An image that was not unmounted is checked before it is used again.
+    void repair() throws IOException {
+        if ((superblock().getShort(STATE) & CLEAN) != 0) {
+            return;
+        }
+        var fsck = OciConfig.find("e2fsck")
+                .orElseThrow(() -> new SandboxException(
+                        new Failure.ProviderFailed("repair a disk", "e2fsck is not installed; install e2fsprogs")));
+        // 1: errors were found and corrected.
+        HostTool.run("repair a disk", List.of(fsck.toString(), "-f", "-y", path.toString()), 0, 1);
+    }
+
+    private ByteBuffer superblock() throws IOException {
+        var superblock = ByteBuffer.allocate(READ).order(ByteOrder.LITTLE_ENDIAN);
+        try (var channel = FileChannel.open(path)) {
+            channel.read(superblock, SUPERBLOCK);
+        }
+        return superblock;
+    }
+
+    private static long number(ByteBuffer superblock, int at) {
+        return Integer.toUnsignedLong(superblock.getInt(at));
+    }
+}
