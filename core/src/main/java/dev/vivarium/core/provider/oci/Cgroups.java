@@ -11,6 +11,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -26,7 +27,6 @@ final class Cgroups implements AutoCloseable {
     static final long PERIOD_MICROS = 100_000;
     private static final String ROOT = "vivarium";
     private static final Set<String> NEEDED = Set.of("cpu", "cpuacct", "memory", "pids", "freezer");
-    private static final String HANDED_DOWN = "+cpu +memory +pids";
     private static final int ATTEMPTS = 100;
     private static final String ANTICIPATED = "pids";
     /// Shorter than a grace period, so that one follows the other when starts do.
@@ -58,8 +58,13 @@ final class Cgroups implements AutoCloseable {
     /// Reads what is mounted and makes a branch; its name keeps the machines of one server apart from another's.
     static Cgroups open(String branch) throws IOException {
         var cgroups = detect(branch);
-        for (var hierarchy : cgroups.branching()) {
-            cgroups.makeBranch(hierarchy);
+        try {
+            for (var hierarchy : cgroups.branching()) {
+                cgroups.makeBranch(hierarchy);
+            }
+        } catch (IOException | RuntimeException e) {
+            cgroups.close();
+            throw e;
         }
         return cgroups;
     }
@@ -104,21 +109,26 @@ final class Cgroups implements AutoCloseable {
             }
         }
         if (mode == Mode.V2) {
-            List.of(hierarchy, root, root.resolve(branch))
-                    .forEach(directory -> ControlFiles.write(directory, "cgroup.subtree_control", HANDED_DOWN));
+            new UnifiedHierarchy(hierarchy).handDownTo(root.resolve(branch));
         }
     }
 
-    private static Cgroups of(Map<String, Path> v1, Optional<Path> v2, String branch) {
+    /// Decides by the mount points of the first version's controllers, and that of the unified hierarchy.
+    static Cgroups of(Map<String, Path> v1, Optional<Path> v2, String branch) {
         if (v1.keySet().containsAll(NEEDED)) {
             return new Cgroups(v2.isPresent() ? Mode.HYBRID : Mode.V1, Map.copyOf(v1), v2, branch);
         }
-        if (v2.isPresent() && offers(v2.get(), "memory") && offers(v2.get(), "pids")) {
-            return new Cgroups(Mode.V2, Map.of("", v2.get()), v2, branch);
+        var missing = v2.map(root -> new UnifiedHierarchy(root).missing());
+        if (missing.filter(List::isEmpty).isPresent()) {
+            return new Cgroups(Mode.V2, Map.of("", v2.orElseThrow()), v2, branch);
         }
+        var lacking = missing.filter(names -> Collections.disjoint(v1.keySet(), NEEDED))
+                .orElseGet(() -> NEEDED.stream()
+                        .filter(name -> !v1.containsKey(name))
+                        .sorted()
+                        .toList());
         throw new SandboxException(new Failure.Unsupported(
-                "the oci provider",
-                "this host has no usable cgroups; mount them with the cpu, memory, pids and freezer controllers"));
+                "the oci provider", "the cgroups that are mounted here lack " + String.join(", ", lacking)));
     }
 
     private static List<String> controllers(String options) {
@@ -127,11 +137,6 @@ final class Cgroups implements AutoCloseable {
                 .filter(option -> !option.startsWith("release_agent="))
                 .map(option -> option.startsWith("name=") ? option.substring(5) : option)
                 .toList();
-    }
-
-    private static boolean offers(Path unified, String controller) {
-        return Arrays.asList(ControlFiles.read(unified, "cgroup.controllers").split(" "))
-                .contains(controller);
     }
 
     static long quotaMicros(Limits limits) {
