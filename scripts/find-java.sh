@@ -13,7 +13,7 @@ is_java_25() {
 }
 
 find_java() {
-    for home in "${JAVA_HOME:-}" /usr/lib/jvm/*25* /opt/java/*25* /opt/jdk*25* "$HOME"/.sdkman/candidates/java/25*; do
+    for home in "${JAVA_HOME:-}" /usr/lib/jvm/*25* /opt/java/*25* /opt/jdk*25* "${HOME:-/root}"/.sdkman/candidates/java/25*; do
         if is_java_25 "$home"; then
             JAVA_HOME=$home
             export JAVA_HOME
