@@ -4,6 +4,8 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
@@ -20,6 +22,8 @@ public final class Channel implements AutoCloseable {
     private static final int MAX_DATA = 65_536;
     private static final int INITIAL_INPUT_CREDIT = 262_144;
     private static final int DATA_HEADER = Payload.HEADER + 1;
+    private static final long FOREVER = Long.MAX_VALUE;
+    private static final Duration ALWAYS = Duration.ofNanos(FOREVER);
 
     private final Connection connection;
     private final int number;
@@ -90,7 +94,7 @@ public final class Channel implements AutoCloseable {
         lock.lock();
         try {
             while (started == null && ending == null) {
-                await(news);
+                await(news, FOREVER);
             }
             if (started == null && ending instanceof Ending.Failed(Failure failure)) {
                 throw new SandboxException(failure);
@@ -108,14 +112,19 @@ public final class Channel implements AutoCloseable {
     /// Waits for the next message. After [Message.Ended] it returns that for ever. Throws what the guest failed
     /// with, once everything before it was taken.
     public Message next() {
+        return next(ALWAYS).orElseThrow();
+    }
+
+    /// The same for somebody whose patience ends; then there is nothing.
+    public Optional<Message> next(Duration patience) {
         try {
-            return take();
+            return Optional.ofNullable(take(patience.toNanos()));
         } catch (SandboxException e) {
             throw connection.explained(e);
         }
     }
 
-    private Message take() {
+    private @Nullable Message take(long nanos) {
         Message message;
         int stream = 0;
         int credit = 0;
@@ -125,7 +134,10 @@ public final class Channel implements AutoCloseable {
                 if (ending != null) {
                     return endedLocked(ending);
                 }
-                await(news);
+                if (nanos <= 0) {
+                    return null;
+                }
+                nanos = await(news, nanos);
             }
             if (message instanceof Message.Data(int from, byte[] bytes)) {
                 stream = from;
@@ -333,7 +345,7 @@ public final class Channel implements AutoCloseable {
         lock.lock();
         try {
             while (inputCredit == 0 && ending == null) {
-                await(inputRoom);
+                await(inputRoom, FOREVER);
             }
             if (inputClosed) {
                 throw new IllegalStateException("the input is closed");
@@ -371,9 +383,13 @@ public final class Channel implements AutoCloseable {
     }
 
     @GuardedBy("lock")
-    private void await(Condition condition) {
+    private long await(Condition condition, long nanos) {
         try {
+            if (nanos != FOREVER) {
+                return condition.awaitNanos(nanos);
+            }
             condition.await();
+            return FOREVER;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw connection.unreachable("the wait for it was interrupted");

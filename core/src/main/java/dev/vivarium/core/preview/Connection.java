@@ -9,6 +9,9 @@ import dev.vivarium.core.guest.Service;
 import dev.vivarium.core.guest.Subject;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Supplier;
 
 /// A connection to something that listens inside a sandbox. For one reader and one writer at a time; [#close] may be
 /// called by anybody.
@@ -52,13 +55,23 @@ public final class Connection implements AutoCloseable {
 
     /// Reads at least one byte, or returns -1 when the other side sends nothing more.
     public int read(byte[] buffer, int offset, int length) {
-        if (position == current.length && !advance()) {
+        if (position == current.length && !advance(channel::next)) {
             return -1;
         }
         int count = Math.min(length, current.length - position);
         System.arraycopy(current, position, buffer, offset, count);
         position += count;
         return count;
+    }
+
+    /// Waits until [#read] would not wait. Reports whether that was within `patience`.
+    public boolean awaitReadable(Duration patience) {
+        if (position < current.length || ended) {
+            return true;
+        }
+        Optional<Message> message = channel.next(patience);
+        message.ifPresent(found -> advance(() -> found));
+        return message.isPresent();
     }
 
     /// Sends bytes and waits while the other side does not read. Reports whether it was still there to take
@@ -78,9 +91,9 @@ public final class Connection implements AutoCloseable {
         channel.close();
     }
 
-    private boolean advance() {
+    private boolean advance(Supplier<Message> next) {
         // After its EOF the channel itself may live on for our own bytes, so it must not be asked again.
-        if (ended || !(channel.next() instanceof Message.Data(int _, byte[] bytes))) {
+        if (ended || !(next.get() instanceof Message.Data(int _, byte[] bytes))) {
             ended = true;
             return false;
         }
