@@ -42,6 +42,8 @@ final class ExitCode {
                     Failure.DiskFull _ -> NO_ROOM;
             case Failure.CannotRun _,
                     Failure.ConnectionRefused _,
+                    Failure.BadAnswer _,
+                    Failure.AnswerTimedOut _,
                     Failure.Unsupported _,
                     Failure.GuestUnreachable _,
                     Failure.ProviderFailed _,

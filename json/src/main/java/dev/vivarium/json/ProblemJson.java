@@ -43,8 +43,12 @@ public final class ProblemJson {
             case Failure.TooManyCommands _ -> 429;
             case Failure.ProviderFailed _, Failure.Internal _ -> 500;
             case Failure.Unsupported _ -> 501;
-            case Failure.GuestUnreachable _, Failure.ConnectionRefused _, Failure.ServerUnreachable _ -> 502;
+            case Failure.GuestUnreachable _,
+                    Failure.ConnectionRefused _,
+                    Failure.BadAnswer _,
+                    Failure.ServerUnreachable _ -> 502;
             case Failure.AtCapacity _, Failure.ShuttingDown _, Failure.StoreFailed _ -> 503;
+            case Failure.AnswerTimedOut _ -> 504;
             case Failure.TooManyFiles _, Failure.WorkspaceFull _, Failure.DiskFull _ -> 507;
             case Failure.Unrecognized f -> f.status();
         };
@@ -83,6 +87,10 @@ public final class ProblemJson {
             case "internal" -> new Failure.Internal(fields.string("request_id"));
             case "body-too-large" -> new Failure.BodyTooLarge(fields.integer("max_bytes"));
             case "connection-refused" -> new Failure.ConnectionRefused(fields.string("target"));
+            case "bad-answer" -> new Failure.BadAnswer(fields.string("target"), fields.string("why"));
+            case "answer-timed-out" ->
+                new Failure.AnswerTimedOut(
+                        fields.string("target"), Duration.ofSeconds(fields.integer("patience_seconds")));
             case "no-sandbox-for-thread" -> new Failure.NoSandboxForThread(new ThreadId(fields.string("thread_id")));
             default -> readOfSandbox(slug, fields);
         };
@@ -158,6 +166,11 @@ public final class ProblemJson {
             case Failure.ProcessLimitReached f -> out.writeStringProperty("session_id", f.id().value());
             case Failure.BodyTooLarge f -> out.writeNumberProperty("max_bytes", f.maxBytes());
             case Failure.ConnectionRefused f -> out.writeStringProperty("target", f.target());
+            case Failure.BadAnswer f -> text(out, "target", f.target(), "why", f.why());
+            case Failure.AnswerTimedOut f -> {
+                out.writeStringProperty("target", f.target());
+                out.writeNumberProperty("patience_seconds", f.patience().toSeconds());
+            }
             case Failure.Unsupported f -> text(out, "feature", f.feature(), "why", f.why());
             case Failure.AtCapacity f -> {
                 out.writeNumberProperty("limit", f.limit());

@@ -212,7 +212,24 @@ public sealed interface Failure {
     record ConnectionRefused(String target) implements Failure {
         @Override
         public String sentence() {
-            return "nothing in the sandbox listens on " + target;
+            return "nothing in the sandbox listens on " + target
+                    + "; start the program, and have it listen on 127.0.0.1 or on every address";
+        }
+    }
+
+    /// A program in the sandbox was reached, and what it sent is no HTTP answer.
+    record BadAnswer(String target, String why) implements Failure {
+        @Override
+        public String sentence() {
+            return "what listens on " + target + " in the sandbox did not answer properly: " + why;
+        }
+    }
+
+    /// A program in the sandbox was reached, and said nothing for too long.
+    record AnswerTimedOut(String target, Duration patience) implements Failure {
+        @Override
+        public String sentence() {
+            return "what listens on " + target + " in the sandbox sent nothing for " + patience.toSeconds() + " s";
         }
     }
 
