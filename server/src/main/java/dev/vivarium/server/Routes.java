@@ -3,6 +3,7 @@ package dev.vivarium.server;
 import static dev.vivarium.server.http.Route.Access.ADMIN;
 import static dev.vivarium.server.http.Route.Access.KEY;
 import static dev.vivarium.server.http.Route.Access.OPEN;
+import static dev.vivarium.server.http.Route.Access.OWN;
 
 import dev.vivarium.core.access.Keys;
 import dev.vivarium.core.provider.Provider;
@@ -22,8 +23,12 @@ import dev.vivarium.server.api.OpenApiHandler;
 import dev.vivarium.server.api.UploadFileHandler;
 import dev.vivarium.server.api.WelcomeHandler;
 import dev.vivarium.server.http.Gate;
+import dev.vivarium.server.http.HostRoute;
 import dev.vivarium.server.http.Route;
+import dev.vivarium.server.preview.PreviewHandler;
+import dev.vivarium.server.preview.PreviewHosts;
 import dev.vivarium.server.settings.Config;
+import dev.vivarium.server.settings.PreviewConfig;
 import dev.vivarium.server.telemetry.Metrics;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.time.InstantSource;
@@ -42,13 +47,21 @@ final class Routes {
             Sandboxes sandboxes,
             Keys keys,
             Telemetry telemetry,
-            Metrics metrics) {}
+            Metrics metrics,
+            PreviewHandler preview) {}
+
+    /// The hosts that show ports of sandboxes.
+    static List<HostRoute> hosts(PreviewHandler preview, PreviewConfig config) {
+        var hosts = new PreviewHosts(config.domain());
+        return List.of(new HostRoute(hosts::find, Route.any("/{rest…}", OWN, preview::byHost)));
+    }
 
     static List<Route> of(Parts parts, Gate gate, InstantSource clock) {
         var config = parts.config();
         var callers = new Callers(parts.sandboxes());
         var spool = config.home().resolve("tmp");
         var keys = new KeysHandler(parts.keys());
+        var preview = parts.preview();
         return List.of(
                 Route.get("/", OPEN, new WelcomeHandler()::handle),
                 Route.get("/health", OPEN, health(parts, gate, clock)::handle),
@@ -65,6 +78,8 @@ final class Routes {
                 Route.get("/list_files", KEY, new ListFilesHandler(callers)::handle),
                 Route.post("/cleanup", KEY, new CleanupHandler(parts.sandboxes(), callers)::handle),
                 Route.get("/metrics", KEY, new MetricsHandler(parts.metrics())::handle),
+                Route.any("/sandboxes/{sandbox_id}/ports/{port}", OWN, preview::addSlash),
+                Route.any("/sandboxes/{sandbox_id}/ports/{port}/{rest…}", OWN, preview::byPath),
                 Route.post("/admin/keys", ADMIN, keys::issue),
                 Route.get("/admin/keys", ADMIN, keys::list),
                 Route.delete("/admin/keys/{key_id}", ADMIN, keys::revoke));

@@ -15,6 +15,7 @@ import dev.vivarium.server.http.Edge;
 import dev.vivarium.server.http.Gate;
 import dev.vivarium.server.http.Route;
 import dev.vivarium.server.http.Router;
+import dev.vivarium.server.preview.PreviewHandler;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.EngineConfig;
 import dev.vivarium.server.telemetry.Metrics;
@@ -32,13 +33,15 @@ public final class Vivarium implements AutoCloseable {
     private final Db db;
     private final Provider provider;
     private final Sandboxes sandboxes;
+    private final Tokens tokens;
     private final Router router;
     private final Edge edge;
 
-    private Vivarium(Db db, Provider provider, Sandboxes sandboxes, Router router, Edge edge) {
+    private Vivarium(Db db, Provider provider, Sandboxes sandboxes, Tokens tokens, Router router, Edge edge) {
         this.db = db;
         this.provider = provider;
         this.sandboxes = sandboxes;
+        this.tokens = tokens;
         this.router = router;
         this.edge = edge;
     }
@@ -58,13 +61,14 @@ public final class Vivarium implements AutoCloseable {
             var sandboxes = undo.add(Sandboxes.open(provider, db, engine(config.engine()), telemetry, clock));
             sandboxes.whenEnded(tokens::forget);
             var gate = new Gate();
-            var parts = new Routes.Parts(config, db, provider, sandboxes, keys, telemetry, metrics);
             var admission = new Admission(keys, tokens, new Rights(members, Scopes.ALL), sandboxes);
-            var router = new Router(Routes.of(parts, gate, clock));
+            var preview = new PreviewHandler(admission, config.preview(), clock);
+            var parts = new Routes.Parts(config, db, provider, sandboxes, keys, telemetry, metrics, preview);
+            var router = new Router(Routes.of(parts, gate, clock), Routes.hosts(preview, config.preview()));
             var edge = undo.add(Edge.start(config.http(), router, admission, gate));
             metrics.watch(sandboxes::pool);
             undo.keep();
-            return new Vivarium(db, provider, sandboxes, router, edge);
+            return new Vivarium(db, provider, sandboxes, tokens, router, edge);
         }
     }
 
@@ -86,6 +90,11 @@ public final class Vivarium implements AutoCloseable {
     /// The engine behind it.
     public Sandboxes sandboxes() {
         return sandboxes;
+    }
+
+    /// The tokens it takes.
+    public Tokens tokens() {
+        return tokens;
     }
 
     /// Takes no new work, gives what runs up to `grace`, and lets the sandboxes go on without a server.

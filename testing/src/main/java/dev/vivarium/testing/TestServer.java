@@ -1,5 +1,6 @@
 package dev.vivarium.testing;
 
+import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.guest.GuestBinary;
 import dev.vivarium.core.provider.FileTrees;
 import dev.vivarium.core.provider.Provider;
@@ -104,6 +105,11 @@ public final class TestServer implements AutoCloseable {
     /// The engine behind it.
     public Sandboxes sandboxes() {
         return server.sandboxes();
+    }
+
+    /// The tokens it takes.
+    public Tokens tokens() {
+        return server.tokens();
     }
 
     /// The API as the admin uses it.

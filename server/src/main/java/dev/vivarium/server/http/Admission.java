@@ -34,7 +34,7 @@ public final class Admission {
     /// Who may call a route with these parameters of its path.
     Caller admit(Route route, Map<String, String> parameters, HttpFields headers) {
         return switch (route.access()) {
-            case Route.Access.Open _ -> Caller.ANYBODY;
+            case Route.Access.Open _, Route.Access.Own _ -> Caller.ANYBODY;
             case Route.Access.Key _ -> Caller.of(keys.authenticate(Credentials.key(headers)));
             case Route.Access.Admin _ -> Caller.of(admin(headers));
             case Route.Access.Token _ -> Caller.of(identify(headers));

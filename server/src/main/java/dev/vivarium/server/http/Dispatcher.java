@@ -70,7 +70,7 @@ final class Dispatcher extends Handler.Abstract {
 
     private void answer(Request request, Response response, String requestId) throws IOException {
         String path = request.getHttpURI().getPath();
-        var match = find(request.getMethod(), path == null ? "" : path);
+        var match = find(request, path == null ? "" : path);
         if (match.isEmpty()) {
             // Nobody without a key or token learns which paths there are.
             admission.identify(request.getHeaders());
@@ -99,8 +99,10 @@ final class Dispatcher extends Handler.Abstract {
         }
     }
 
-    private Optional<Router.Match> find(String method, String path) {
-        return path.startsWith("/") ? router.find(method, path) : Optional.empty();
+    private Optional<Router.Match> find(Request request, String path) {
+        String host =
+                Optional.ofNullable(request.getHeaders().get(HttpHeader.HOST)).orElse("");
+        return path.startsWith("/") ? router.find(request.getMethod(), host, path) : Optional.empty();
     }
 
     private SandboxException nothingThere(Request request, Response response) {

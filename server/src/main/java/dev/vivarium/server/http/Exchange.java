@@ -33,8 +33,8 @@ public final class Exchange {
     private final Response response;
     private final String requestId;
     private final Map<String, String> pathParameters;
-    private final Map<String, String> queryParameters;
     private final Map<String, String> rawPathParameters;
+    private final Map<String, String> queryParameters;
     private final Caller caller;
 
     Exchange(Request request, Response response, String requestId, Router.Match match, Caller caller) {
@@ -44,8 +44,9 @@ public final class Exchange {
         this.pathParameters = match.parameters();
         this.rawPathParameters = match.raw();
         this.caller = caller;
-        String query = request.getHttpURI().getQuery();
-        this.queryParameters = query == null ? Map.of() : Paths.query(query);
+        // A query that belongs to somebody else may be any text.
+        boolean isOurs = !(match.route().access() instanceof Route.Access.Own);
+        this.queryParameters = isOurs ? rawQuery().map(Paths::query).orElse(Map.of()) : Map.of();
     }
 
     /// Under which the log speaks of this request.
@@ -149,6 +150,16 @@ public final class Exchange {
     public Exchange answerHeader(String name, String value) {
         response.getHeaders().put(name, value);
         return this;
+    }
+
+    /// The request itself, for what passes it on whole.
+    public Request request() {
+        return request;
+    }
+
+    /// The answer itself, for what passes one on whole.
+    public Response response() {
+        return response;
     }
 
     /// Answers with one JSON object.

@@ -12,6 +12,7 @@ public record Route(String method, String template, Access access, Operation ope
         Access KEY = new Key();
         Access ADMIN = new Admin();
         Access TOKEN = new Token();
+        Access OWN = new Own();
 
         /// Anybody.
         record Open() implements Access {}
@@ -28,15 +29,25 @@ public record Route(String method, String template, Access access, Operation ope
         /// Whoever may do this to the sandbox that `{sandbox_id}` names, by key or by token.
         record Scoped(Scope scope) implements Access {}
 
+        /// Whoever the handler lets in, because it takes credentials in more places than headers.
+        record Own() implements Access {}
+
         static Access scoped(Scope scope) {
             return new Scoped(scope);
         }
     }
 
+    /// The method of a route that answers to all.
+    public static final String ANY = "*";
+
     /// What answers a request. It may throw [dev.vivarium.model.SandboxException] until it has begun to answer.
     @FunctionalInterface
     public interface Operation {
         void handle(Exchange exchange) throws IOException;
+    }
+
+    public static Route any(String template, Access access, Operation operation) {
+        return new Route(ANY, template, access, operation);
     }
 
     public static Route get(String template, Access access, Operation operation) {

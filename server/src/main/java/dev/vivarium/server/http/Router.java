@@ -10,13 +10,20 @@ import java.util.TreeSet;
 /// Finds the route for a method and a path; of two that fit, the first that was named. Immutable.
 public final class Router {
     private final List<Route> routes;
+    private final List<HostRoute> hostRoutes;
     private final List<Template> templates;
 
     /// Paths without parameters: found by one look.
     private final Map<String, Map<String, Route>> plain = new HashMap<>();
 
     public Router(List<Route> routes) {
+        this(routes, List.of());
+    }
+
+    /// `hostRoutes` are asked first: a host that one of them knows has nothing else.
+    public Router(List<Route> routes, List<HostRoute> hostRoutes) {
         this.routes = List.copyOf(routes);
+        this.hostRoutes = List.copyOf(hostRoutes);
         this.templates = routes.stream().map(Template::of).toList();
         for (Route route : routes) {
             plain.computeIfAbsent(route.template(), ignored -> new HashMap<>()).put(route.method(), route);
@@ -31,9 +38,26 @@ public final class Router {
     record Match(Route route, Map<String, String> raw, Map<String, String> parameters) {
         static Match of(Route route, Map<String, String> raw) {
             var decoded = new LinkedHashMap<String, String>();
-            raw.forEach((name, value) -> decoded.put(name, Paths.decode(name, value)));
+            raw.forEach((name, value) -> {
+                // What belongs to somebody else may be in any encoding: it is passed on as it came.
+                if (!(route.access() instanceof Route.Access.Own)
+                        || !route.template().endsWith("{" + name + "…}")) {
+                    decoded.put(name, Paths.decode(name, value));
+                }
+            });
             return new Match(route, raw, decoded);
         }
+    }
+
+    /// The route that answers at a host, if there is one.
+    Optional<Match> find(String method, String host, String path) {
+        for (HostRoute hostRoute : hostRoutes) {
+            var parameters = hostRoute.hosts().apply(host);
+            if (parameters.isPresent()) {
+                return Optional.of(Match.of(hostRoute.route(), parameters.get()));
+            }
+        }
+        return find(method, path);
     }
 
     /// The route that answers, if there is one. `HEAD` is answered by what answers `GET`.
@@ -45,7 +69,8 @@ public final class Router {
         }
         var segments = Paths.split(path);
         for (Template template : templates) {
-            if (template.route().method().equals(wanted)) {
+            String answered = template.route().method();
+            if (answered.equals(wanted) || answered.equals(Route.ANY)) {
                 var raw = template.match(segments);
                 if (raw.isPresent()) {
                     return Optional.of(Match.of(template.route(), raw.get()));

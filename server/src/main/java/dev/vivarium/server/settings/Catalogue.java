@@ -118,6 +118,25 @@ public final class Catalogue {
             new Range(1, 604_800),
             "The longest `timeout` that a command may ask for.");
 
+    static final Setting<String> PREVIEW_DOMAIN = Setting.text(
+            "preview-domain",
+            "",
+            "localhost",
+            "The domain of previews: port 3000 of a sandbox is at `3000-SANDBOX.DOMAIN`.");
+    static final Setting<Duration> PREVIEW_IDLE = Setting.time(
+            "preview-idle-seconds",
+            "",
+            300,
+            SECOND,
+            new Range(1, 86_400),
+            "How long a preview's program and its caller may both be silent.");
+    static final Setting<Boolean> WAKE_ON_TRAFFIC = Setting.choice(
+            "wake-on-traffic",
+            "off",
+            List.of("on", "off"),
+            "on"::equals,
+            "Whether a request to a preview resumes a paused sandbox; otherwise it is refused.");
+
     /// Well above the keep-alive of streams, or the two would meet.
     static final Setting<Duration> IDLE_CONNECTION = Setting.time(
             "idle-connection-seconds",
@@ -179,6 +198,9 @@ public final class Catalogue {
             ALLOWED_COMMANDS,
             DENIED_PATTERNS,
             MAX_COMMAND_TIMEOUT,
+            PREVIEW_DOMAIN,
+            PREVIEW_IDLE,
+            WAKE_ON_TRAFFIC,
             IDLE_CONNECTION,
             STOP_GRACE,
             LOG_FORMAT,

@@ -12,6 +12,7 @@ public record Config(
         HttpConfig http,
         EngineConfig engine,
         CallConfig calls,
+        PreviewConfig preview,
         LogConfig log) {
     public static Config of(Settings settings) {
         settings.get(Catalogue.RATE_LIMITS);
@@ -24,11 +25,12 @@ public record Config(
                 HttpConfig.of(settings),
                 EngineConfig.of(settings),
                 CallConfig.of(settings),
+                PreviewConfig.of(settings),
                 LogConfig.of(settings));
     }
 
     @Override
     public String toString() {
-        return "Config[" + home + ", " + http + ", " + engine + ", " + calls + ", " + log + "]";
+        return "Config[" + home + ", " + http + ", " + engine + ", " + calls + ", " + preview + ", " + log + "]";
     }
 }

@@ -1,0 +1,180 @@
+package dev.vivarium.server.preview;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.eclipse.jetty.http.HttpField;
+import org.eclipse.jetty.http.HttpFields;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpVersion;
+import org.eclipse.jetty.server.Request;
+
+/// Headers on their way through: what concerns one connection stays on it, what says who we are is ours to say, and
+/// what would reach beyond a program's own pages is left out. Stateless.
+final class Headers {
+    /// What a page may do where it shares an origin with the API: run, but as a stranger to that origin, so that it
+    /// reads neither the console's storage nor its cookies, and calls the API as anybody from elsewhere would.
+    static final String STRANGER =
+            "sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads allow-pointer-lock";
+
+    private static final String UPGRADE = "upgrade";
+
+    private static final Set<String> OF_THE_CONNECTION = Set.of(
+            "connection",
+            "keep-alive",
+            "proxy-connection",
+            "proxy-authenticate",
+            "proxy-authorization",
+            "proxy-authentication-info",
+            "te",
+            "trailer",
+            "transfer-encoding",
+            "upgrade",
+            "http2-settings");
+
+    /// Set by us, or refused, because programs believe them.
+    private static final Set<String> OURS_TO_SAY =
+            Set.of("host", "content-length", "expect", "forwarded", "via", "cookie");
+
+    private static final String[] OURS_TO_SAY_BEGIN = {"x-forwarded-", "x-real-ip", "x-original-", "x-rewrite-"};
+
+    /// Of an answer: what would change other pages of the origin, or have it cached or found elsewhere.
+    private static final Set<String> BEYOND_THE_PAGE = Set.of(
+            "set-cookie",
+            "set-cookie2",
+            "content-length",
+            "cache-control",
+            "expires",
+            "pragma",
+            "surrogate-control",
+            "cdn-cache-control",
+            "alt-svc",
+            "strict-transport-security",
+            "public-key-pins",
+            "x-request-id",
+            "x-accel-redirect",
+            "x-sendfile");
+
+    /// The same where the origin is shared.
+    private static final Set<String> BEYOND_THE_PREFIX = Set.of(
+            "clear-site-data",
+            "service-worker-allowed",
+            "nel",
+            "report-to",
+            "reporting-endpoints",
+            "origin-agent-cluster",
+            "x-content-type-options");
+
+    private Headers() {}
+
+    /// The protocol that the request wants to change to, if it is one that can be tunnelled; otherwise "".
+    static String upgrade(Request request) {
+        HttpFields headers = request.getHeaders();
+        boolean asked = headers.contains(HttpHeader.CONNECTION, UPGRADE)
+                && request.getConnectionMetaData().getHttpVersion() == HttpVersion.HTTP_1_1
+                && request.getLength() <= 0
+                && !headers.contains(HttpHeader.TRANSFER_ENCODING);
+        String protocol = headers.get(HttpHeader.UPGRADE);
+        // HTTP/2 in the clear would be many requests in one, and is of no use to a browser.
+        return asked && protocol != null && !protocol.toLowerCase(Locale.ROOT).contains("h2c") ? protocol : "";
+    }
+
+    /// What the program is sent. `spent` are the headers that held a credential of ours.
+    static HttpFields inward(Request request, Address address, Set<String> spent) {
+        HttpFields headers = request.getHeaders();
+        Set<String> hop = ofTheConnection(headers);
+        Predicate<String> stays =
+                name -> hop.contains(name) || OURS_TO_SAY.contains(name) || spent.contains(name) || isOursToSay(name);
+        HttpFields.Mutable inward = HttpFields.build();
+        inward.put(HttpHeader.HOST, address.innerHost());
+        for (HttpField field : headers) {
+            String name = field.getLowerCaseName();
+            if (!stays.test(name)) {
+                boolean fromHere = name.equals("origin") || name.equals("referer");
+                inward.add(fromHere ? new HttpField(field.getName(), address.inward(value(field))) : field);
+            }
+        }
+        Cookies.inward(headers.getValuesList(HttpHeader.COOKIE), address)
+                .forEach(cookies -> inward.put(HttpHeader.COOKIE, cookies));
+        forwarded(inward, request, address);
+        connection(inward, upgrade(request));
+        return inward;
+    }
+
+    private static void forwarded(HttpFields.Mutable inward, Request request, Address address) {
+        String origin = address.origin();
+        int colon = origin.indexOf("://");
+        inward.put(HttpHeader.X_FORWARDED_FOR, Request.getRemoteAddr(request));
+        inward.put(HttpHeader.X_FORWARDED_PROTO, origin.substring(0, colon));
+        inward.put(HttpHeader.X_FORWARDED_HOST, origin.substring(colon + 3));
+        if (address.sharesOrigin()) {
+            inward.put("X-Forwarded-Prefix", address.prefix());
+        }
+    }
+
+    private static void connection(HttpFields.Mutable inward, String upgrade) {
+        if (upgrade.isEmpty()) {
+            inward.put(HttpHeader.CONNECTION, "close");
+        } else {
+            inward.put(HttpHeader.CONNECTION, "Upgrade");
+            inward.put(HttpHeader.UPGRADE, upgrade);
+        }
+    }
+
+    /// Fills in what the caller is sent.
+    static void outward(Answer answer, Address address, HttpFields.Mutable outward) {
+        HttpFields headers = answer.headers();
+        Set<String> stays = ofTheConnection(headers);
+        stays.addAll(BEYOND_THE_PAGE);
+        if (address.sharesOrigin()) {
+            stays.addAll(BEYOND_THE_PREFIX);
+        } else {
+            outward.remove("X-Content-Type-Options");
+        }
+        for (HttpField field : headers) {
+            if (!stays.contains(field.getLowerCaseName())) {
+                boolean isLocation = field.getHeader() == HttpHeader.LOCATION;
+                outward.add(isLocation ? new HttpField(field.getName(), address.outward(value(field))) : field);
+            }
+        }
+        for (String cookie : headers.getValuesList(HttpHeader.SET_COOKIE)) {
+            Cookies.outward(cookie, address).forEach(confined -> outward.add(HttpHeader.SET_COOKIE, confined));
+        }
+        ours(answer, address, outward);
+    }
+
+    private static void ours(Answer answer, Address address, HttpFields.Mutable outward) {
+        outward.put(HttpHeader.CACHE_CONTROL, "no-store");
+        if (address.sharesOrigin()) {
+            // Beside the program's own policy, if it has one: browsers obey both.
+            outward.add("Content-Security-Policy", STRANGER);
+        }
+        String length = answer.headers().get(HttpHeader.CONTENT_LENGTH);
+        if (length != null && answer.mayHaveLength()) {
+            outward.put(HttpHeader.CONTENT_LENGTH, length);
+        }
+        if (answer.isUpgrade()) {
+            outward.put(HttpHeader.CONNECTION, "Upgrade");
+            outward.put(HttpHeader.UPGRADE, value(answer.headers().getField(HttpHeader.UPGRADE)));
+        }
+    }
+
+    /// The names that speak of one connection only, those that `Connection` lists among them.
+    private static Set<String> ofTheConnection(HttpFields headers) {
+        Set<String> names = new HashSet<>(OF_THE_CONNECTION);
+        for (String listed : headers.getCSV(HttpHeader.CONNECTION, false)) {
+            names.add(listed.strip().toLowerCase(Locale.ROOT));
+        }
+        return names;
+    }
+
+    private static boolean isOursToSay(String name) {
+        return List.of(OURS_TO_SAY_BEGIN).stream().anyMatch(name::startsWith);
+    }
+
+    private static String value(HttpField field) {
+        return field.getValue() == null ? "" : field.getValue();
+    }
+}

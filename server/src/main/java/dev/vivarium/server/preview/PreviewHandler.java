@@ -1,0 +1,127 @@
+package dev.vivarium.server.preview;
+
+import dev.vivarium.core.preview.Connection;
+import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.Status;
+import dev.vivarium.server.http.Admission;
+import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.settings.PreviewConfig;
+import java.io.IOException;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.regex.Pattern;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpMethod;
+import org.eclipse.jetty.http.HttpStatus;
+import org.eclipse.jetty.server.Request;
+
+/// A port of a sandbox, at `/sandboxes/{sandbox_id}/ports/{port}/…` and at the host `{port}-{sandbox_id}.{domain}`.
+/// Thread-safe.
+public final class PreviewHandler {
+    private static final Pattern PORT = Pattern.compile("[1-9][0-9]{0,4}");
+    private static final int MAX_PORT = 65_535;
+
+    private final Admission admission;
+    private final Entrance entrance;
+    private final Welcome welcome;
+    private final PreviewConfig config;
+
+    public PreviewHandler(Admission admission, PreviewConfig config, InstantSource clock) {
+        this.admission = admission;
+        this.entrance = new Entrance(admission);
+        this.welcome = new Welcome(clock);
+        this.config = config;
+    }
+
+    /// Serves a port below a path of the API.
+    public void byPath(Exchange exchange) throws IOException {
+        String sandbox = exchange.path("sandbox_id");
+        int port = port(exchange.path("port"));
+        String prefix = "/sandboxes/" + sandbox + "/ports/" + port;
+        serve(exchange, new Address(sandbox, port, origin(exchange), prefix), "/" + exchange.rawPath("rest"));
+    }
+
+    /// Serves a port at a host of its own.
+    public void byHost(Exchange exchange) throws IOException {
+        int port = port(exchange.path("port"));
+        serve(
+                exchange,
+                new Address(exchange.path("sandbox_id"), port, origin(exchange), ""),
+                Optional.ofNullable(exchange.request().getHttpURI().getPath()).orElse("/"));
+    }
+
+    /// Sends whoever forgot the last slash to where links that are relative lead to the right place.
+    public void addSlash(Exchange exchange) throws IOException {
+        String path = "/sandboxes/" + exchange.path("sandbox_id") + "/ports/" + port(exchange.path("port")) + "/";
+        String query = exchange.rawQuery().map(text -> "?" + text).orElse("");
+        exchange.answerHeader(HttpHeader.LOCATION.asString(), origin(exchange) + path + query);
+        exchange.answer(HttpStatus.PERMANENT_REDIRECT_308, "text/plain", new byte[0]);
+    }
+
+    private void serve(Exchange exchange, Address address, String path) throws IOException {
+        Request request = exchange.request();
+        if (HttpMethod.TRACE.is(request.getMethod()) || HttpMethod.CONNECT.is(request.getMethod())) {
+            throw new SandboxException(
+                    new Failure.Unrecognized("method-not-allowed", 405, "a preview does not answer to this method"));
+        }
+        Query query = Query.of(exchange.rawQuery());
+        var entry = entrance.enter(request, address, query);
+        String target = path + query.suffix();
+        boolean upgrades = !Headers.upgrade(request).isEmpty();
+        if (query.token().isPresent() && Entrance.isSafe(request) && !upgrades) {
+            welcome.answer(exchange, address, entry, address.prefix() + target);
+            return;
+        }
+        relay(exchange, address, entry, target);
+    }
+
+    private void relay(Exchange exchange, Address address, Entrance.Entry entry, String target) throws IOException {
+        Request request = exchange.request();
+        var inward = Relay.inward(request, target, Headers.inward(request, address, entry.spent()));
+        Connection connection = dial(entry.sandbox(), address.port());
+        var cut = new AtomicReference<Runnable>(connection::close);
+        var guard = Guard.start(admission, entry, () -> cut.get().run());
+        Optional<Tunnel> tunnel = Optional.empty();
+        try {
+            tunnel = new Relay(request, exchange.response(), address, config.idle()).run(connection, inward);
+            tunnel.ifPresent(open -> {
+                open.whenClosed(guard::close);
+                cut.set(open::close);
+            });
+        } finally {
+            if (tunnel.isEmpty()) {
+                guard.close();
+            }
+        }
+    }
+
+    private Connection dial(Sandbox sandbox, int port) {
+        try {
+            return sandbox.dial(port);
+        } catch (SandboxException e) {
+            boolean sleeps =
+                    e.failure() instanceof Failure.SandboxNotRunning(var _, Status status) && status == Status.PAUSED;
+            if (!sleeps || !config.wakes()) {
+                throw e;
+            }
+            sandbox.resume();
+            return sandbox.dial(port);
+        }
+    }
+
+    private String origin(Exchange exchange) {
+        String host = exchange.header("Host").orElse("localhost");
+        return (config.secure() ? "https://" : "http://") + host;
+    }
+
+    private static int port(String text) {
+        int port = PORT.matcher(text).matches() ? Integer.parseInt(text) : 0;
+        if (port < 1 || port > MAX_PORT) {
+            throw new SandboxException(new Failure.InvalidRequest("port", "must be between 1 and " + MAX_PORT));
+        }
+        return port;
+    }
+}

@@ -1,0 +1,33 @@
+package dev.vivarium.server.preview;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/// A query with our own parameter taken out; the rest is as it came. Immutable.
+record Query(Optional<String> token, String rest) {
+    private static final String TOKEN = "viv_token=";
+
+    static Query of(Optional<String> raw) {
+        var rest = new ArrayList<String>();
+        var tokens = new ArrayList<String>();
+        for (String pair : List.of(raw.orElse("").split("&", -1))) {
+            if (pair.startsWith(TOKEN)) {
+                tokens.add(pair.substring(TOKEN.length()));
+            } else {
+                rest.add(pair);
+            }
+        }
+        if (tokens.size() > 1) {
+            throw new SandboxException(new Failure.InvalidRequest("viv_token", "must be given once"));
+        }
+        return new Query(tokens.stream().findFirst(), raw.isPresent() ? String.join("&", rest) : "");
+    }
+
+    /// The rest as it follows a path.
+    String suffix() {
+        return rest.isEmpty() ? "" : "?" + rest;
+    }
+}

@@ -1,0 +1,134 @@
+package dev.vivarium.server.preview;
+
+import dev.vivarium.core.preview.Connection;
+import dev.vivarium.model.SandboxException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.eclipse.jetty.io.AbstractConnection;
+import org.eclipse.jetty.io.EndPoint;
+import org.eclipse.jetty.util.Blocker;
+import org.eclipse.jetty.util.BufferUtil;
+import org.jspecify.annotations.Nullable;
+
+/// A connection that has left HTTP behind: bytes pass both ways as they are, each way as fast as its reader takes them,
+/// and each way ends by itself. Thread-safe.
+final class Tunnel extends AbstractConnection implements org.eclipse.jetty.io.Connection.UpgradeTo {
+    private static final int BUFFER_BYTES = 32 * 1024;
+
+    private final Connection inside;
+    private final ByteBuffer firstOut;
+    private final Duration patience;
+    private final AtomicInteger open = new AtomicInteger(2);
+    private ByteBuffer firstIn = BufferUtil.EMPTY_BUFFER;
+    private Runnable afterwards = () -> {};
+
+    /// `firstOut` is what the program sent right behind its answer. A tunnel without a byte for as long as
+    /// `patience` is closed.
+    Tunnel(EndPoint caller, Executor executor, Upstream upstream, Duration patience) {
+        super(caller, executor);
+        this.inside = upstream.connection();
+        this.firstOut = BufferUtil.copy(upstream.rest());
+        this.patience = patience;
+    }
+
+    /// Has `listener` called when it is over. To be said before it opens.
+    void whenClosed(Runnable listener) {
+        afterwards = listener;
+    }
+
+    /// What the caller sent right behind its request.
+    @Override
+    public void onUpgradeTo(ByteBuffer buffer) {
+        firstIn = BufferUtil.copy(buffer);
+    }
+
+    @Override
+    public void onOpen() {
+        super.onOpen();
+        getEndPoint().setIdleTimeout(patience.toMillis());
+        Thread.ofVirtual().name("preview-tunnel-in").start(() -> run(this::inward));
+        Thread.ofVirtual().name("preview-tunnel-out").start(() -> run(this::outward));
+    }
+
+    /// One way, until it ends by itself.
+    @FunctionalInterface
+    private interface Way {
+        void pass() throws IOException;
+    }
+
+    private void run(Way way) {
+        try {
+            way.pass();
+            if (open.decrementAndGet() == 0) {
+                close();
+            }
+        } catch (IOException | SandboxException e) {
+            // Either side is gone, and the other has nobody to talk to.
+            close();
+        }
+    }
+
+    private void inward() throws IOException {
+        byte[] early = BufferUtil.toArray(firstIn);
+        boolean wanted = inside.write(early, 0, early.length);
+        ByteBuffer buffer = BufferUtil.allocate(BUFFER_BYTES);
+        while (wanted && fill(buffer) >= 0) {
+            byte[] bytes = BufferUtil.toArray(buffer);
+            wanted = inside.write(bytes, 0, bytes.length);
+            BufferUtil.clear(buffer);
+        }
+        inside.closeOutput();
+    }
+
+    private int fill(ByteBuffer buffer) throws IOException {
+        while (true) {
+            int count = getEndPoint().fill(buffer);
+            if (count != 0) {
+                return count;
+            }
+            try (var readable = Blocker.callback()) {
+                getEndPoint().fillInterested(readable);
+                readable.block();
+            }
+        }
+    }
+
+    private void outward() throws IOException {
+        send(firstOut);
+        byte[] buffer = new byte[BUFFER_BYTES];
+        for (int count; (count = inside.read(buffer, 0, buffer.length)) >= 0; ) {
+            send(ByteBuffer.wrap(buffer, 0, count));
+        }
+        getEndPoint().shutdownOutput();
+    }
+
+    private void send(ByteBuffer bytes) throws IOException {
+        if (bytes.hasRemaining()) {
+            try (var sent = Blocker.callback()) {
+                getEndPoint().write(sent, bytes);
+                sent.block();
+            }
+        }
+    }
+
+    @Override
+    public void onFillable() {
+        throw new IllegalStateException("a tunnel waits for its bytes itself");
+    }
+
+    @Override
+    public void onClose(@Nullable Throwable cause) {
+        inside.close();
+        afterwards.run();
+        super.onClose(cause);
+    }
+
+    @Override
+    public void close() {
+        inside.close();
+        super.close();
+    }
+}

@@ -1,0 +1,19 @@
+package dev.vivarium.server.settings;
+
+import java.time.Duration;
+
+/// How ports of sandboxes are shown outside. Immutable.
+///
+/// @param domain what follows the port and the sandbox in the host name of a preview
+/// @param secure whether the world outside reaches us by `https`
+/// @param idle how long both sides of a connection may be silent
+/// @param wakes whether a request resumes a paused sandbox
+public record PreviewConfig(String domain, boolean secure, Duration idle, boolean wakes) {
+    static PreviewConfig of(Settings settings) {
+        return new PreviewConfig(
+                settings.get(Catalogue.PREVIEW_DOMAIN),
+                false,
+                settings.get(Catalogue.PREVIEW_IDLE),
+                settings.get(Catalogue.WAKE_ON_TRAFFIC));
+    }
+}

@@ -1,0 +1,219 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.vivarium.core.access.Grant;
+import dev.vivarium.core.access.Issue;
+import dev.vivarium.core.access.Scope;
+import dev.vivarium.core.access.Scopes;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.testing.Program.Raw;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// Who gets in to a preview, and by what.
+@Timeout(120)
+class PreviewAccessTest {
+    private static TestServer server;
+    private static Program program;
+
+    @BeforeAll
+    static void start() {
+        server = TestServer.start();
+        program = Program.start(server);
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @Test
+    void withoutACredentialNobodyGetsIn() {
+        for (Raw answer : List.of(program.anonymous(program.prefix() + "/headers", "x"), atHost("/headers"))) {
+            assertThat(answer.status()).isEqualTo(401);
+            assertThat(answer.body()).contains("this preview is private", "viv_token");
+        }
+    }
+
+    @Test
+    void somebodyElsesSandboxIsNotThere() {
+        String other = key("eve");
+        var foreign = atHost("/headers", "Authorization: Bearer " + other);
+        var absent = program.anonymous(
+                "/headers",
+                program.host().replace(program.session(), "sbxaaaaaaaaaaaaaaaaaaaa"),
+                "Authorization: Bearer " + other);
+
+        assertThat(foreign.status()).isEqualTo(404);
+        assertThat(absent.status()).isEqualTo(404);
+        assertThat(foreign.body().replace(program.session(), "ID"))
+                .isEqualTo(absent.body().replace("sbxaaaaaaaaaaaaaaaaaaaa", "ID"));
+    }
+
+    @Test
+    void aTokenOfTheSandboxGetsInAndIsNotPassedOn() {
+        String token = token(program, Scope.PROCESS);
+        var answer = atHost("/headers", "Authorization: Bearer " + token);
+
+        assertThat(answer.status()).isEqualTo(200);
+        assertThat(answer.body()).doesNotContain(token);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Scope.class,
+            names = {"PROCESS"},
+            mode = EnumSource.Mode.EXCLUDE)
+    void anotherScopeIsNotEnough(Scope scope) {
+        assertThat(atHost("/headers", "Authorization: Bearer " + token(program, scope))
+                        .status())
+                .isEqualTo(403);
+    }
+
+    @Test
+    void aTokenOfAnotherSandboxFindsNothing() {
+        var other = Program.start(server);
+
+        assertThat(atHost("/headers", "Authorization: Bearer " + token(other, Scope.PROCESS))
+                        .status())
+                .isEqualTo(404);
+        assertThat(atHost("/headers?viv_token=" + token(other, Scope.PROCESS)).status())
+                .isEqualTo(404);
+    }
+
+    @Test
+    void aBrowserGetsACookieForItsTokenAndTheAddressWithoutIt() {
+        String token = token(program, Scope.PROCESS);
+        var welcome = atHost("/headers?a=1&viv_token=" + token + "&b=2");
+
+        assertThat(welcome.status()).isEqualTo(303);
+        assertThat(welcome.headers("Location")).containsExactly("http://" + program.host() + "/headers?a=1&b=2");
+        assertThat(welcome.headers("Referrer-Policy")).containsExactly("no-referrer");
+        assertThat(welcome.headers("Cache-Control")).containsExactly("no-store");
+        String cookie = welcome.headers("Set-Cookie").getFirst();
+        assertThat(cookie).contains("; Path=/;", "; HttpOnly", "; SameSite=Strict", "; Max-Age=");
+
+        var answer = atHost("/headers?a=1", "Cookie: mine=1; " + cookie.substring(0, cookie.indexOf(';')));
+        assertThat(answer.status()).isEqualTo(200);
+        assertThat(answer.body()).contains("mine=1").doesNotContain(token);
+    }
+
+    @Test
+    void belowTheApiTheCookieIsForThePathOfThePreview() {
+        var welcome =
+                program.anonymous(program.prefix() + "/?viv_token=" + token(program, Scope.PROCESS), "some.host:1");
+
+        assertThat(welcome.headers("Location")).containsExactly("http://some.host:1" + program.prefix() + "/");
+        assertThat(welcome.headers("Set-Cookie").getFirst()).contains("; Path=" + program.prefix() + "/;");
+    }
+
+    @Test
+    void aLinkOnAnotherSiteWorksToo() {
+        var welcome = atHost("/a'\"<b?viv_token=" + token(program, Scope.PROCESS), "Sec-Fetch-Site: cross-site");
+
+        assertThat(welcome.status()).isEqualTo(200);
+        assertThat(welcome.headers("Content-Security-Policy")).containsExactly("default-src 'none'");
+        assertThat(welcome.body()).contains("http-equiv=\"refresh\"", "/a&#39;&quot;&lt;b\"");
+    }
+
+    @Test
+    void theTokenInTheAddressCannotSendABrowserElsewhere() {
+        var welcome = atHost("//evil.example/?viv_token=" + token(program, Scope.PROCESS));
+
+        assertThat(welcome.headers("Location")).containsExactly("http://" + program.host() + "//evil.example/");
+    }
+
+    @Test
+    void aKeyIsRefusedInAnAddress() {
+        assertThat(atHost("/headers?viv_token=" + program.key()).status()).isEqualTo(401);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "x", "a.b.c", "eyJhbGciOiJub25lIn0.e30."})
+    void aTokenThatIsNoneIsRefused(String token) {
+        assertThat(atHost("/headers?viv_token=" + token).status()).isEqualTo(401);
+        assertThat(atHost("/headers", "Cookie: viv_preview=" + token).status()).isEqualTo(401);
+        assertThat(atHost("/headers", "Authorization: Bearer " + token).status())
+                .isEqualTo(401);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Origin: http://9999-sbxaaaaaaaaaaaaaaaaaaaa.localhost:8000",
+                "Origin: null",
+                "Sec-Fetch-Site: same-site",
+                "Sec-Fetch-Site: cross-site",
+            })
+    void aPageFromElsewhereMayNotUseTheCookie(String header) {
+        String cookie = "Cookie: viv_preview=" + token(program, Scope.PROCESS);
+
+        assertThat(atHost("/headers", cookie, header).status()).isEqualTo(403);
+        assertThat(atHost("/ws", cookie, header, "Connection: Upgrade", "Upgrade: websocket")
+                        .status())
+                .isEqualTo(403);
+    }
+
+    @Test
+    void thePreviewsOwnPagesMayUseTheCookieAndSoMayPeople() {
+        String cookie = "Cookie: viv_preview=" + token(program, Scope.PROCESS);
+
+        assertThat(atHost("/headers", cookie, "Origin: http://" + program.host(), "Sec-Fetch-Site: same-origin")
+                        .status())
+                .isEqualTo(200);
+        assertThat(atHost("/headers", cookie, "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: navigate")
+                        .status())
+                .isEqualTo(200);
+    }
+
+    @Test
+    void aPlantedCookieDoesNotLockTheOwnerOut() {
+        var answer = atHost("/headers", "Cookie: viv_preview=planted; viv_preview=" + token(program, Scope.PROCESS));
+
+        assertThat(answer.status()).isEqualTo(200);
+    }
+
+    @Test
+    void withTheCookieAnAuthorizationIsTheProgramsUnlessItIsOurs() {
+        String cookie = "Cookie: viv_preview=" + token(program, Scope.PROCESS);
+
+        assertThat(atHost("/headers", cookie, "Authorization: Bearer its-own").body())
+                .contains("its-own");
+        assertThat(atHost("/headers", cookie, "Authorization: Bearer " + program.key())
+                        .body())
+                .doesNotContain(program.key());
+    }
+
+    private static Raw atHost(String path, String... headers) {
+        return program.anonymous(path, program.host(), headers);
+    }
+
+    private static String key(String user) {
+        return server.api()
+                .post("/admin/keys", "{\"user_id\":\"" + user + "\"}")
+                .json()
+                .string("key");
+    }
+
+    private static String token(Program program, Scope scope) {
+        var info = server.sandboxes().require(new SandboxId(program.session())).info();
+        return server.tokens()
+                .issue(new Issue(
+                        info.user(),
+                        Grant.Standing.OWNER,
+                        info.id(),
+                        info.thread(),
+                        Scopes.of(scope),
+                        Duration.ofMinutes(5),
+                        List.of()))
+                .token();
+    }
+}

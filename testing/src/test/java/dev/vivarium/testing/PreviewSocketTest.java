@@ -1,0 +1,198 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.WebSocket;
+import java.nio.charset.StandardCharsets;
+import java.util.Random;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/// Connections that leave HTTP behind, through a preview. Needs root.
+@Tag("root")
+@Timeout(120)
+class PreviewSocketTest {
+    private static final HttpClient CLIENT = HttpClient.newHttpClient();
+    private static TestServer server;
+    private static Program program;
+
+    @BeforeAll
+    static void start() {
+        server = TestServer.startIsolated("--preview-idle-seconds", "5");
+        program = Program.start(server);
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    /// What comes over a WebSocket, message by message.
+    private static final class Inbox implements WebSocket.Listener {
+        private final BlockingQueue<String> messages = new LinkedBlockingQueue<>();
+        private final StringBuilder partial = new StringBuilder();
+
+        @Override
+        public CompletionStage<?> onText(WebSocket socket, CharSequence data, boolean last) {
+            partial.append(data);
+            if (last) {
+                messages.add(partial.toString());
+                partial.setLength(0);
+            }
+            return WebSocket.Listener.super.onText(socket, data, last);
+        }
+
+        @Override
+        public CompletionStage<?> onClose(WebSocket socket, int status, String reason) {
+            messages.add("closed " + status);
+            return null;
+        }
+
+        @Override
+        public void onError(WebSocket socket, Throwable error) {
+            messages.add("broken");
+        }
+
+        String next() throws InterruptedException {
+            return messages.poll(60, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void aWebSocketPassesBothWaysAndIsClosedProperly() throws Exception {
+        var inbox = new Inbox();
+        var socket = CLIENT.newWebSocketBuilder()
+                .header("Authorization", "Bearer " + program.key())
+                .buildAsync(webSocket("/ws"), inbox)
+                .join();
+
+        assertThat(inbox.next()).isEqualTo("hello");
+        socket.sendText("over the wire", true).join();
+        assertThat(inbox.next()).isEqualTo("over the wire");
+        String large = "0123456789".repeat(20_000);
+        socket.sendText(large, true).join();
+        assertThat(inbox.next()).isEqualTo(large);
+        socket.sendClose(1000, "").join();
+        assertThat(inbox.next()).isEqualTo("closed 1000");
+    }
+
+    @Test
+    void aWebSocketWithoutACredentialIsRefused() {
+        assertThatThrownBy(() -> CLIENT.newWebSocketBuilder()
+                        .buildAsync(webSocket("/ws"), new Inbox())
+                        .join())
+                .isInstanceOfSatisfying(
+                        CompletionException.class,
+                        e -> assertThat(e.getCause())
+                                .isInstanceOfSatisfying(
+                                        java.net.http.WebSocketHandshakeException.class,
+                                        refused -> assertThat(
+                                                        refused.getResponse().statusCode())
+                                                .isEqualTo(401)));
+    }
+
+    @Test
+    void anyProtocolPassesByteForByteAndEachWayEndsByItself() throws Exception {
+        var data = new byte[8_000_000];
+        new Random(3).nextBytes(data);
+        try (var socket = upgraded("/raw", "raw")) {
+            var writer = Thread.ofVirtual().start(() -> {
+                try {
+                    socket.getOutputStream().write(data);
+                    socket.shutdownOutput();
+                } catch (IOException e) {
+                    throw new java.io.UncheckedIOException(e);
+                }
+            });
+            byte[] received = socket.getInputStream().readAllBytes();
+            writer.join();
+
+            assertThat(received).isEqualTo(data);
+        }
+    }
+
+    @Test
+    void aReaderThatStopsStopsTheProgramAndNobodyElse() throws Exception {
+        try (var socket = upgraded("/raw", "raw")) {
+            var writer = Thread.ofVirtual().start(() -> {
+                try {
+                    socket.getOutputStream().write(new byte[30_000_000]);
+                } catch (IOException e) {
+                    // The test is over.
+                }
+            });
+            for (int i = 0; i < 20; i++) {
+                assertThat(program.get("/headers").status()).isEqualTo(200);
+            }
+            assertThat(writer.isAlive()).isTrue();
+        }
+    }
+
+    @Test
+    void aTunnelWithoutAByteIsClosedInTheEnd() throws Exception {
+        try (var socket = upgraded("/raw", "raw")) {
+            assertThat(socket.getInputStream().read()).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void http2InTheClearIsNotTunnelled() {
+        var answer = program.send(
+                "GET " + program.prefix() + "/headers HTTP/1.1\r\nHost: x\r\n" + program.auth()
+                        + "Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n\r\n");
+
+        assertThat(answer.status()).isEqualTo(200);
+        assertThat(answer.body()).doesNotContain("h2c", "http2-settings");
+    }
+
+    @Test
+    void aSandboxThatEndsTakesItsTunnelsWithIt() throws Exception {
+        var other = Program.start(server);
+        try (var socket = upgraded(other, "/raw", "raw")) {
+            server.api().post("/cleanup", "{\"session_id\":\"" + other.session() + "\"}");
+
+            assertThat(socket.getInputStream().read()).isEqualTo(-1);
+        }
+    }
+
+    private static URI webSocket(String path) {
+        return URI.create("ws://" + program.server().getAuthority() + program.prefix() + path);
+    }
+
+    private static Socket upgraded(String path, String protocol) throws IOException {
+        return upgraded(program, path, protocol);
+    }
+
+    private static Socket upgraded(Program program, String path, String protocol) throws IOException {
+        var socket = program.connect();
+        String request = "GET " + path + " HTTP/1.1\r\nHost: " + program.host() + "\r\n" + program.auth()
+                + "Connection: Upgrade\r\nUpgrade: " + protocol + "\r\n\r\n";
+        socket.getOutputStream().write(request.getBytes(StandardCharsets.ISO_8859_1));
+        assertThat(head(socket.getInputStream())).startsWith("HTTP/1.1 101 ").containsIgnoringCase("Upgrade: raw");
+        return socket;
+    }
+
+    private static String head(InputStream in) throws IOException {
+        var head = new StringBuilder();
+        while (head.indexOf("\r\n\r\n") < 0) {
+            int b = in.read();
+            assertThat(b).as("what follows %s", head).isNotNegative();
+            head.append((char) b);
+        }
+        return head.toString();
+    }
+}
