@@ -23,13 +23,17 @@ final class ExitCode {
         return switch (failure) {
             case Failure.InvalidRequest _, Failure.PathEscapes _, Failure.WrongFileType _, Failure.BodyTooLarge _ ->
                 USAGE;
-            case Failure.NoSandboxForThread _, Failure.NoSuchSandbox _, Failure.SandboxEnded _, Failure.NoSuchFile _ ->
-                NOT_FOUND;
+            case Failure.NoSandboxForThread _,
+                    Failure.NoSuchSandbox _,
+                    Failure.SandboxEnded _,
+                    Failure.NoSuchFile _,
+                    Failure.NoSuchProcess _ -> NOT_FOUND;
             case Failure.NotAuthenticated _ -> NOT_SIGNED_IN;
             case Failure.NotAllowed _, Failure.PolicyRefused _, Failure.FileNotPermitted _ -> DENIED;
             case Failure.SandboxNotRunning _,
                     Failure.FileExists _,
                     Failure.PreconditionFailed _,
+                    Failure.ProcessEnded _,
                     Failure.FileChanging _ -> CONFLICT;
             case Failure.ServerUnreachable _ -> UNREACHABLE;
             case Failure.AtCapacity _,

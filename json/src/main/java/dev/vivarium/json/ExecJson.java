@@ -9,8 +9,11 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import tools.jackson.core.JsonGenerator;
 
 /// Commands, their results and their events as `POST /execute` carries them. Stateless.
@@ -19,26 +22,69 @@ public final class ExecJson {
     public static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     private static final long NANOS_PER_MICRO = 1000;
+    private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9_@%+:,./-]+");
 
     private ExecJson() {}
 
     /// The body of `POST /execute`. `sandbox` is as it was sent: it may be no id at all. Immutable.
-    public record Request(String sandbox, String script, Command command, Optional<String> stdin) {}
+    public record Request(String sandbox, String script, Command command, Optional<String> stdin) {
+        Request withoutTimeout() {
+            return new Request(sandbox, script, command.withoutTimeout(), stdin);
+        }
+    }
 
     public static Request readRequest(JsonFields fields) {
         String sandbox = fields.string("session_id");
         String script = fields.string("command");
+        var request = read(fields, sandbox, script, shell(script));
+        fields.refuseOthers();
+        return request;
+    }
+
+    /// The body of `POST /sandboxes/{sandbox_id}/exec`. A detached command runs until it ends, unless it has a
+    /// `timeout`. Immutable.
+    public record Start(Request request, boolean detach) {}
+
+    /// Reads what to start in `sandbox`: `command` is a line for the shell, or a program with its arguments.
+    public static Start readStart(JsonFields fields, String sandbox) {
+        boolean detach = fields.optionalFlag("detach").orElse(false);
+        var argv = fields.findStrings("command");
+        String script = argv.isPresent() ? quoted(argv.get()) : fields.string("command");
+        var command = argv.isPresent() ? program(argv.get()) : shell(script);
+        boolean bounded = !detach || fields.optionalNumber("timeout").isPresent();
+        var request = read(fields, sandbox, script, command);
+        fields.refuseOthers();
+        return new Start(bounded ? request : request.withoutTimeout(), detach);
+    }
+
+    private static Command shell(String script) {
         if (script.isBlank()) {
             throw JsonFields.invalid("command", "must not be empty");
         }
+        return Command.shell(script);
+    }
+
+    private static Command program(List<String> argv) {
+        if (argv.isEmpty() || argv.getFirst().isBlank()) {
+            throw JsonFields.invalid("command", "must name a program");
+        }
+        return Command.of(argv.toArray(String[]::new));
+    }
+
+    /// The line that a shell would read as these words: for the policy, which judges lines, and for people.
+    static String quoted(List<String> argv) {
+        return argv.stream()
+                .map(word -> PLAIN.matcher(word).matches() ? word : "'" + word.replace("'", "'\\''") + "'")
+                .collect(Collectors.joining(" "));
+    }
+
+    private static Request read(JsonFields fields, String sandbox, String script, Command program) {
         var stdin = fields.optionalString("stdin");
-        var command = Command.shell(script)
-                .withTimeout(seconds(fields, "timeout").orElse(TIMEOUT))
+        var command = program.withTimeout(seconds(fields, "timeout").orElse(TIMEOUT))
                 .withEnv(fields.optionalObject("env").map(JsonFields::strings).orElse(Map.of()))
                 .withDirectory(fields.optionalString("cwd").orElse(""))
                 .withInput(stdin.isPresent() ? Command.Input.STREAM : Command.Input.NONE);
         var idle = seconds(fields, "idle_timeout");
-        fields.refuseOthers();
         return new Request(sandbox, script, idle.map(command::withIdleTimeout).orElse(command), stdin);
     }
 
@@ -76,6 +122,12 @@ public final class ExecJson {
         out.writeNumberProperty("pid", pid);
     }
 
+    /// The same, with the name by which others can find the process.
+    public static void started(JsonGenerator out, int pid, String process) {
+        started(out, pid);
+        out.writeStringProperty("process_id", process);
+    }
+
     /// A piece of output. `text` is decoded by the caller, who knows what came before it: a character may
     /// be cut in
     /// two by the border of a piece.
@@ -88,6 +140,11 @@ public final class ExecJson {
         out.writeStringProperty("type", "exit");
         out.writeNumberProperty("exit_code", exit.exitCode());
         writeExit(out, exit, truncated);
+    }
+
+    static void writeEnd(JsonGenerator out, Exit exit) {
+        out.writeNumberProperty("exit_code", exit.exitCode());
+        writeExit(out, exit, false);
     }
 
     /// Says nothing but that the stream is alive. A hang-up is noticed only when something is written.

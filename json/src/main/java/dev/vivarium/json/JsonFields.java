@@ -77,6 +77,26 @@ public final class JsonFields {
         return find(name, Boolean.class, "must be true or false").orElseThrow(() -> missing(name));
     }
 
+    public Optional<Boolean> optionalFlag(String name) {
+        return find(name, Boolean.class, "must be true or false");
+    }
+
+    /// The strings of an array; nothing if there is something else, or nothing.
+    public Optional<List<String>> findStrings(String name) {
+        asked.add(name);
+        if (!(values.get(name) instanceof List<?> elements)) {
+            return Optional.empty();
+        }
+        var strings = new ArrayList<String>(elements.size());
+        for (Object element : elements) {
+            if (!(element instanceof String text)) {
+                throw invalid(prefix + name, "must hold strings only");
+            }
+            strings.add(wellFormed(name, text));
+        }
+        return Optional.of(strings);
+    }
+
     public Instant time(String name) {
         return optionalTime(name).orElseThrow(() -> missing(name));
     }

@@ -32,11 +32,13 @@ public final class ProblemJson {
                     Failure.PathEscapes _ -> 400;
             case Failure.NotAuthenticated _ -> 401;
             case Failure.NotAllowed _, Failure.FileNotPermitted _ -> 403;
-            case Failure.NoSandboxForThread _, Failure.NoSuchSandbox _, Failure.NoSuchFile _ -> 404;
+            case Failure.NoSandboxForThread _, Failure.NoSuchSandbox _, Failure.NoSuchFile _, Failure.NoSuchProcess _ ->
+                404;
             case Failure.SandboxNotRunning _,
                     Failure.ProcessLimitReached _,
                     Failure.FileExists _,
-                    Failure.FileChanging _ -> 409;
+                    Failure.FileChanging _,
+                    Failure.ProcessEnded _ -> 409;
             case Failure.SandboxEnded _ -> 410;
             case Failure.PreconditionFailed _ -> 412;
             case Failure.FileTooLarge _, Failure.BodyTooLarge _ -> 413;
@@ -110,6 +112,8 @@ public final class ProblemJson {
             case "process-limit-reached" -> new Failure.ProcessLimitReached(sandbox(fields));
             case "too-many-commands" -> new Failure.TooManyCommands(sandbox(fields), (int) fields.integer("limit"));
             case "guest-unreachable" -> new Failure.GuestUnreachable(sandbox(fields), fields.string("why"));
+            case "no-such-process" -> new Failure.NoSuchProcess(fields.string("process_id"));
+            case "process-ended" -> new Failure.ProcessEnded(fields.string("process_id"));
             case "disk-full" -> new Failure.DiskFull(sandbox(fields));
             default -> readOfFile(slug, fields);
         };
@@ -185,6 +189,8 @@ public final class ProblemJson {
             case Failure.StoreFailed f -> out.writeStringProperty("why", f.why());
             case Failure.ServerUnreachable f -> text(out, "server", f.server(), "why", f.why());
             case Failure.Internal f -> out.writeStringProperty("request_id", f.requestId());
+            case Failure.NoSuchProcess f -> out.writeStringProperty("process_id", f.id());
+            case Failure.ProcessEnded f -> out.writeStringProperty("process_id", f.id());
             case Failure.NoSuchFile f -> file(out, f.path());
             case Failure.WrongFileType f -> text(out, "filename", f.path(), "why", f.why());
             case Failure.PathEscapes f -> file(out, f.path());

@@ -72,6 +72,10 @@ public record Command(
         return new Command(argv, env, directory, input, Optional.of(wanted), idleTimeout, outputLimit);
     }
 
+    public Command withoutTimeout() {
+        return new Command(argv, env, directory, input, Optional.empty(), idleTimeout, outputLimit);
+    }
+
     public Command withIdleTimeout(Duration wanted) {
         return new Command(argv, env, directory, input, timeout, Optional.of(wanted), outputLimit);
     }

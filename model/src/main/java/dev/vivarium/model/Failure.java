@@ -113,6 +113,21 @@ public sealed interface Failure {
         }
     }
 
+    record NoSuchProcess(String id) implements Failure {
+        @Override
+        public String sentence() {
+            return "there is no process '" + id + "'; list those that are known";
+        }
+    }
+
+    /// The process has ended, so that nothing can be sent to it.
+    record ProcessEnded(String id) implements Failure {
+        @Override
+        public String sentence() {
+            return "process " + id + " has ended";
+        }
+    }
+
     record NoSuchFile(String path) implements Failure {
         @Override
         public String sentence() {

@@ -13,7 +13,7 @@ public final class Digests {
         return HexFormat.of().formatHex(sha256().digest(bytes));
     }
 
-    static MessageDigest sha256() {
+    public static MessageDigest sha256() {
         try {
             return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {

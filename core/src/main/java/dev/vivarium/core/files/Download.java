@@ -5,6 +5,7 @@ import dev.vivarium.core.guest.Message;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.SandboxException;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.security.MessageDigest;
@@ -14,6 +15,8 @@ import java.util.function.Consumer;
 
 /// A file that is being read. Confined to one reader; [#close] may be called by anybody.
 public final class Download implements AutoCloseable {
+    private static final int MAX_DATA = 65_536;
+
     private final Channel channel;
     private final FileEntry entry;
     private byte[] current = {};
@@ -87,6 +90,19 @@ public final class Download implements AutoCloseable {
             fields.u64();
             return fields.isEmpty() || Entries.read(fields, entry.name()).equals(entry);
         });
+    }
+
+    /// Everything that is left, if nobody wrote to the file since it was opened.
+    public byte[] readIfSteady() {
+        var bytes = new ByteArrayOutputStream((int) Math.min(entry.size(), MAX_DATA));
+        while (advance()) {
+            bytes.writeBytes(current);
+        }
+        position = current.length;
+        if (!isSteady()) {
+            throw new SandboxException(new Failure.FileChanging(entry.name()));
+        }
+        return bytes.toByteArray();
     }
 
     /// Ends the reading. Idempotent.

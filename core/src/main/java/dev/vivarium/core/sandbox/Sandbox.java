@@ -2,6 +2,7 @@ package dev.vivarium.core.sandbox;
 
 import dev.vivarium.core.Undo;
 import dev.vivarium.core.exec.Execution;
+import dev.vivarium.core.exec.Processes;
 import dev.vivarium.core.files.Turns;
 import dev.vivarium.core.files.Workspace;
 import dev.vivarium.core.guest.Guest;
@@ -55,6 +56,7 @@ public final class Sandbox {
     private final OomWatch ooms;
     private final Losses losses;
     private final Turns turns = new Turns();
+    private final Processes processes;
     private final CountDownLatch gone = new CountDownLatch(1);
     private volatile String secret;
 
@@ -70,6 +72,7 @@ public final class Sandbox {
         this.custody = new Custody(this, engine);
         this.ooms = new OomWatch(engine.world);
         this.losses = new Losses(engine.world);
+        this.processes = new Processes(row.id(), engine.world.clock());
     }
 
     public SandboxId id() {
@@ -95,6 +98,11 @@ public final class Sandbox {
     /// Starts a command with the sandbox's own environment under the command's. Close the result.
     public Execution exec(Command command) {
         return Execution.start(guest(), withEnv(command, NO_TERMINAL));
+    }
+
+    /// What was started in it through this server and is still known. Never waits; looking is no use.
+    public Processes processes() {
+        return processes;
     }
 
     /// Opens a terminal that runs `command`. Close the result.

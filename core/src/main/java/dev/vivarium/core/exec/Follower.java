@@ -1,0 +1,44 @@
+package dev.vivarium.core.exec;
+
+import dev.vivarium.model.ExecEvent;
+import dev.vivarium.model.Exit;
+import java.time.Duration;
+
+/// One reader of a detached process's output. Holds nothing: dropping it is enough. Confined to one worker.
+public final class Follower {
+    private final Tail tail;
+    private final Tracked process;
+    private long place;
+
+    Follower(Tail tail, Tracked process) {
+        this.tail = tail;
+        this.process = process;
+    }
+
+    /// What a reader meets.
+    public sealed interface News {
+        /// Bytes of one stream; `missed` bytes before them were lost, because they are too long ago or the
+        /// reader was too slow.
+        record Output(ExecEvent.Stream stream, byte[] bytes, long missed) implements News {}
+
+        /// Nothing came for as long as the reader was willing to wait.
+        record Quiet() implements News {}
+
+        /// The end; nothing follows.
+        record Exited(Exit exit) implements News {}
+    }
+
+    /// Waits for what comes next, at most as long as this. Throws the failure by which the process was lost.
+    public News next(Duration patience) {
+        var found = tail.next(place, patience);
+        if (found.isPresent()) {
+            place = found.get().next();
+            return new News.Output(
+                    found.get().stream(), found.get().bytes(), found.get().missed());
+        }
+        // Asked in this order: a process is marked as ended before its output is.
+        return tail.isOver(place)
+                ? process.exit().<News>map(News.Exited::new).orElseGet(News.Quiet::new)
+                : new News.Quiet();
+    }
+}
