@@ -11,6 +11,7 @@ import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.server.api.Callers;
 import dev.vivarium.server.api.CleanupHandler;
+import dev.vivarium.server.api.CommandCall;
 import dev.vivarium.server.api.CreateSessionHandler;
 import dev.vivarium.server.api.DownloadFileHandler;
 import dev.vivarium.server.api.ExecuteHandler;
@@ -32,6 +33,7 @@ import dev.vivarium.server.settings.PreviewConfig;
 import dev.vivarium.server.telemetry.Metrics;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 
 /// Every route of the server. To add one: write its handler, name it here, and describe it in `openapi.json`, which a
@@ -58,7 +60,17 @@ final class Routes {
 
     static List<Route> of(Parts parts, Gate gate, InstantSource clock) {
         var config = parts.config();
-        var callers = new Callers(parts.sandboxes());
+        var waking = config.calls().wakeOnTraffic() ? Callers.Waking.ON_TRAFFIC : Callers.Waking.BY_HAND;
+        var callers = new Callers(parts.sandboxes(), waking);
+        var call = new CommandCall(config.calls(), parts.telemetry());
+        var routes = new ArrayList<>(sessions(parts, gate, clock, callers, call));
+        routes.addAll(DataRoutes.of(callers, call, config.calls(), parts.telemetry()));
+        return List.copyOf(routes);
+    }
+
+    private static List<Route> sessions(
+            Parts parts, Gate gate, InstantSource clock, Callers callers, CommandCall call) {
+        var config = parts.config();
         var spool = config.home().resolve("tmp");
         var keys = new KeysHandler(parts.keys());
         var preview = parts.preview();
@@ -69,7 +81,7 @@ final class Routes {
                 Route.post(
                         "/create_session", KEY, new CreateSessionHandler(parts.sandboxes(), config.engine())::handle),
                 Route.get("/get_session", KEY, new GetSessionHandler(parts.sandboxes())::handle),
-                Route.post("/execute", KEY, new ExecuteHandler(callers, config.calls(), parts.telemetry())::handle),
+                Route.post("/execute", KEY, new ExecuteHandler(callers, call)::handle),
                 Route.post(
                         "/upload_file",
                         KEY,

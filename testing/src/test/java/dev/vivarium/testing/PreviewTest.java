@@ -25,7 +25,7 @@ class PreviewTest {
 
     @BeforeAll
     static void start() {
-        server = TestServer.startIsolated("--preview-idle-seconds", "3");
+        server = TestServer.startIsolated("--preview-idle-seconds", "3", "--wake-on-traffic", "off");
         program = Program.start(server);
     }
 
@@ -340,7 +340,7 @@ class PreviewTest {
 
     @Test
     void byPolicyTrafficWakesAPausedSandbox() {
-        try (var waking = TestServer.startIsolated("--wake-on-traffic", "on")) {
+        try (var waking = TestServer.startIsolated()) {
             var sleeper = Program.start(waking);
             var sandbox = waking.sandboxes().require(new dev.vivarium.model.SandboxId(sleeper.session()));
             sandbox.pause();

@@ -6,6 +6,7 @@ import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.Status;
 import java.util.Optional;
 
 /// Finds sandboxes for those who may use them. What is not there and what belongs to somebody else get the very same
@@ -14,17 +15,39 @@ public final class Callers {
     private static final int SHOWN_ID = 64;
 
     private final Sandboxes sandboxes;
+    private final Waking waking;
 
-    public Callers(Sandboxes sandboxes) {
-        this.sandboxes = sandboxes;
+    /// Whether a call thaws the paused sandbox that it is for.
+    public enum Waking {
+        ON_TRAFFIC,
+        BY_HAND
     }
 
-    /// The caller's sandbox with this id, as it was sent; throws [Failure.NoSuchSandbox] otherwise.
+    public Callers(Sandboxes sandboxes, Waking waking) {
+        this.sandboxes = sandboxes;
+        this.waking = waking;
+    }
+
+    /// The caller's sandbox with this id, as it was sent, awake; throws [Failure.NoSuchSandbox] otherwise.
     Sandbox require(Principal caller, String id) {
+        return awake(find(caller, id));
+    }
+
+    /// The caller's sandbox with this id, as it was sent and in whatever state.
+    Sandbox find(Principal caller, String id) {
         if (!SandboxId.isWellFormed(id)) {
             throw unknown(id);
         }
         return sandboxes.require(new SandboxId(id), caller::mayActFor);
+    }
+
+    /// The sandbox, thawed if it is paused and traffic wakes it. Otherwise what is then asked of it fails with
+    /// `SandboxNotRunning`.
+    public Sandbox awake(Sandbox sandbox) {
+        if (waking == Waking.ON_TRAFFIC && sandbox.info().status() == Status.PAUSED) {
+            sandbox.resume();
+        }
+        return sandbox;
     }
 
     private static SandboxException unknown(String id) {

@@ -24,7 +24,7 @@ public final class CleanupHandler {
         String id = fields.string("session_id");
         fields.refuseOthers();
         try {
-            var sandbox = callers.require(exchange.principal(), id);
+            var sandbox = callers.find(exchange.principal(), id);
             sandboxes.terminate(sandbox.id(), End.Cause.USER, "cleaned up by request");
         } catch (SandboxException e) {
             if (!(e.failure() instanceof Failure.NoSuchSandbox)) {

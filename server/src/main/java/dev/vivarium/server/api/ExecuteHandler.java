@@ -1,170 +1,23 @@
 package dev.vivarium.server.api;
 
-import dev.vivarium.core.exec.Execution;
-import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.json.ExecJson;
-import dev.vivarium.model.Command;
-import dev.vivarium.model.Exit;
-import dev.vivarium.model.Failure;
-import dev.vivarium.model.SandboxException;
-import dev.vivarium.model.SandboxInfo;
-import dev.vivarium.policy.Verdict;
 import dev.vivarium.server.http.Exchange;
-import dev.vivarium.server.settings.CallConfig;
-import dev.vivarium.server.telemetry.Telemetry;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.time.Duration;
-import java.util.Optional;
 
 /// `POST /execute`: runs a command and answers with its result, or with its events as they happen. Thread-safe.
-///
-/// Whoever hangs up on a stream ends the command. Whoever waits for the result gets it within the command's time limit;
-/// hanging up on that is not noticed before the command has ended.
 public final class ExecuteHandler {
-    private static final int MAX_SCRIPT_BYTES = 128 * 1024;
-
     private final Callers callers;
-    private final CallConfig config;
-    private final Telemetry telemetry;
+    private final CommandCall call;
 
-    public ExecuteHandler(Callers callers, CallConfig config, Telemetry telemetry) {
+    public ExecuteHandler(Callers callers, CommandCall call) {
         this.callers = callers;
-        this.config = config;
-        this.telemetry = telemetry;
+        this.call = call;
     }
 
     public void handle(Exchange exchange) throws IOException {
         exchange.allowQuery();
         var request = ExecJson.readRequest(exchange.json());
-        check(request);
-        var sandbox = callers.require(exchange.principal(), request.sandbox());
-        var session = sandbox.info();
-        checkPolicy(session, request.script());
-        var format = ExecStream.Format.accepted(exchange);
-        if (format.isPresent()) {
-            stream(exchange, format.get(), sandbox, request);
-        } else {
-            collect(exchange, sandbox, request);
-        }
-    }
-
-    private void collect(Exchange exchange, Sandbox sandbox, ExecJson.Request request) throws IOException {
-        var session = sandbox.info();
-        long start = System.nanoTime();
-        try (var execution = sandbox.exec(request.command())) {
-            feed(execution, request.stdin());
-            var result = execution.collect();
-            telemetry.commandEnded(session, request.script(), result.exit());
-            exchange.answer(200, out -> ExecJson.write(out, result));
-        } catch (SandboxException e) {
-            telemetry.commandFailed(session, request.script(), e.failure().slug(), since(start));
-            throw e;
-        }
-    }
-
-    private void stream(Exchange exchange, ExecStream.Format format, Sandbox sandbox, ExecJson.Request request)
-            throws IOException {
-        var ending = new Told(sandbox.info(), request.script(), System.nanoTime());
-        try (var execution = start(sandbox, request, ending)) {
-            feed(execution, request.stdin());
-            try (var stream = ExecStream.begin(exchange, format, execution)) {
-                stream.run(ending);
-            }
-        } catch (IOException e) {
-            ending.abandoned();
-            throw e;
-        }
-    }
-
-    private static Execution start(Sandbox sandbox, ExecJson.Request request, Told ending) {
-        try {
-            return sandbox.exec(request.command().withOutputLimit(Command.UNLIMITED));
-        } catch (SandboxException e) {
-            ending.failed(e.failure());
-            throw e;
-        }
-    }
-
-    /// Tells the operators how a streamed command ended, once. Confined to the worker that serves the request.
-    private final class Told implements ExecStream.Ending {
-        private final SandboxInfo session;
-        private final String script;
-        private final long start;
-        private boolean told;
-
-        Told(SandboxInfo session, String script, long start) {
-            this.session = session;
-            this.script = script;
-            this.start = start;
-        }
-
-        @Override
-        public void exited(Exit exit) {
-            told = true;
-            telemetry.commandEnded(session, script, exit);
-        }
-
-        @Override
-        public void failed(Failure failure) {
-            told = true;
-            telemetry.commandFailed(session, script, failure.slug(), since(start));
-        }
-
-        /// The client hung up on a command that was still running.
-        void abandoned() {
-            if (!told) {
-                telemetry.commandFailed(session, script, "client-gone", since(start));
-            }
-        }
-    }
-
-    /// Input is written by a worker of its own: a command may write much before it reads.
-    private static void feed(Execution execution, Optional<String> stdin) {
-        stdin.ifPresent(text -> Thread.ofVirtual()
-                .name("stdin-" + execution.pid())
-                .start(() -> {
-                    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-                    try {
-                        execution.write(bytes, 0, bytes.length);
-                        execution.closeInput();
-                    } catch (SandboxException e) {
-                        // The reader of the output meets the same loss and reports it.
-                    }
-                }));
-    }
-
-    private void check(ExecJson.Request request) {
-        int bytes = request.script().getBytes(StandardCharsets.UTF_8).length;
-        require(bytes <= MAX_SCRIPT_BYTES, "command", "must be at most " + MAX_SCRIPT_BYTES + " bytes, not " + bytes);
-        checkTimeout("timeout", request.command().timeout());
-        checkTimeout("idle_timeout", request.command().idleTimeout());
-        EnvironmentRule.check(request.command().env());
-    }
-
-    private void checkTimeout(String field, Optional<Duration> timeout) {
-        Duration most = config.maxCommandTimeout();
-        require(
-                timeout.isEmpty() || timeout.get().compareTo(most) <= 0,
-                field,
-                "must be at most " + most.toSeconds() + " seconds");
-    }
-
-    private void checkPolicy(SandboxInfo session, String script) {
-        if (config.policy().check(script) instanceof Verdict.Refused(String reason, Optional<String> pattern)) {
-            var refusal = new Failure.PolicyRefused(script, reason, pattern);
-            telemetry.commandRefused(session, refusal);
-            throw new SandboxException(refusal);
-        }
-    }
-
-    private static Duration since(long start) {
-        return Duration.ofNanos(System.nanoTime() - start);
-    }
-
-    private static void require(boolean holds, String field, String rule) {
-        if (!holds) {
-            throw new SandboxException(new Failure.InvalidRequest(field, rule));
-        }
+        call.check(request);
+        call.run(exchange, callers.require(exchange.principal(), request.sandbox()), request);
     }
 }

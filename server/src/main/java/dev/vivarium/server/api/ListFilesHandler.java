@@ -2,8 +2,6 @@ package dev.vivarium.server.api;
 
 import dev.vivarium.core.files.Depth;
 import dev.vivarium.json.FileJson;
-import dev.vivarium.model.Failure;
-import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
 import java.io.IOException;
 
@@ -19,18 +17,10 @@ public final class ListFilesHandler {
 
     public void handle(Exchange exchange) throws IOException {
         exchange.allowQuery("session_id", "recursive");
-        boolean recursive = recursive(exchange);
+        boolean recursive = Flags.of(exchange, "recursive", true);
         var sandbox = callers.require(exchange.principal(), exchange.query("session_id"));
         var listing = sandbox.files().list("", recursive ? Depth.ALL : Depth.TOP, MAX_ENTRIES);
         var directories = recursive ? FileJson.Directories.HIDDEN : FileJson.Directories.SHOWN;
         exchange.answer(200, out -> FileJson.write(out, sandbox.id(), listing, directories));
-    }
-
-    private static boolean recursive(Exchange exchange) {
-        return switch (exchange.optionalQuery("recursive").orElse("true")) {
-            case "true" -> true;
-            case "false" -> false;
-            default -> throw new SandboxException(new Failure.InvalidRequest("recursive", "must be true or false"));
-        };
     }
 }

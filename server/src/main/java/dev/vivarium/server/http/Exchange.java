@@ -5,11 +5,13 @@ import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
+import dev.vivarium.json.ProblemJson;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -19,6 +21,7 @@ import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Blocker;
 import tools.jackson.core.JsonGenerator;
 
 /// One request and its answer, seen by one handler. The status can be sent once: until then a failure becomes a
@@ -107,6 +110,11 @@ public final class Exchange {
         return Optional.ofNullable(request.getHeaders().get(name));
     }
 
+    /// Reports whether the caller wants the headers of the answer alone.
+    public boolean isHead() {
+        return request.getMethod().equals("HEAD");
+    }
+
     /// Reports whether the caller asked for this media type by name.
     public boolean accepts(String mediaType) {
         for (String wanted : request.getHeaders().getQualityCSV(HttpHeader.ACCEPT)) {
@@ -160,6 +168,20 @@ public final class Exchange {
     /// The answer itself, for what passes one on whole.
     public Response response() {
         return response;
+    }
+
+    /// Answers with a status and headers alone.
+    public void answer(int status) throws IOException {
+        response.setStatus(status);
+        try (var sent = Blocker.callback()) {
+            response.write(true, ByteBuffer.allocate(0), sent);
+            sent.block();
+        }
+    }
+
+    /// Answers with a problem and the headers that were set for it, where a failure that is thrown would lose them.
+    public void refuse(Failure failure) throws IOException {
+        write(ProblemJson.status(failure), ProblemJson.CONTENT_TYPE, out -> ProblemJson.write(out, failure));
     }
 
     /// Answers with one JSON object.

@@ -7,14 +7,20 @@ import java.time.Duration;
 
 /// What one call may do: how long a command may run, which commands, how large files may be. Immutable.
 public record CallConfig(
-        Duration maxCommandTimeout, CommandPolicy policy, long maxFileBytes, long maxFiles, long maxWorkspaceBytes) {
+        Duration maxCommandTimeout,
+        CommandPolicy policy,
+        long maxFileBytes,
+        long maxFiles,
+        long maxWorkspaceBytes,
+        boolean wakeOnTraffic) {
     static CallConfig of(Settings settings) {
         return new CallConfig(
                 settings.get(Catalogue.MAX_COMMAND_TIMEOUT),
                 policy(settings),
                 settings.get(Catalogue.MAX_FILE_SIZE),
                 settings.get(Catalogue.MAX_FILES),
-                settings.get(Catalogue.MAX_WORKSPACE));
+                settings.get(Catalogue.MAX_WORKSPACE),
+                settings.get(Catalogue.WAKE_ON_TRAFFIC));
     }
 
     private static CommandPolicy policy(Settings settings) {

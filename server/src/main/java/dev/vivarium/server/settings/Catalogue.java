@@ -132,10 +132,10 @@ public final class Catalogue {
             "How long a preview's program and its caller may both be silent.");
     static final Setting<Boolean> WAKE_ON_TRAFFIC = Setting.choice(
             "wake-on-traffic",
-            "off",
+            "on",
             List.of("on", "off"),
             "on"::equals,
-            "Whether a request to a preview resumes a paused sandbox; otherwise it is refused.");
+            "Whether a call to a paused sandbox, to a preview too, resumes it; when `off`, it is refused until somebody does.");
 
     /// Well above the keep-alive of streams, or the two would meet.
     static final Setting<Duration> IDLE_CONNECTION = Setting.time(

@@ -1,0 +1,83 @@
+package dev.vivarium.server.api;
+
+import dev.vivarium.core.files.Condition;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.server.http.Exchange;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/// The conditions of a request, RFC 9110 section 13: an `ETag` is the SHA-256 of a file in quotes. Stateless.
+final class Preconditions {
+    private static final String IF_MATCH = "If-Match";
+    private static final String IF_NONE_MATCH = "If-None-Match";
+    private static final Pattern TAG = Pattern.compile("\\s*(W/)?\"([\\x21\\x23-\\x7E\\x80-\\xFF]*)\"\\s*(,|$)");
+
+    private Preconditions() {}
+
+    static String tag(String sha256) {
+        return '"' + sha256 + '"';
+    }
+
+    /// What a request that changes a file asks of it.
+    static Condition ofChange(Exchange exchange) {
+        var match = exchange.header(IF_MATCH);
+        var noneMatch = exchange.header(IF_NONE_MATCH);
+        if (match.isPresent() && noneMatch.isPresent()) {
+            throw new SandboxException(
+                    new Failure.InvalidRequest(IF_MATCH, "and " + IF_NONE_MATCH + " must not both be given"));
+        }
+        if (match.isPresent()) {
+            return isAny(match.get())
+                    ? new Condition.Present()
+                    : new Condition.OneOf(tags(IF_MATCH, match.get(), true));
+        }
+        if (noneMatch.isPresent()) {
+            return isAny(noneMatch.get())
+                    ? new Condition.Absent()
+                    : new Condition.NoneOf(tags(IF_NONE_MATCH, noneMatch.get(), false));
+        }
+        return Condition.NONE;
+    }
+
+    /// Reports whether the caller has this content already.
+    static boolean isKnown(Exchange exchange, String sha256) {
+        Optional<String> known = exchange.header(IF_NONE_MATCH);
+        return known.isPresent()
+                && (isAny(known.get())
+                        || tags(IF_NONE_MATCH, known.get(), false).contains(sha256));
+    }
+
+    /// Throws unless the caller's `If-Match`, if there is one, names this content.
+    static void requireMatch(Exchange exchange, String path, String sha256) {
+        Optional<String> wanted = exchange.header(IF_MATCH);
+        if (wanted.isPresent()
+                && !isAny(wanted.get())
+                && !tags(IF_MATCH, wanted.get(), true).contains(sha256)) {
+            throw new SandboxException(new Failure.PreconditionFailed(path, Optional.of(sha256)));
+        }
+    }
+
+    private static boolean isAny(String header) {
+        return header.strip().equals("*");
+    }
+
+    /// The tags of a list. In a strong comparison one that is marked as weak matches nothing.
+    private static Set<String> tags(String name, String header, boolean strong) {
+        var tags = new HashSet<String>();
+        var matcher = TAG.matcher(header);
+        int at = 0;
+        while (at < header.length()) {
+            if (!matcher.find(at) || matcher.start() != at) {
+                throw new SandboxException(new Failure.InvalidRequest(name, "must be * or ETags in quotes"));
+            }
+            if (!strong || matcher.group(1) == null) {
+                tags.add(matcher.group(2));
+            }
+            at = matcher.end();
+        }
+        return tags;
+    }
+}

@@ -1,0 +1,141 @@
+package dev.vivarium.server.api;
+
+import dev.vivarium.core.files.Depth;
+import dev.vivarium.core.files.Workspace;
+import dev.vivarium.json.FileJson;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.Listing;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.telemetry.Telemetry;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/// `GET /sandboxes/{sandbox_id}/files/{path…}`: the bytes of a file, all or a part, or what is in a directory.
+/// Thread-safe.
+///
+/// What is sent is what the `ETag` says: if the file changes on the way, the connection breaks before the last byte.
+public final class ReadFileHandler {
+    private static final int MAX_ENTRIES = 100_000;
+
+    private final Callers callers;
+    private final Telemetry telemetry;
+
+    public ReadFileHandler(Callers callers, Telemetry telemetry) {
+        this.callers = callers;
+        this.telemetry = telemetry;
+    }
+
+    public void handle(Exchange exchange) throws IOException {
+        exchange.allowQuery("recursive");
+        boolean recursive = Flags.of(exchange, "recursive", false);
+        String path = WorkspacePath.of(exchange);
+        var files = callers.awake(exchange.sandbox()).files();
+        Optional<FileContent> content = path.isEmpty() ? Optional.empty() : find(files, path);
+        if (content.isPresent()) {
+            send(exchange, files, path, content.get());
+        } else {
+            var listing = files.list(path, recursive ? Depth.ALL : Depth.TOP, MAX_ENTRIES);
+            list(exchange, path, listing);
+        }
+    }
+
+    /// The file at `path`; nothing if a directory is there.
+    private static Optional<FileContent> find(Workspace files, String path) {
+        try {
+            return Optional.of(FileContent.of(files, path));
+        } catch (SandboxException e) {
+            if (e.failure() instanceof Failure.WrongFileType && isDirectory(files, path)) {
+                return Optional.empty();
+            }
+            throw e;
+        }
+    }
+
+    private static boolean isDirectory(Workspace files, String path) {
+        try {
+            files.list(path, Depth.TOP, 1);
+            return true;
+        } catch (SandboxException e) {
+            return false;
+        }
+    }
+
+    private static void list(Exchange exchange, String path, Listing listing) throws IOException {
+        var id = exchange.sandbox().id();
+        exchange.answer(200, out -> {
+            out.writeStringProperty("path", path);
+            FileJson.write(out, id, listing, FileJson.Directories.SHOWN);
+        });
+    }
+
+    private void send(Exchange exchange, Workspace files, String path, FileContent content) throws IOException {
+        Preconditions.requireMatch(exchange, path, content.sha256());
+        describe(exchange, path, content);
+        if (Preconditions.isKnown(exchange, content.sha256())) {
+            exchange.answer(304);
+            return;
+        }
+        Optional<ByteRange> range = range(exchange, content);
+        if (range.isPresent() && !range.get().isSatisfiable()) {
+            refuse(exchange, content.size());
+        } else if (exchange.isHead()) {
+            exchange.answerHeader("Content-Type", MediaTypes.of(path));
+            exchange.answerHeader("Content-Length", Long.toString(content.size()));
+            exchange.answer(200);
+        } else if (range.isPresent()) {
+            sendPart(exchange, files, path, content, range.get());
+        } else {
+            sendAll(exchange, files, path, content);
+        }
+    }
+
+    private static void describe(Exchange exchange, String path, FileContent content) {
+        var modified = content.hash().entry().modified().atZone(ZoneOffset.UTC);
+        exchange.answerHeader("ETag", Preconditions.tag(content.sha256()));
+        exchange.answerHeader("Last-Modified", DateTimeFormatter.RFC_1123_DATE_TIME.format(modified));
+        exchange.answerHeader("Accept-Ranges", "bytes");
+        exchange.answerHeader("Cache-Control", "private, no-cache");
+        // Whatever a file claims to be, a browser must not run it as a page of this server.
+        exchange.answerHeader("Content-Disposition", ContentDisposition.attachment(path));
+        exchange.answerHeader("Content-Security-Policy", "sandbox");
+    }
+
+    /// The part that is wanted; nothing when it is wanted only of a content that is no longer there.
+    private static Optional<ByteRange> range(Exchange exchange, FileContent content) {
+        Optional<String> onlyOf = exchange.header("If-Range");
+        if (exchange.isHead()
+                || onlyOf.isPresent() && !onlyOf.get().strip().equals(Preconditions.tag(content.sha256()))) {
+            return Optional.empty();
+        }
+        return exchange.header("Range").flatMap(header -> ByteRange.of(header, content.size()));
+    }
+
+    private static void refuse(Exchange exchange, long size) throws IOException {
+        exchange.answerHeader("Content-Range", "bytes */" + size);
+        exchange.refuse(new Failure.Unrecognized(
+                "range-not-satisfiable", 416, "the file has " + size + " bytes and nothing of it is in that range"));
+    }
+
+    private void sendAll(Exchange exchange, Workspace files, String path, FileContent content) throws IOException {
+        long start = System.nanoTime();
+        // Not closed when sending fails: an answer cut short must not look like a whole one.
+        var out = exchange.stream(200, MediaTypes.of(path), OptionalLong.of(content.size()));
+        content.sendAll(files, path, out);
+        out.close();
+        telemetry.fileDownloaded(
+                exchange.sandbox().info(), path, content.size(), Duration.ofNanos(System.nanoTime() - start));
+    }
+
+    private static void sendPart(Exchange exchange, Workspace files, String path, FileContent content, ByteRange range)
+            throws IOException {
+        exchange.answerHeader("Content-Range", range.of(content.size()));
+        var out = exchange.stream(206, MediaTypes.of(path), OptionalLong.of(range.length()));
+        content.send(files, path, range, out);
+        out.close();
+    }
+}

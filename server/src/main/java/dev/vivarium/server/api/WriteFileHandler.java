@@ -1,0 +1,133 @@
+package dev.vivarium.server.api;
+
+import dev.vivarium.core.files.Condition;
+import dev.vivarium.core.files.Depth;
+import dev.vivarium.core.files.Digests;
+import dev.vivarium.core.files.Upload;
+import dev.vivarium.core.files.Workspace;
+import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.settings.CallConfig;
+import dev.vivarium.server.telemetry.Telemetry;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.HexFormat;
+
+/// `PUT`, `DELETE` and `POST …?move_to=` on `/sandboxes/{sandbox_id}/files/{path…}`: changes of files, each on the
+/// condition that the caller has seen what is there. What is refused or broken off leaves nothing behind. Thread-safe.
+public final class WriteFileHandler {
+    private static final int PIECE = 64 * 1024;
+
+    private final Callers callers;
+    private final CallConfig config;
+    private final Telemetry telemetry;
+
+    public WriteFileHandler(Callers callers, CallConfig config, Telemetry telemetry) {
+        this.callers = callers;
+        this.config = config;
+        this.telemetry = telemetry;
+    }
+
+    /// Puts the body in the place of the file.
+    public void put(Exchange exchange) throws IOException {
+        exchange.allowQuery();
+        String path = WorkspacePath.of(exchange);
+        Condition condition = Preconditions.ofChange(exchange);
+        refuseParts(exchange);
+        refuseIfTooLarge(exchange);
+        var sandbox = callers.awake(exchange.sandbox());
+        var files = sandbox.files();
+        boolean existed = existed(files, path, condition);
+        long start = System.nanoTime();
+        try {
+            String hash = receive(exchange, files, path, condition, start);
+            exchange.answerHeader("ETag", Preconditions.tag(hash));
+            exchange.answer(existed ? 204 : 201);
+        } catch (SandboxException e) {
+            tellOfLimit(sandbox, e.failure());
+            throw e;
+        }
+    }
+
+    private String receive(Exchange exchange, Workspace files, String path, Condition condition, long start)
+            throws IOException {
+        var limits = new Upload.Limits(config.maxFileBytes(), config.maxFiles(), config.maxWorkspaceBytes());
+        var digest = Digests.sha256();
+        try (var upload = files.write(path, limits, condition)) {
+            var body = exchange.body();
+            var piece = new byte[PIECE];
+            int count;
+            while ((count = body.read(piece)) >= 0) {
+                digest.update(piece, 0, count);
+                upload.write(piece, 0, count);
+            }
+            long size = upload.commit().size();
+            var elapsed = Duration.ofNanos(System.nanoTime() - start);
+            telemetry.fileUploaded(exchange.sandbox().info(), path, size, elapsed);
+        }
+        return HexFormat.of().formatHex(digest.digest());
+    }
+
+    /// Reports whether something is replaced, for the status alone; the condition is what counts.
+    private static boolean existed(Workspace files, String path, Condition condition) {
+        return switch (condition) {
+            case Condition.Absent _ -> false;
+            case Condition.Present _, Condition.OneOf _ -> true;
+            case Condition.Always _, Condition.NoneOf _ -> files.find(path).isPresent();
+        };
+    }
+
+    /// Removes a file, or a directory: one that is not empty only with `recursive=true`.
+    public void delete(Exchange exchange) throws IOException {
+        exchange.allowQuery("recursive");
+        boolean recursive = Flags.of(exchange, "recursive", false);
+        String path = WorkspacePath.of(exchange);
+        Condition condition = Preconditions.ofChange(exchange);
+        var files = callers.awake(exchange.sandbox()).files();
+        files.remove(path, recursive ? Depth.ALL : Depth.TOP, condition);
+        exchange.answer(204);
+    }
+
+    /// Gives a file or directory another name, in directories that are made if they are missing.
+    public void move(Exchange exchange) throws IOException {
+        exchange.allowQuery("move_to", "replace");
+        String to = exchange.query("move_to");
+        boolean replace = Flags.of(exchange, "replace", false);
+        Condition condition = Preconditions.ofChange(exchange);
+        String path = WorkspacePath.of(exchange);
+        var files = callers.awake(exchange.sandbox()).files();
+        int slash = to.lastIndexOf('/');
+        if (slash > 0) {
+            files.mkdir(to.substring(0, slash));
+        }
+        var replacing = replace ? Workspace.Replacing.WHAT_IS_THERE : Workspace.Replacing.NOTHING;
+        files.move(path, to, replacing, condition);
+        exchange.answer(204);
+    }
+
+    /// A part of a file must not be taken for the whole.
+    private static void refuseParts(Exchange exchange) {
+        if (exchange.header("Content-Range").isPresent()) {
+            throw new SandboxException(
+                    new Failure.InvalidRequest("Content-Range", "is not supported: send the whole file"));
+        }
+    }
+
+    private void refuseIfTooLarge(Exchange exchange) {
+        long announced = exchange.contentLength().orElse(0);
+        if (announced > config.maxFileBytes()) {
+            throw new SandboxException(new Failure.FileTooLarge(config.maxFileBytes(), announced));
+        }
+    }
+
+    private void tellOfLimit(Sandbox sandbox, Failure failure) {
+        if (failure instanceof Failure.FileTooLarge
+                || failure instanceof Failure.TooManyFiles
+                || failure instanceof Failure.WorkspaceFull
+                || failure instanceof Failure.DiskFull) {
+            telemetry.limitExceeded(sandbox.info(), failure);
+        }
+    }
+}

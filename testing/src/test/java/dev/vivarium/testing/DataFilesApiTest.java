@@ -1,0 +1,400 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.vivarium.core.files.Digests;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class DataFilesApiTest {
+    private static final String HASH_OF_ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+    private static TestServer server;
+    private static Api api;
+    private String session;
+
+    @BeforeAll
+    static void start() {
+        server = TestServer.start("--max-file-size-mb", "8", "--max-total-files", "20", "--max-workspace-size-mb", "9");
+        api = server.api();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @BeforeEach
+    void open() {
+        session = api.session();
+    }
+
+    @Test
+    void aFileIsWrittenReadAndReplaced() {
+        var made = put("deep/er/a file.txt", "abc");
+        var read = get("deep/er/a%20file.txt");
+        var replaced = put("deep/er/a file.txt", "other");
+
+        assertThat(made.status()).isEqualTo(201);
+        assertThat(header(made, "ETag")).isEqualTo(quoted(HASH_OF_ABC));
+        assertThat(read.status()).isEqualTo(200);
+        assertThat(read.text()).isEqualTo("abc");
+        assertThat(header(read, "ETag")).isEqualTo(quoted(HASH_OF_ABC));
+        assertThat(header(read, "Content-Type")).isEqualTo("text/plain; charset=utf-8");
+        assertThat(header(read, "Content-Disposition")).startsWith("attachment; filename=\"a file.txt\"");
+        assertThat(header(read, "Last-Modified")).endsWith("GMT");
+        assertThat(header(read, "Content-Length")).isEqualTo("3");
+        assertThat(replaced.status()).isEqualTo(204);
+        assertThat(api.execute(session, "cat 'deep/er/a file.txt'").string("stdout"))
+                .isEqualTo("other");
+    }
+
+    @Test
+    void aLargeFileComesBackWholeWithTheHashOfItsContent() {
+        byte[] data = random(5_000_003);
+        var made = Api.send(file("big.bin").PUT(BodyPublishers.ofByteArray(data)));
+        var read = get("big.bin");
+
+        assertThat(made.status()).isEqualTo(201);
+        assertThat(header(made, "ETag")).isEqualTo(quoted(Digests.sha256(data)));
+        assertThat(read.bytes()).isEqualTo(data);
+        assertThat(header(read, "ETag")).isEqualTo(header(made, "ETag"));
+        assertThat(header(read, "Content-Type")).isEqualTo("application/octet-stream");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {10, 1_000_000})
+    void headTellsAllAndSendsNothing(int size) {
+        Api.send(file("f").PUT(BodyPublishers.ofByteArray(random(size))));
+        var head = api.method("HEAD", path("f"));
+
+        assertThat(head.status()).isEqualTo(200);
+        assertThat(header(head, "ETag")).isEqualTo(header(get("f"), "ETag"));
+        assertThat(header(head, "Content-Length")).isEqualTo(Integer.toString(size));
+        assertThat(head.bytes()).isEmpty();
+        assertThat(api.method("HEAD", path("absent")).status()).isEqualTo(404);
+    }
+
+    /// `E` stands for the ETag of what is there, `O` for another.
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "If-Match      | E        | true  | 204",
+                "If-Match      | O        | true  | 412",
+                "If-Match      | O, E     | true  | 204",
+                "If-Match      | W/E      | true  | 412",
+                "If-Match      | *        | true  | 204",
+                "If-Match      | *        | false | 412",
+                "If-Match      | E        | false | 412",
+                "If-None-Match | *        | true  | 412",
+                "If-None-Match | *        | false | 201",
+                "If-None-Match | E        | true  | 412",
+                "If-None-Match | W/E      | true  | 412",
+                "If-None-Match | O        | true  | 204",
+                "If-None-Match | O        | false | 201",
+                "If-Match      | unquoted | true  | 400",
+                "If-None-Match | E E      | true  | 400",
+            })
+    void aWriteDependsOnWhatIsThere(String name, String value, boolean there, int status) {
+        if (there) {
+            put("f", "abc");
+        }
+        String tags = value.replace("E", quoted(HASH_OF_ABC)).replace("O", quoted("0".repeat(64)));
+        var answer = Api.send(file("f").header(name, tags).PUT(BodyPublishers.ofString("new")));
+
+        assertThat(answer.status()).isEqualTo(status);
+        assertThat(get("f").status() == 200 ? get("f").text() : "")
+                .isEqualTo(status < 300 ? "new" : there ? "abc" : "");
+        assertThat(api.execute(session, "ls -A").string("stdout")).doesNotContain(".viv-tmp");
+    }
+
+    @Test
+    void aRefusedWriterLearnsWhatIsThere() {
+        put("f", "abc");
+        var answer =
+                Api.send(file("f").header("If-Match", quoted("0".repeat(64))).PUT(BodyPublishers.ofString("new")));
+
+        assertThat(answer.json().string("sha256")).isEqualTo(HASH_OF_ABC);
+        assertThat(answer.json().string("error")).contains("read it again");
+    }
+
+    @Test
+    void ofTwoWritersWhoSawTheSameExactlyOneWins() {
+        put("f", "start");
+        for (int round = 0; round < 30; round++) {
+            String seen = header(get("f"), "ETag");
+            var won = new AtomicInteger();
+            try (var writers = Executors.newVirtualThreadPerTaskExecutor()) {
+                for (int writer = 0; writer < 2; writer++) {
+                    String text = "round " + round + " writer " + writer;
+                    writers.submit(() -> {
+                        var answer = Api.send(file("f").header("If-Match", seen).PUT(BodyPublishers.ofString(text)));
+                        won.addAndGet(answer.status() == 204 ? 1 : 0);
+                        assertThat(answer.status()).isIn(204, 412);
+                    });
+                }
+            }
+            assertThat(won).as("round %s", round).hasValue(1);
+        }
+    }
+
+    @Test
+    void whatTheCallerHasIsNotSentAgain() {
+        put("f", "abc");
+
+        var same =
+                Api.send(file("f").header("If-None-Match", quoted(HASH_OF_ABC)).GET());
+        var other = Api.send(file("f").header("If-None-Match", quoted("0")).GET());
+
+        assertThat(same.status()).isEqualTo(304);
+        assertThat(same.bytes()).isEmpty();
+        assertThat(header(same, "ETag")).isEqualTo(quoted(HASH_OF_ABC));
+        assertThat(other.status()).isEqualTo(200);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "bytes=0-0        | 206 | 0 | 1",
+                "bytes=2-5        | 206 | 2 | 6",
+                "bytes=-3         | 206 | 7 | 10",
+                "bytes=-99        | 206 | 0 | 10",
+                "bytes=4-         | 206 | 4 | 10",
+                "bytes=8-99       | 206 | 8 | 10",
+                "bytes=10-        | 416 | 0 | 0",
+                "bytes=-0         | 416 | 0 | 0",
+                "bytes=0-1,3-4    | 200 | 0 | 10",
+                "bytes=5-2        | 200 | 0 | 10",
+                "lines=1-2        | 200 | 0 | 10",
+                "bytes=x          | 200 | 0 | 10",
+            })
+    void aRangeIsServedAsTheStandardSays(String range, int status, int from, int to) {
+        put("f", "0123456789");
+        var answer = Api.send(file("f").header("Range", range).GET());
+
+        assertThat(answer.status()).isEqualTo(status);
+        if (status == 416) {
+            assertThat(header(answer, "Content-Range")).isEqualTo("bytes */10");
+        } else {
+            assertThat(answer.text()).isEqualTo("0123456789".substring(from, to));
+        }
+        if (status == 206) {
+            assertThat(header(answer, "Content-Range")).isEqualTo("bytes " + from + "-" + (to - 1) + "/10");
+        }
+    }
+
+    @Test
+    void aRangeOfALargeFileIsThoseBytes() {
+        byte[] data = random(3_000_000);
+        Api.send(file("f").PUT(BodyPublishers.ofByteArray(data)));
+        var part = Api.send(file("f").header("Range", "bytes=1000000-2499999").GET());
+        var stale = Api.send(file("f")
+                .header("Range", "bytes=0-9")
+                .header("If-Range", quoted("0".repeat(64)))
+                .GET());
+
+        assertThat(part.status()).isEqualTo(206);
+        assertThat(part.bytes()).isEqualTo(Arrays.copyOfRange(data, 1_000_000, 2_500_000));
+        assertThat(stale.status()).isEqualTo(200);
+        assertThat(stale.bytes()).isEqualTo(data);
+    }
+
+    @Test
+    void aFileThatChangesWhileItIsSentDoesNotEndCleanly() {
+        api.execute(
+                session,
+                "head -c 6000000 /dev/urandom > f; (while sleep 0.002; do head -c 6000000 /dev/urandom"
+                        + " | dd of=f conv=notrunc bs=64k 2>/dev/null; done) >/dev/null 2>&1 &");
+        int torn = 0;
+        for (int i = 0; i < 50 && torn == 0; i++) {
+            try {
+                var answer = get("f");
+                assertThat(answer.status()).isIn(200, 409);
+                if (answer.status() == 200) {
+                    assertThat(header(answer, "ETag")).isEqualTo(quoted(Digests.sha256(answer.bytes())));
+                }
+            } catch (UncheckedIOException e) {
+                torn++;
+            }
+        }
+        assertThat(torn).as("broken connections").isPositive();
+    }
+
+    @Test
+    void aDirectoryIsListed() {
+        put("d/one", "1");
+        put("d/two/three", "333");
+        var top = get("d").json();
+        var all = get("d/?recursive=true").json();
+
+        assertThat(top.string("path")).isEqualTo("d");
+        assertThat(top.objects("files").stream().map(f -> f.string("name") + ":" + f.string("type")))
+                .containsExactlyInAnyOrder("one:file", "two:directory");
+        assertThat(all.objects("files").stream().map(f -> f.string("name"))).contains("one", "two", "two/three");
+        assertThat(get("").json().objects("files").stream().map(f -> f.string("name")))
+                .containsExactly("d");
+    }
+
+    @Test
+    void filesAndDirectoriesAreRemoved() {
+        put("d/one", "abc");
+
+        assertThat(delete("d", "X-None", "").status()).isEqualTo(400);
+        assertThat(delete("d/one", "If-Match", quoted("0")).status()).isEqualTo(412);
+        assertThat(delete("d/one", "If-Match", quoted(HASH_OF_ABC)).status()).isEqualTo(204);
+        assertThat(delete("d/one", "X-None", "").status()).isEqualTo(404);
+        put("d/two", "2");
+        assertThat(delete("d?recursive=true", "X-None", "").status()).isEqualTo(204);
+        assertThat(delete("", "X-None", "").status()).isEqualTo(400);
+    }
+
+    @Test
+    void aFileIsMoved() {
+        put("from", "abc");
+        put("there", "other");
+
+        assertThat(move("from?move_to=there").status()).isEqualTo(409);
+        assertThat(move("from?move_to=../out").status()).isEqualTo(400);
+        assertThat(move("from").status()).isEqualTo(400);
+        assertThat(move("from?move_to=new/name").status()).isEqualTo(204);
+        assertThat(move("new/name?move_to=there&replace=true").status()).isEqualTo(204);
+        assertThat(get("there").text()).isEqualTo("abc");
+        assertThat(move("from?move_to=x").status()).isEqualTo(404);
+        var unmet =
+                Api.send(file("there?move_to=x").header("If-Match", quoted("0")).POST(BodyPublishers.noBody()));
+        assertThat(unmet.status()).isEqualTo(412);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "../x",
+                "%2e%2e/x",
+                "..%2fx",
+                "a/../../x",
+                "/etc/passwd",
+                "%2fetc%2fpasswd",
+                "a%00b",
+                "out/passwd",
+                "fifo",
+                "%ff",
+            })
+    void aPathThatIsNotInTheWorkspaceIsRefused(String path) {
+        api.execute(session, "ln -s /etc out; mkfifo fifo");
+
+        assertThat(get(path).status()).isEqualTo(400);
+        if (!path.equals("fifo")) {
+            assertThat(Api.send(file(path).PUT(BodyPublishers.ofString("x"))).status())
+                    .isEqualTo(400);
+            assertThat(delete(path, "X-None", "").status()).isEqualTo(400);
+        }
+    }
+
+    @Test
+    void limitsHoldAndWhatIsRefusedLeavesNothing() {
+        byte[] nine = new byte[9 << 20];
+        var unannounced = BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(nine));
+
+        assertThat(Api.send(file("a").PUT(BodyPublishers.ofByteArray(nine))).status())
+                .isEqualTo(413);
+        assertThat(Api.send(file("a").PUT(unannounced)).status()).isEqualTo(413);
+        assertThat(Api.send(file("a").PUT(BodyPublishers.ofByteArray(random(6 << 20))))
+                        .status())
+                .isEqualTo(201);
+        assertThat(Api.send(file("b").PUT(BodyPublishers.ofByteArray(random(6 << 20))))
+                        .status())
+                .isEqualTo(507);
+        assertThat(Api.send(file("a").header("Content-Range", "bytes 0-1/5").PUT(BodyPublishers.ofString("x")))
+                        .status())
+                .isEqualTo(400);
+        assertThat(api.execute(session, "ls -A").string("stdout")).isEqualTo("a\n");
+    }
+
+    @Test
+    void somebodyElsesSandboxIsNotThere() {
+        put("f", "abc");
+        var stranger = api.as("stranger");
+        var absent = stranger.get(path("f").replace(session, "sbx00000000000000000000"));
+        var foreign = stranger.get(path("f"));
+
+        assertThat(foreign.status()).isEqualTo(404);
+        assertThat(foreign.json().string("error")).isEqualTo(absent.json().string("error"));
+        assertThat(stranger.method("DELETE", path("f")).status()).isEqualTo(404);
+        assertThat(api.with("none").get(path("f")).status()).isEqualTo(401);
+    }
+
+    @Test
+    void aBrokenUploadLeavesNothing() {
+        assertThatThrownBy(() -> Api.send(file("f").PUT(BodyPublishers.ofInputStream(() -> new InputStream() {
+                    private int sent;
+
+                    @Override
+                    public int read() throws IOException {
+                        if (sent++ > 200_000) {
+                            throw new IOException("the client is gone");
+                        }
+                        return 'x';
+                    }
+                }))))
+                .isInstanceOf(UncheckedIOException.class);
+        await().until(() -> api.execute(session, "ls -A").string("stdout").isEmpty());
+    }
+
+    private String path(String file) {
+        return "/sandboxes/" + session + "/files/" + file.replace(" ", "%20");
+    }
+
+    private HttpRequest.Builder file(String file) {
+        return api.request(path(file));
+    }
+
+    private Api.Answer get(String file) {
+        return api.get(path(file));
+    }
+
+    private Api.Answer put(String file, String text) {
+        return Api.send(file(file).PUT(BodyPublishers.ofString(text, StandardCharsets.UTF_8)));
+    }
+
+    private Api.Answer delete(String file, String header, String value) {
+        return Api.send(file(file).header(header, value).DELETE());
+    }
+
+    private Api.Answer move(String file) {
+        return Api.send(file(file).POST(BodyPublishers.noBody()));
+    }
+
+    private static String header(Api.Answer answer, String name) {
+        return answer.headers().firstValue(name).orElse("none");
+    }
+
+    private static String quoted(String text) {
+        return '"' + text + '"';
+    }
+
+    private static byte[] random(int size) {
+        var bytes = new byte[size];
+        new Random(size).nextBytes(bytes);
+        return bytes;
+    }
+}

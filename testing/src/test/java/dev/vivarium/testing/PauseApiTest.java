@@ -1,0 +1,97 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.net.http.HttpRequest.BodyPublishers;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/// Pausing through the API, and what traffic does to a paused sandbox. Needs root.
+@Tag("root")
+class PauseApiTest {
+    private TestServer server;
+    private Api api;
+    private String session;
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    @Test
+    void aPausedSandboxStandsStillAndShowsIt() {
+        open("on");
+        String id = api.post(
+                        path("exec"),
+                        "{\"command\":\"while :; do date +%s%N > now; sleep 0.01; done\",\"detach\":true}")
+                .json()
+                .string("process_id");
+        await().until(() -> read().status() == 200);
+
+        assertThat(api.post(path("pause"), "{}").json().string("state")).isEqualTo("paused");
+        assertThat(api.post(path("pause"), "{}").status()).isEqualTo(200);
+        assertThat(state()).isEqualTo("paused");
+        assertThat(api.get(path("processes/" + id)).json().string("state")).isEqualTo("running");
+        assertThat(state()).as("looking wakes nobody").isEqualTo("paused");
+        assertThat(api.post(path("resume"), "{}").json().string("state")).isEqualTo("running");
+        String before = read().text();
+        await().until(() -> !read().text().equals(before));
+    }
+
+    @Test
+    void trafficWakesAPausedSandbox() {
+        open("on");
+        for (Runnable call : new Runnable[] {
+            () -> assertThat(api.execute(session, "echo up").string("stdout")).isEqualTo("up\n"),
+            () -> assertThat(api.post(path("exec"), "{\"command\":\"true\"}").status())
+                    .isEqualTo(200),
+            () -> assertThat(Api.send(api.request(path("files/now")).PUT(BodyPublishers.ofString("x")))
+                            .status())
+                    .isIn(201, 204),
+            () -> assertThat(read().status()).isEqualTo(200),
+        }) {
+            assertThat(api.post(path("pause"), "{}").status()).isEqualTo(200);
+            call.run();
+            assertThat(state()).isEqualTo("running");
+        }
+    }
+
+    @Test
+    void withoutWakingACallIsRefusedWithTheWayOut() {
+        open("off");
+        api.post(path("pause"), "{}");
+
+        var refused = api.post(path("exec"), "{\"command\":\"true\"}");
+
+        assertThat(refused.status()).isEqualTo(409);
+        assertThat(refused.json().string("error")).contains("resume it first");
+        assertThat(read().status()).isEqualTo(409);
+        assertThat(state()).isEqualTo("paused");
+        assertThat(api.post("/cleanup", "{\"session_id\":\"" + session + "\"}").status())
+                .isEqualTo(200);
+    }
+
+    private void open(String waking) {
+        server = TestServer.startIsolated("--wake-on-traffic", waking, "--memory-mb", "128", "--disk-mb", "64");
+        api = server.api();
+        session = api.session();
+    }
+
+    private String path(String rest) {
+        return "/sandboxes/" + session + "/" + rest;
+    }
+
+    private Api.Answer read() {
+        return api.get(path("files/now"));
+    }
+
+    private String state() {
+        return server.sandboxes()
+                .require(new dev.vivarium.model.SandboxId(session))
+                .info()
+                .status()
+                .label();
+    }
+}
