@@ -11,10 +11,13 @@ use crate::sys::{Errno, Fd};
 use crate::wire::{Violation, kind};
 
 const SLICE: usize = 256 * 1024;
+const INTEREST: i32 = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP;
 
 /// A connection, from the first attempt to the end of both directions.
 pub struct Dialled {
     socket: Fd,
+    /// The port to try on `::1` when nothing listens on 127.0.0.1.
+    second: Option<u16>,
     connected: bool,
     /// The kernel has said something about the attempt.
     woken: bool,
@@ -29,16 +32,18 @@ pub struct Dialled {
 pub fn open(channel: u32, credit: u32, to: (u8, u16, &[u8]), place: &mut Place) -> Opened {
     let acting = place.user.act().map_err(acting_fail)?;
     let socket = match to {
-        (1, port, _) if port > 0 => socket::connect_loopback(port),
+        (1, port, _) if port > 0 => {
+            socket::connect_loopback(port).or_else(|error| socket::connect_loopback6(port).map_err(|_| error))
+        }
         (2, _, path) if path.first() == Some(&b'/') => socket::connect_unix(path),
         _ => return Err(Fail::new(Code::Invalid, "neither a port nor an absolute path")),
     };
     drop(acting);
     let socket = socket.map_err(refused)?;
-    let interest = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP;
-    place.poll.add(&socket, token(channel, 0), interest).map_err(|error| Fail::of(error, "cannot wait for it"))?;
+    place.poll.add(&socket, token(channel, 0), INTEREST).map_err(|error| Fail::of(error, "cannot wait for it"))?;
     Ok(Some(Box::new(Dialled {
         socket,
+        second: (to.0 == 1).then_some(to.1),
         connected: false,
         woken: false,
         input: Inbound::default(),
@@ -79,6 +84,21 @@ impl Dialled {
         }
     }
 
+    /// Begins the second attempt, if there is one to make.
+    fn try_second(&mut self, channel: u32, place: &mut Place) -> bool {
+        let (Some(port), Ok(acting)) = (self.second.take(), place.user.act()) else {
+            return false;
+        };
+        let begun = socket::connect_loopback6(port);
+        drop(acting);
+        let Ok(socket) = begun else {
+            return false;
+        };
+        self.woken = false;
+        self.socket = socket;
+        place.poll.add(&self.socket, token(channel, 0), INTEREST).is_ok()
+    }
+
     fn is_over(&self) -> bool {
         self.closed || (self.output_ended && (self.input.is_done() || self.input.is_broken()))
     }
@@ -91,6 +111,9 @@ impl Service for Dialled {
                 return Next::Wait;
             }
             if let Err(error) = socket::connected(&self.socket) {
+                if self.try_second(channel, place) {
+                    return Next::Wait;
+                }
                 refused(error).send(channel, &mut place.out.frames);
                 return Next::Done;
             }

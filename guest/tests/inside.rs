@@ -33,6 +33,21 @@ fn aPortInsideIsReachedAndBothWaysEnd() {
 }
 
 #[test]
+fn aProgramThatListensOnTheLongerLoopbackAloneIsReached() {
+    let mut host = Host::start();
+    let Ok(listener) = TcpListener::bind("[::1]:0") else {
+        return; // A machine without IPv6 has no such programs.
+    };
+    dial(&mut host, 1, listener.local_addr().unwrap().port(), "");
+    let (mut peer, _) = listener.accept().unwrap();
+    assert_eq!(host.frame().kind, kind::STARTED);
+    peer.write_all(b"answer").unwrap();
+    drop(peer);
+    host.eof(5);
+    assert_eq!(host.finish(5).text(1), "answer");
+}
+
+#[test]
 fn aUnixSocketInsideIsReached() {
     let mut host = Host::start();
     let path = host.path("app.sock");

@@ -33,16 +33,29 @@ pub fn widen(fd: &Fd, bytes: i32) {
     let _ = unsafe { syscall!(libc::SYS_setsockopt, fd.raw(), level, option, &raw const bytes, size_of_val(&bytes)) };
 }
 
-/// Begins a connection to a port of the loopback address; see `connected`.
+/// Begins a connection to a port of 127.0.0.1; see `connected`.
 pub fn connect_loopback(port: u16) -> Result<Fd> {
     // SAFETY: all zeroes is a valid address.
     let mut address: libc::sockaddr_in = unsafe { core::mem::zeroed() };
     address.sin_family = libc::AF_INET as u16;
     address.sin_port = port.to_be();
     address.sin_addr.s_addr = u32::from_be_bytes([127, 0, 0, 1]).to_be();
-    let fd = stream(libc::AF_INET)?;
+    begin(stream(libc::AF_INET)?, &address)
+}
+
+/// The same for `::1`, which is all that some programs listen on when they are told `localhost`.
+pub fn connect_loopback6(port: u16) -> Result<Fd> {
+    // SAFETY: all zeroes is a valid address.
+    let mut address: libc::sockaddr_in6 = unsafe { core::mem::zeroed() };
+    address.sin6_family = libc::AF_INET6 as u16;
+    address.sin6_port = port.to_be();
+    address.sin6_addr.s6_addr[15] = 1;
+    begin(stream(libc::AF_INET6)?, &address)
+}
+
+fn begin<Address>(fd: Fd, address: &Address) -> Result<Fd> {
     // SAFETY: the address is as long as it says.
-    match unsafe { syscall!(libc::SYS_connect, fd.raw(), &raw const address, size_of_val(&address)) } {
+    match unsafe { syscall!(libc::SYS_connect, fd.raw(), &raw const *address, size_of_val(address)) } {
         Ok(_) | Err(Errno(libc::EINPROGRESS)) => Ok(fd),
         Err(error) => Err(error),
     }

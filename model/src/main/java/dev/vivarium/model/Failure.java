@@ -228,7 +228,7 @@ public sealed interface Failure {
         @Override
         public String sentence() {
             return "nothing in the sandbox listens on " + target
-                    + "; start the program, and have it listen on 127.0.0.1 or on every address";
+                    + "; start the program, and have it listen on localhost or on every address";
         }
     }
 

@@ -12,22 +12,27 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/// `program.py`, running in a sandbox of its own, and its preview as a caller sees it who minds every byte. Immutable.
+/// A program, `program.py` as a rule, running in a sandbox of its own, and its preview as a caller sees it who minds
+/// every byte. Immutable.
 record Program(Api api, URI server, String key, String session, int port) {
     private static final int PATIENCE_MILLIS = 60_000;
 
     static Program start(TestServer server) {
+        return start(server, server.api().session(), "program.py", "python3 program.py");
+    }
+
+    /// Starts another program, which must write its port to the file `port`.
+    static Program start(TestServer server, String session, String file, String command) {
         Api api = server.api();
-        String session = api.session();
-        assertThat(api.upload(session, "program.py", source()).status()).isEqualTo(200);
-        api.execute(session, "python3 program.py > log 2>&1 &");
+        assertThat(api.upload(session, file, source(file)).status()).isEqualTo(200);
+        api.execute(session, command + " > log 2>&1 &");
         await().until(() -> api.download(session, "port").status() == 200);
         int port = Integer.parseInt(api.download(session, "port").text().strip());
         return new Program(api, server.uri(), server.adminKey(), session, port);
     }
 
-    private static String source() {
-        try (InputStream in = Program.class.getResourceAsStream("program.py")) {
+    private static String source(String file) {
+        try (InputStream in = Program.class.getResourceAsStream(file)) {
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
