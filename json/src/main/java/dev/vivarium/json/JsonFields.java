@@ -74,7 +74,7 @@ public final class JsonFields {
     }
 
     public boolean flag(String name) {
-        return find(name, Boolean.class, "must be true or false").orElseThrow(() -> missing(name));
+        return optionalFlag(name).orElseThrow(() -> missing(name));
     }
 
     public Optional<Boolean> optionalFlag(String name) {
@@ -130,6 +130,20 @@ public final class JsonFields {
             objects.add(object);
         }
         return objects;
+    }
+
+    /// The strings of an array, in order, if there is one.
+    public Optional<List<String>> optionalStrings(String name) {
+        return find(name, List.class, "must be an array").map(elements -> {
+            var strings = new ArrayList<String>(elements.size());
+            for (Object element : elements) {
+                if (!(element instanceof String text)) {
+                    throw invalid(prefix + name, "must hold strings only");
+                }
+                strings.add(wellFormed(name, text));
+            }
+            return strings;
+        });
     }
 
     /// Every field of this object as text, in order.

@@ -48,6 +48,7 @@ final class Routes {
             Provider provider,
             Sandboxes sandboxes,
             Keys keys,
+            ThreadRoutes.Access access,
             Telemetry telemetry,
             Metrics metrics,
             PreviewHandler preview) {}
@@ -65,6 +66,7 @@ final class Routes {
         var call = new CommandCall(config.calls(), parts.telemetry());
         var routes = new ArrayList<>(sessions(parts, gate, clock, callers, call));
         routes.addAll(DataRoutes.of(callers, call, config.calls(), parts.telemetry()));
+        routes.addAll(ThreadRoutes.of(parts.access(), parts.sandboxes(), callers, clock));
         return List.copyOf(routes);
     }
 

@@ -1,10 +1,11 @@
 package dev.vivarium.server;
 
 import dev.vivarium.core.Undo;
+import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.Keys;
 import dev.vivarium.core.access.Members;
 import dev.vivarium.core.access.Rights;
-import dev.vivarium.core.access.Scopes;
+import dev.vivarium.core.access.Threads;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.sandbox.Sandboxes;
@@ -15,6 +16,7 @@ import dev.vivarium.server.http.Edge;
 import dev.vivarium.server.http.Gate;
 import dev.vivarium.server.http.Route;
 import dev.vivarium.server.http.Router;
+import dev.vivarium.server.http.Witness;
 import dev.vivarium.server.preview.PreviewHandler;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.EngineConfig;
@@ -33,15 +35,16 @@ public final class Vivarium implements AutoCloseable {
     private final Db db;
     private final Provider provider;
     private final Sandboxes sandboxes;
-    private final Tokens tokens;
+    private final ThreadRoutes.Access access;
     private final Router router;
     private final Edge edge;
 
-    private Vivarium(Db db, Provider provider, Sandboxes sandboxes, Tokens tokens, Router router, Edge edge) {
+    private Vivarium(
+            Db db, Provider provider, Sandboxes sandboxes, ThreadRoutes.Access access, Router router, Edge edge) {
         this.db = db;
         this.provider = provider;
         this.sandboxes = sandboxes;
-        this.tokens = tokens;
+        this.access = access;
         this.router = router;
         this.edge = edge;
     }
@@ -56,20 +59,28 @@ public final class Vivarium implements AutoCloseable {
             var keys = Keys.open(db, config.home(), config.apiKey(), clock);
             var metrics = new Metrics();
             var telemetry = new Telemetry(metrics);
-            var tokens = Tokens.open(db, config.home(), clock);
-            var members = new Members(db, clock);
+            var access = access(config, db, clock, undo);
             var sandboxes = undo.add(Sandboxes.open(provider, db, engine(config.engine()), telemetry, clock));
-            sandboxes.whenEnded(tokens::forget);
+            sandboxes.whenEnded(access.tokens()::forget);
             var gate = new Gate();
-            var admission = new Admission(keys, tokens, new Rights(members, Scopes.ALL), sandboxes);
+            var admission = new Admission(keys, access.tokens(), access.rights(), sandboxes);
             var preview = new PreviewHandler(admission, config.preview(), clock);
-            var parts = new Routes.Parts(config, db, provider, sandboxes, keys, telemetry, metrics, preview);
+            var parts = new Routes.Parts(config, db, provider, sandboxes, keys, access, telemetry, metrics, preview);
             var router = new Router(Routes.of(parts, gate, clock), Routes.hosts(preview, config.preview()));
-            var edge = undo.add(Edge.start(config.http(), router, admission, gate));
+            var edge = undo.add(Edge.start(config.http(), router, admission, new Witness(access.audit(), clock), gate));
             metrics.watch(sandboxes::pool);
+            metrics.watchAudit(access.audit()::dropped);
             undo.keep();
-            return new Vivarium(db, provider, sandboxes, tokens, router, edge);
+            return new Vivarium(db, provider, sandboxes, access, router, edge);
         }
+    }
+
+    private static ThreadRoutes.Access access(Config config, Db db, InstantSource clock, Undo undo) {
+        var tokens = undo.add(Tokens.open(db, config.home(), config.access().tokenMode(), clock));
+        var members = new Members(db, clock);
+        var rights = new Rights(members, config.access().scopes());
+        var audit = undo.add(new Audit(db, config.access().auditEntries()));
+        return new ThreadRoutes.Access(config.access(), tokens, members, new Threads(db, clock), rights, audit);
     }
 
     /// The database of a home.
@@ -94,7 +105,7 @@ public final class Vivarium implements AutoCloseable {
 
     /// The tokens it takes.
     public Tokens tokens() {
-        return tokens;
+        return access.tokens();
     }
 
     /// Takes no new work, gives what runs up to `grace`, and lets the sandboxes go on without a server.
@@ -109,6 +120,8 @@ public final class Vivarium implements AutoCloseable {
         edge.close();
         sandboxes.close();
         provider.close();
+        access.tokens().close();
+        access.audit().close();
         db.close();
     }
 

@@ -76,6 +76,34 @@ class OpenApiTest {
     }
 
     @Test
+    void realAnswersAboutThreadsAreAsDescribed() {
+        String thread = "/threads/" + Api.thread();
+        String template = "/threads/{thread_id}";
+        var issued = check("post " + template + "/sandbox", api.post(thread + "/sandbox", "{}"), 200)
+                .json();
+        check("post " + template + "/sandbox", api.post(thread + "/sandbox", "{\"scopes\":[]}"), 400);
+        check("get " + template + "/sandbox", api.get(thread + "/sandbox"), 200);
+        check("post " + template + "/heartbeat", api.post(thread + "/heartbeat", "{}"), 200);
+        String current = "{\"current_token\":\"" + issued.string("token") + "\"}";
+        check("post " + template + "/sandbox/token", api.post(thread + "/sandbox/token", current), 200);
+        check("post " + template + "/sandbox/refresh", api.post(thread + "/sandbox/refresh", current), 200);
+        check("post " + template + "/sandbox/revoke", api.post(thread + "/sandbox/revoke", "{\"all\":true}"), 200);
+        String invite = "{\"user_id\":\"guest\",\"scopes\":[\"fs:ro\"]}";
+        check("post " + template + "/members", api.post(thread + "/members", invite), 200);
+        check("get " + template + "/members", api.get(thread + "/members"), 200);
+        check("delete " + template + "/members/{user_id}", api.method("DELETE", thread + "/members/guest"), 200);
+        check("get " + template + "/audit", api.get(thread + "/audit"), 200);
+        check("get /admin/audit", api.get("/admin/audit"), 200);
+        check("get /threads", api.get("/threads"), 200);
+        check("get /admin/sandboxes", api.get("/admin/sandboxes"), 200);
+        String path = "/admin/sandboxes/" + issued.string("sandbox_id");
+        check("post /admin/sandboxes/{sandbox_id}/rotate", api.method("POST", path + "/rotate"), 200);
+        check("delete /admin/sandboxes/{sandbox_id}", api.method("DELETE", path), 200);
+        check("delete " + template + "/sandbox", api.method("DELETE", thread + "/sandbox"), 404);
+        check("delete " + template, api.method("DELETE", thread), 200);
+    }
+
+    @Test
     void realEventsAreAsDescribed() throws Exception {
         try (var stream = api.stream(Api.command(api.session(), "echo a; echo b >&2"), "application/x-ndjson")) {
             String text = new String(stream.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);

@@ -10,9 +10,10 @@ import java.time.Instant;
 import java.util.Date;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
-/// A grant as the claims of a token, with when it was given and under which key of its sandbox. Immutable.
-record Claims(Grant grant, Instant issuedAt, Optional<Instant> notBefore, int epoch) {
+/// A grant as the claims of a token, with when it was given. Immutable.
+record Claims(Grant grant, Instant issuedAt, Optional<Instant> notBefore) {
     private static final String SCOPE = "scope";
     private static final String THREAD = "thread_id";
     private static final String STANDING = "standing";
@@ -26,7 +27,7 @@ record Claims(Grant grant, Instant issuedAt, Optional<Instant> notBefore, int ep
                 .claim(SCOPE, grant.scopes().text())
                 .claim(THREAD, grant.thread().value())
                 .claim(STANDING, grant.standing().text())
-                .claim(EPOCH, epoch)
+                .claim(EPOCH, grant.epoch())
                 .issueTime(Date.from(issuedAt))
                 .expirationTime(Date.from(grant.expires()))
                 .jwtID(grant.jti());
@@ -48,12 +49,12 @@ record Claims(Grant grant, Instant issuedAt, Optional<Instant> notBefore, int ep
                     present(claims.getJWTID()),
                     present(claims.getExpirationTime()).toInstant(),
                     Grant.Standing.of(present(claims.getStringClaim(STANDING))),
-                    ancestors == null ? List.of() : ancestors);
+                    ancestors == null ? List.of() : ancestors,
+                    present(claims.getIntegerClaim(EPOCH)));
             return new Claims(
                     grant,
                     present(claims.getIssueTime()).toInstant(),
-                    Optional.ofNullable(claims.getNotBeforeTime()).map(Date::toInstant),
-                    present(claims.getIntegerClaim(EPOCH)));
+                    Optional.ofNullable(claims.getNotBeforeTime()).map(Date::toInstant));
         } catch (SandboxException | IllegalArgumentException e) {
             throw new ParseException("the claims are not ours", 0);
         }
@@ -69,7 +70,7 @@ record Claims(Grant grant, Instant issuedAt, Optional<Instant> notBefore, int ep
         return new SandboxId(audience.getFirst());
     }
 
-    private static <T> T present(@org.jspecify.annotations.Nullable T value) throws ParseException {
+    private static <T> T present(@Nullable T value) throws ParseException {
         if (value == null) {
             throw new ParseException("a claim is missing", 0);
         }

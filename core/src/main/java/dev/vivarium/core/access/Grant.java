@@ -9,7 +9,8 @@ import java.util.Locale;
 
 /// What a capability token says: who may do what to which sandbox until when. Never the token itself. Immutable.
 ///
-/// `ancestors` are the `jti`s of the tokens that this one was narrowed from: it dies with any of them.
+/// `ancestors` are the `jti`s of the tokens that this one was narrowed from: it dies with any of them. `epoch` says
+/// which of the sandbox's keys it was given under.
 public record Grant(
         UserId subject,
         SandboxId sandbox,
@@ -18,7 +19,8 @@ public record Grant(
         String jti,
         Instant expires,
         Standing standing,
-        List<String> ancestors) {
+        List<String> ancestors,
+        int epoch) {
     public Grant {
         ancestors = List.copyOf(ancestors);
     }

@@ -15,14 +15,14 @@ public record Issue(
         Scopes scopes,
         Duration ttl,
         List<String> ancestors) {
-    /// The shortest and the longest life of a token.
+    /// The shortest life of a token that anybody can ask for. One that is made of another may have less left.
     public static final Duration MIN_TTL = Duration.ofMinutes(1);
 
+    /// The longest life of a token.
     public static final Duration MAX_TTL = Duration.ofMinutes(15);
 
-    /// A life that was asked for is made to fit.
     public Issue {
-        ttl = ttl.compareTo(MIN_TTL) < 0 ? MIN_TTL : ttl.compareTo(MAX_TTL) > 0 ? MAX_TTL : ttl;
+        ttl = ttl.compareTo(MAX_TTL) > 0 ? MAX_TTL : ttl;
         ancestors = List.copyOf(ancestors);
     }
 }

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /// Who was invited to whose threads. All of it is in memory, so that to ask takes no query. Thread-safe.
 public final class Members {
@@ -105,8 +106,7 @@ public final class Members {
         });
     }
 
-    private static @org.jspecify.annotations.Nullable Map<UserId, Member> without(
-            Map<UserId, Member> members, UserId user) {
+    private static @Nullable Map<UserId, Member> without(Map<UserId, Member> members, UserId user) {
         var rest = new HashMap<>(members);
         rest.remove(user);
         return rest.isEmpty() ? null : Map.copyOf(rest);

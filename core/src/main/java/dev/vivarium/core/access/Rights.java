@@ -18,6 +18,11 @@ public final class Rights {
         this.policy = policy;
     }
 
+    /// The most that anybody may do to any sandbox.
+    public Scopes most() {
+        return policy;
+    }
+
     /// A sandbox, as far as rights go.
     public record Target(SandboxId sandbox, ThreadId thread, UserId owner) {}
 

@@ -51,7 +51,7 @@ final class SignedTokens implements TokenForm {
                 return Optional.empty();
             }
             var claims = Claims.read(signed.getJWTClaimsSet());
-            return claims.epoch() == key.get().epoch() ? Optional.of(claims) : Optional.empty();
+            return claims.grant().epoch() == key.get().epoch() ? Optional.of(claims) : Optional.empty();
         } catch (ParseException | JOSEException | IllegalStateException e) {
             return Optional.empty();
         }
@@ -60,4 +60,8 @@ final class SignedTokens implements TokenForm {
     /// The keys are what ends them.
     @Override
     public void forget(SandboxId sandbox) {}
+
+    /// They end by themselves.
+    @Override
+    public void prune() {}
 }

@@ -98,6 +98,17 @@ final class SigningKeys {
         }
     }
 
+    /// The sandboxes that have ended and still have a key, because it was made while they did.
+    List<SandboxId> leftOver() {
+        if (keys.isEmpty()) {
+            return List.of();
+        }
+        return db.read(sql -> sql.list(
+                "select sandbox_id from signing_keys where sandbox_id not in"
+                        + " (select id from sandboxes where ended_at is null)",
+                row -> new SandboxId(row.getString(1))));
+    }
+
     private void load() {
         rows("select sandbox_id, epoch, sealed from signing_keys").forEach(this::remember);
     }

@@ -14,4 +14,7 @@ interface TokenForm {
 
     /// Every token of this sandbox is worth nothing any more.
     void forget(SandboxId sandbox);
+
+    /// Forgets what is over.
+    void prune();
 }

@@ -48,3 +48,5 @@ create table audit (
 );
 
 create index audit_by_thread on audit (thread_id, seq);
+
+create index audit_by_sandbox on audit (sandbox_id, seq);

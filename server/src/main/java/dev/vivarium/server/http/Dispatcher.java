@@ -1,8 +1,10 @@
 package dev.vivarium.server.http;
 
+import dev.vivarium.json.ProblemJson;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.io.IOException;
+import java.time.Instant;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
@@ -22,11 +24,13 @@ final class Dispatcher extends Handler.Abstract {
 
     private final Router router;
     private final Admission admission;
+    private final Witness witness;
     private final Gate gate;
 
-    Dispatcher(Router router, Admission admission, Gate gate) {
+    Dispatcher(Router router, Admission admission, Witness witness, Gate gate) {
         this.router = router;
         this.admission = admission;
+        this.witness = witness;
         this.gate = gate;
     }
 
@@ -76,15 +80,40 @@ final class Dispatcher extends Handler.Abstract {
             admission.identify(request.getHeaders());
             throw nothingThere(request, response);
         }
-        var route = match.get().route();
-        var caller = admission.admit(route, match.get().parameters(), request.getHeaders());
-        response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
-        response.getHeaders().put("X-Content-Type-Options", "nosniff");
-        var exchange = new Exchange(request, response, requestId, match.get(), caller);
-        if (route.access() instanceof Route.Access.Open) {
-            route.operation().handle(exchange);
+        handle(request, response, requestId, match.get());
+    }
+
+    private void handle(Request request, Response response, String requestId, Router.Match match) throws IOException {
+        var route = match.route();
+        var at = witness.now();
+        var caller = Optional.<Caller>empty();
+        try {
+            caller = Optional.of(admission.admit(route, match.parameters(), request.getHeaders()));
+            response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
+            response.getHeaders().put("X-Content-Type-Options", "nosniff");
+            var exchange = new Exchange(request, response, requestId, match, caller.get());
+            if (route.access() instanceof Route.Access.Open) {
+                route.operation().handle(exchange);
+            } else {
+                pass(route, exchange);
+            }
+            witness.saw(match, caller.get(), at, response.getStatus());
+        } catch (SandboxException e) {
+            tellOfFailure(match, caller, at, e.failure());
+            throw e;
+        } catch (IOException | RuntimeException e) {
+            // The client may be gone in the middle of an answer; it has used the sandbox all the same.
+            int status = response.isCommitted() ? response.getStatus() : ProblemJson.status(new Failure.Internal(""));
+            caller.ifPresent(known -> witness.saw(match, known, at, status));
+            throw e;
+        }
+    }
+
+    private void tellOfFailure(Router.Match match, Optional<Caller> caller, Instant at, Failure failure) {
+        if (caller.flatMap(Caller::sandbox).isPresent()) {
+            witness.saw(match, caller.get(), at, ProblemJson.status(failure));
         } else {
-            pass(route, exchange);
+            witness.refused(match, caller, failure);
         }
     }
 

@@ -36,7 +36,7 @@ public final class Edge implements AutoCloseable {
     }
 
     /// Listens. Throws when the address cannot be had.
-    public static Edge start(HttpConfig config, Router router, Admission admission, Gate gate) {
+    public static Edge start(HttpConfig config, Router router, Admission admission, Witness witness, Gate gate) {
         var workers = new QueuedThreadPool(WORKERS, 2);
         workers.setName("http");
         workers.setVirtualThreadsExecutor(VirtualThreads.getNamedVirtualThreadsExecutor("request-"));
@@ -48,7 +48,7 @@ public final class Edge implements AutoCloseable {
         connector.setIdleTimeout(config.idleConnection().toMillis());
         server.addConnector(connector);
         server.addBean(new NetworkConnectionLimit(MAX_CONNECTIONS, connector));
-        server.setHandler(new Dispatcher(router, admission, gate));
+        server.setHandler(new Dispatcher(router, admission, witness, gate));
         server.setErrorHandler(new Refusal.OfJetty());
         start(server, config);
         return new Edge(server, gate, uri(config.host(), connector.getLocalPort()));

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -149,6 +150,13 @@ public final class Exchange {
             throw new SandboxException(new Failure.BodyTooLarge(MAX_JSON_BYTES));
         }
         return Json.request(bytes);
+    }
+
+    /// The same for a request that may have no body, which then is as if it were `{}`.
+    public JsonFields optionalJson() throws IOException {
+        boolean hasBody =
+                contentLength().orElse(0) > 0 || header("Transfer-Encoding").isPresent();
+        return hasBody ? json() : Json.request("{}".getBytes(StandardCharsets.UTF_8));
     }
 
     public static SandboxException unsupportedMediaType(String rule) {

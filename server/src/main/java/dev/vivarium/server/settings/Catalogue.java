@@ -1,8 +1,11 @@
 package dev.vivarium.server.settings;
 
+import dev.vivarium.core.access.Scopes;
+import dev.vivarium.core.access.Tokens;
 import dev.vivarium.policy.CommandPolicy;
 import dev.vivarium.server.settings.EngineConfig.ProviderKind;
 import dev.vivarium.server.settings.Setting.Range;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -29,6 +32,29 @@ public final class Catalogue {
             "config", "The YAML file to read; else `vivarium.yaml` in the working directory or in `home`.");
     static final Setting<Optional<String>> API_KEY =
             Setting.text("api-key", "", "The admin's API key; else the first start writes one to `home/credentials`.");
+
+    static final Setting<Optional<URI>> PUBLIC_URL = Setting.url(
+            "public-url",
+            "Where clients reach the server, such as `https://viv.example.com`; else what their request says.");
+    static final Setting<Tokens.Mode> TOKEN_MODE = Setting.choice(
+            "token-mode",
+            "jwt",
+            List.of("jwt", "opaque"),
+            text -> Tokens.Mode.valueOf(text.toUpperCase(Locale.ROOT)),
+            "What a capability token is: `jwt`, a signed statement, or `opaque`, a random number.");
+    static final Setting<Scopes> TOKEN_SCOPES = Setting.scopes(
+            "token-scopes",
+            "fs:rw shell process snapshot",
+            "The most that anybody may do to a sandbox by its own routes, with spaces between.");
+    static final Setting<Duration> THREAD_LEASE = Setting.time(
+            "thread-lease-minutes",
+            "",
+            60,
+            MINUTE,
+            new Range(0.01, 525_600),
+            "How long an unused sandbox lives that was made by `POST /threads/{thread_id}/sandbox`.");
+    static final Setting<Integer> AUDIT_ENTRIES = Setting.integer(
+            "audit-entries", "", 1_000_000, new Range(1000, 100 * MANY), "How many entries of the audit are kept.");
 
     static final Setting<ProviderKind> PROVIDER = Setting.choice(
             "provider",
@@ -178,6 +204,11 @@ public final class Catalogue {
             HOME,
             CONFIG,
             API_KEY,
+            PUBLIC_URL,
+            TOKEN_MODE,
+            TOKEN_SCOPES,
+            THREAD_LEASE,
+            AUDIT_ENTRIES,
             PROVIDER,
             RUNTIME,
             IMAGE,

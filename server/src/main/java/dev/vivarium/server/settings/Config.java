@@ -10,6 +10,7 @@ public record Config(
         String workerId,
         Optional<String> redisHost,
         HttpConfig http,
+        AccessConfig access,
         EngineConfig engine,
         CallConfig calls,
         PreviewConfig preview,
@@ -23,6 +24,7 @@ public record Config(
                 settings.get(Catalogue.WORKER_ID),
                 settings.get(Catalogue.REDIS_HOST),
                 HttpConfig.of(settings),
+                AccessConfig.of(settings),
                 EngineConfig.of(settings),
                 CallConfig.of(settings),
                 PreviewConfig.of(settings),
@@ -31,6 +33,7 @@ public record Config(
 
     @Override
     public String toString() {
-        return "Config[" + home + ", " + http + ", " + engine + ", " + calls + ", " + preview + ", " + log + "]";
+        return "Config[" + home + ", " + http + ", " + access + ", " + engine + ", " + calls + ", " + preview + ", " + log
+                + "]";
     }
 }

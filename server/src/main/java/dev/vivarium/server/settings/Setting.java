@@ -1,5 +1,8 @@
 package dev.vivarium.server.settings;
 
+import dev.vivarium.core.access.Scopes;
+import dev.vivarium.model.SandboxException;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -69,6 +72,26 @@ public record Setting<T>(String key, String alias, String standard, String meani
         });
     }
 
+    /// An address, perhaps with a path in front of ours.
+    static Setting<Optional<URI>> url(String key, String meaning) {
+        return new Setting<>(
+                key,
+                "",
+                "",
+                meaning,
+                text -> Optional.of(text).filter(t -> !t.isEmpty()).map(Setting::address));
+    }
+
+    static Setting<Scopes> scopes(String key, String standard, String meaning) {
+        return new Setting<>(key, "", standard, meaning, text -> {
+            try {
+                return Scopes.parse(text.strip());
+            } catch (SandboxException e) {
+                throw new IllegalArgumentException("does not hold scopes: " + e.getMessage(), e);
+            }
+        });
+    }
+
     /// A list: one entry a line, or a YAML list.
     static Setting<Optional<List<String>>> lines(String key, String meaning) {
         return new Setting<>(
@@ -94,6 +117,15 @@ public record Setting<T>(String key, String alias, String standard, String meani
         void check(double value) {
             require(value >= from && value <= to, "must be between " + plain(from) + " and " + plain(to));
         }
+    }
+
+    private static URI address(String text) {
+        var uri = URI.create(text.endsWith("/") ? text.substring(0, text.length() - 1) : text);
+        boolean isPlain = uri.getRawQuery() == null && uri.getRawFragment() == null && uri.getRawUserInfo() == null;
+        require(
+                List.of("http", "https").contains(uri.getScheme()) && uri.getHost() != null && isPlain,
+                "must be an address such as https://viv.example.com");
+        return uri;
     }
 
     private static long whole(String text, Range range) {

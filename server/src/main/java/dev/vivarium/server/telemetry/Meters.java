@@ -7,6 +7,7 @@ import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
@@ -17,6 +18,7 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
@@ -53,6 +55,13 @@ final class Meters {
         gauge("vivarium.pool.size", "Warm sandboxes wanted", pool, PoolStatus::target);
         gauge("vivarium.pool.available", "Warm sandboxes there are", pool, PoolStatus::available);
         gauge("vivarium.pool.utilization", "Share of the pool in use, 0 to 1", pool, Meters::utilization);
+    }
+
+    /// Shows how many entries the audit has lost.
+    void watchAudit(LongSupplier dropped) {
+        FunctionCounter.builder("vivarium.audit.dropped", dropped, LongSupplier::getAsLong)
+                .description("Entries of the audit that were lost for want of room")
+                .register(registry);
     }
 
     /// Everything, in Prometheus's own text format.

@@ -3,6 +3,7 @@ package dev.vivarium.server.telemetry;
 import dev.vivarium.core.sandbox.PoolStatus;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /// The numbers for Prometheus, made when they are first needed: the library behind them takes longer to load than the
@@ -13,6 +14,11 @@ public final class Metrics {
     /// Shows how full the house is. Returns at once; the meters are made behind the caller's back.
     public void watch(Supplier<PoolStatus> pool) {
         Thread.ofVirtual().name("metrics").start(() -> meters().watch(pool));
+    }
+
+    /// Shows how many entries the audit has lost.
+    public void watchAudit(LongSupplier dropped) {
+        Thread.ofVirtual().name("metrics").start(() -> meters().watchAudit(dropped));
     }
 
     /// Everything, in Prometheus's own text format.

@@ -1,0 +1,234 @@
+package dev.vivarium.core.access;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.vivarium.core.store.Db;
+import dev.vivarium.core.store.Sql;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.UserId;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The record of who did what with tokens and sandboxes. Numbered without gaps; the newest are kept. Thread-safe.
+///
+/// Nobody waits for it: entries queue up for one worker, which writes all there are in one transaction. When the queue
+/// is full an entry is dropped and counted; refusals of strangers, of which anybody can cause any number, are dropped
+/// while there is still room for the others. Whoever reads sees everything that was recorded before.
+public final class Audit implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Audit.class);
+    private static final int QUEUE = 8192;
+    private static final int GROUP = 1024;
+    private static final int MAX_DETAIL = 200;
+    private static final int PRUNE_EVERY = 10_000;
+    private static final Duration GATHER = Duration.ofMillis(100);
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
+    private static final String COLUMNS =
+            "seq, at, kind, outcome, route, user_id, sandbox_id, thread_id, jti, scopes, detail";
+
+    private final Db db;
+    private final long keep;
+    private final BlockingQueue<AuditEntry> queue = new ArrayBlockingQueue<>(QUEUE);
+    private final AtomicLong accepted = new AtomicLong();
+    private final AtomicLong dropped = new AtomicLong();
+    private final Semaphore hurry = new Semaphore(0);
+    private final Thread worker = Thread.ofPlatform().daemon().name("audit").unstarted(this::run);
+    private volatile boolean closed;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition progress = lock.newCondition();
+
+    @GuardedBy("lock")
+    private long finished;
+
+    /// Of the worker alone.
+    private long lastSeq;
+
+    private long lastPruned;
+
+    /// An entry with its number.
+    public record Numbered(long seq, AuditEntry entry) {}
+
+    /// Keeps the newest `keep` entries.
+    public Audit(Db db, long keep) {
+        this.db = db;
+        this.keep = keep;
+        this.lastSeq = db.read(sql -> sql.first("select max(seq) from audit", row -> row.getLong(1)))
+                .orElse(0L);
+        worker.start();
+    }
+
+    /// Records what somebody did. Returns at once.
+    public void record(AuditEntry entry) {
+        boolean isStranger =
+                entry.kind() == AuditEntry.Kind.REFUSED && entry.user().isEmpty();
+        boolean hasRoom = !isStranger || queue.remainingCapacity() > QUEUE / 2;
+        if (!closed && hasRoom && queue.offer(entry)) {
+            accepted.incrementAndGet();
+        } else {
+            dropped.incrementAndGet();
+        }
+    }
+
+    /// How many entries were lost since the start.
+    public long dropped() {
+        return dropped.get();
+    }
+
+    /// Up to `limit` entries in order: those after the number `after`, or else the newest; of one thread, or of
+    /// all.
+    public List<Numbered> list(Optional<ThreadId> thread, Optional<Long> after, int limit) {
+        flush();
+        @Nullable String name = thread.map(ThreadId::value).orElse(null);
+        String order = after.isPresent() ? "asc" : "desc";
+        var found = db.read(sql -> sql.list(
+                "select " + COLUMNS + " from audit where (cast(? as text) is null or thread_id = ?"
+                        + " or sandbox_id in (select id from sandboxes where thread_id = ?))"
+                        + " and seq > ? order by seq " + order + " limit ?",
+                Audit::read,
+                name,
+                name,
+                name,
+                after.orElse(0L),
+                limit));
+        var entries = new ArrayList<>(found);
+        if (after.isEmpty()) {
+            Collections.reverse(entries);
+        }
+        return entries;
+    }
+
+    /// Waits, not for ever, until what was recorded so far is written.
+    private void flush() {
+        long target = accepted.get();
+        hurry.release();
+        lock.lock();
+        try {
+            long left = PATIENCE.toNanos();
+            while (finished < target && left > 0) {
+                left = progress.awaitNanos(left);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void run() {
+        var group = new ArrayList<AuditEntry>(GROUP);
+        while (!closed || !queue.isEmpty()) {
+            gather(group);
+            queue.drainTo(group, GROUP - group.size());
+            if (!group.isEmpty()) {
+                write(group);
+                finish(group.size());
+                group.clear();
+            }
+        }
+    }
+
+    /// Waits for one entry and then a little for others: a commit costs the same for one as for many.
+    private void gather(List<AuditEntry> group) {
+        try {
+            AuditEntry first = queue.poll(1, TimeUnit.SECONDS);
+            if (first != null) {
+                group.add(first);
+                if (!closed && hurry.tryAcquire(GATHER.toMillis(), TimeUnit.MILLISECONDS)) {
+                    hurry.drainPermits();
+                }
+            }
+        } catch (InterruptedException e) {
+            // It is close() that interrupts, so as not to wait.
+        }
+    }
+
+    private void write(List<AuditEntry> group) {
+        long first = lastSeq + 1;
+        try {
+            db.write(sql -> insert(sql, group, first));
+            lastSeq += group.size();
+            if (lastSeq - lastPruned >= PRUNE_EVERY) {
+                lastPruned = lastSeq;
+                db.write(sql -> sql.update("delete from audit where seq <= ?", lastSeq - keep));
+            }
+        } catch (SandboxException e) {
+            dropped.addAndGet(group.size());
+            LOG.warn("{} entries of the audit are lost: {}", group.size(), e.getMessage());
+        }
+    }
+
+    private void finish(int count) {
+        lock.lock();
+        try {
+            finished += count;
+            progress.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static int insert(Sql sql, List<AuditEntry> group, long first) throws SQLException {
+        long seq = first;
+        for (AuditEntry entry : group) {
+            sql.update(
+                    "insert into audit (" + COLUMNS + ") values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    seq++,
+                    entry.at().toEpochMilli(),
+                    entry.kind().text(),
+                    entry.outcome(),
+                    entry.route(),
+                    entry.user().map(UserId::value).orElse(null),
+                    entry.sandbox().map(SandboxId::value).orElse(null),
+                    entry.thread().map(ThreadId::value).orElse(null),
+                    entry.jti().orElse(null),
+                    entry.scopes().map(Scopes::text).orElse(null),
+                    entry.detail()
+                            .substring(0, Math.min(MAX_DETAIL, entry.detail().length())));
+        }
+        return group.size();
+    }
+
+    private static Numbered read(ResultSet row) throws SQLException {
+        var entry = new AuditEntry(
+                Instant.ofEpochMilli(row.getLong("at")),
+                AuditEntry.Kind.of(row.getString("kind")),
+                row.getInt("outcome"),
+                row.getString("route"),
+                Optional.ofNullable(row.getString("user_id")).map(UserId::new),
+                Optional.ofNullable(row.getString("sandbox_id")).map(SandboxId::new),
+                Optional.ofNullable(row.getString("thread_id")).map(ThreadId::new),
+                Optional.ofNullable(row.getString("jti")),
+                Optional.ofNullable(row.getString("scopes")).map(Scopes::parse),
+                row.getString("detail"));
+        return new Numbered(row.getLong("seq"), entry);
+    }
+
+    /// Writes what was recorded, then ends. Idempotent.
+    @Override
+    public void close() {
+        closed = true;
+        worker.interrupt();
+        try {
+            worker.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

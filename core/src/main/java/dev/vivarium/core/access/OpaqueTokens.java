@@ -1,0 +1,118 @@
+package dev.vivarium.core.access;
+
+import com.nimbusds.jwt.JWTClaimsSet;
+import dev.vivarium.core.store.Db;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+import java.text.ParseException;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Base64;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Tokens that say nothing: 256 random bits, whose claims the server keeps under their SHA-256. Thread-safe.
+final class OpaqueTokens implements TokenForm {
+    private static final Logger LOG = LoggerFactory.getLogger(OpaqueTokens.class);
+    private static final String PREFIX = "vvt_";
+    private static final int BYTES = 32;
+    private static final int LENGTH = PREFIX.length() + 43;
+    private static final int MOST = 100_000;
+
+    private final Db db;
+    private final SigningKeys keys;
+    private final SecureRandom random;
+    private final InstantSource clock;
+    private final Map<String, Claims> byHash = new ConcurrentHashMap<>();
+
+    private record Row(String hash, String claims) {}
+
+    OpaqueTokens(Db db, SigningKeys keys, SecureRandom random, InstantSource clock) {
+        this.db = db;
+        this.keys = keys;
+        this.random = random;
+        this.clock = clock;
+        var rows = db.read(sql ->
+                sql.list("select hash, claims from opaque_tokens", row -> new Row(row.getString(1), row.getString(2))));
+        rows.forEach(this::remember);
+    }
+
+    @Override
+    public String write(Claims claims) {
+        if (byHash.size() >= MOST) {
+            throw new SandboxException(new Failure.Unrecognized(
+                    "too-many-tokens", 429, "there are too many tokens; use those there are, or retry in a minute"));
+        }
+        String token = PREFIX + Base64.getUrlEncoder().withoutPadding().encodeToString(MasterKey.bytes(random, BYTES));
+        String hash = hash(token);
+        db.write(sql -> sql.update(
+                "insert into opaque_tokens (hash, claims, sandbox_id, expires_at) values (?, ?, ?, ?)",
+                hash,
+                claims.write().toString(),
+                claims.grant().sandbox().value(),
+                claims.grant().expires().toEpochMilli()));
+        byHash.put(hash, claims);
+        return token;
+    }
+
+    @Override
+    public Optional<Claims> read(String token) {
+        if (token.length() != LENGTH || !token.startsWith(PREFIX)) {
+            return Optional.empty();
+        }
+        return Optional.ofNullable(byHash.get(hash(token))).filter(this::isOfPresentKey);
+    }
+
+    /// A sandbox that has another key by now has ended all tokens before it.
+    private boolean isOfPresentKey(Claims claims) {
+        var grant = claims.grant();
+        return keys.find(grant.sandbox())
+                .filter(key -> key.epoch() == grant.epoch())
+                .isPresent();
+    }
+
+    @Override
+    public void forget(SandboxId sandbox) {
+        boolean found =
+                byHash.values().removeIf(claims -> claims.grant().sandbox().equals(sandbox));
+        if (found) {
+            db.write(sql -> sql.update("delete from opaque_tokens where sandbox_id = ?", sandbox.value()));
+        }
+    }
+
+    @Override
+    public void prune() {
+        Instant limit = clock.instant().minus(Tokens.REFRESH_GRACE);
+        boolean found =
+                byHash.values().removeIf(claims -> claims.grant().expires().isBefore(limit));
+        if (found) {
+            db.write(sql -> sql.update("delete from opaque_tokens where expires_at < ?", limit.toEpochMilli()));
+        }
+    }
+
+    private void remember(Row row) {
+        try {
+            byHash.put(row.hash(), Claims.read(JWTClaimsSet.parse(row.claims())));
+        } catch (ParseException e) {
+            LOG.warn("a token of the store cannot be read and is worth nothing");
+        }
+    }
+
+    private static String hash(String token) {
+        try {
+            var digest = MessageDigest.getInstance("SHA-256");
+            return HexFormat.of().formatHex(digest.digest(token.getBytes(StandardCharsets.UTF_8)));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+    }
+}

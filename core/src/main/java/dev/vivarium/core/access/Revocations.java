@@ -1,0 +1,123 @@
+package dev.vivarium.core.access;
+
+import dev.vivarium.core.store.Db;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/// Tokens that end before their time. Kept no longer than the tokens would have lived, and in memory as well, so that
+/// to ask takes no query. A `jti` counts for its own sandbox only. Thread-safe.
+final class Revocations {
+    private static final int MOST_PER_SANDBOX = 10_000;
+
+    private final Db db;
+    private final InstantSource clock;
+    private final Map<SandboxId, Map<String, Entry>> bySandbox = new ConcurrentHashMap<>();
+
+    /// Why a token ends.
+    private enum Kind {
+        /// Somebody ended it; what was narrowed from it ends too.
+        REVOKED,
+        /// Another took its place; what was narrowed from it goes on.
+        RETIRED;
+
+        String text() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    private record Entry(Kind kind, Instant effective, Instant expires) {}
+
+    private record Row(SandboxId sandbox, String jti, Entry entry) {}
+
+    Revocations(Db db, InstantSource clock) {
+        this.db = db;
+        this.clock = clock;
+        var rows = db.read(sql -> sql.list(
+                "select sandbox_id, jti, kind, effective_at, expires_at from revocations",
+                row -> new Row(
+                        new SandboxId(row.getString(1)),
+                        row.getString(2),
+                        new Entry(
+                                Kind.valueOf(row.getString(3).toUpperCase(Locale.ROOT)),
+                                Instant.ofEpochMilli(row.getLong(4)),
+                                Instant.ofEpochMilli(row.getLong(5))))));
+        rows.forEach(row -> of(row.sandbox()).put(row.jti(), row.entry()));
+    }
+
+    boolean isDead(Grant grant, Instant now) {
+        var entries = bySandbox.get(grant.sandbox());
+        if (entries == null) {
+            return false;
+        }
+        Entry own = entries.get(grant.jti());
+        return own != null && !own.effective().isAfter(now)
+                || grant.ancestors().stream().anyMatch(jti -> isRevoked(entries.get(jti)));
+    }
+
+    private static boolean isRevoked(@Nullable Entry entry) {
+        return entry != null && entry.kind() == Kind.REVOKED;
+    }
+
+    /// Ends a token now.
+    void revoke(SandboxId sandbox, String jti) {
+        Instant now = clock.instant();
+        var entry = new Entry(Kind.REVOKED, now, now.plus(Issue.MAX_TTL));
+        var entries = of(sandbox);
+        if (entries.size() >= MOST_PER_SANDBOX) {
+            throw new SandboxException(new Failure.Unrecognized(
+                    "too-many-revocations", 429, "this sandbox has too many revoked tokens; revoke all of them"));
+        }
+        write(sandbox, jti, entry, "do update set kind = excluded.kind, effective_at = excluded.effective_at");
+        entries.put(jti, entry);
+    }
+
+    /// Ends a token soon, because another took its place. The first time stands.
+    void retire(Grant grant, Duration overlap) {
+        Instant now = clock.instant();
+        var entry = new Entry(Kind.RETIRED, now.plus(overlap), grant.expires().plus(overlap));
+        write(grant.sandbox(), grant.jti(), entry, "do nothing");
+        of(grant.sandbox()).putIfAbsent(grant.jti(), entry);
+    }
+
+    /// Forgets those of a sandbox that has ended or has another key.
+    void forget(SandboxId sandbox) {
+        if (bySandbox.remove(sandbox) != null) {
+            db.write(sql -> sql.update("delete from revocations where sandbox_id = ?", sandbox.value()));
+        }
+    }
+
+    /// Forgets those whose tokens are over.
+    void prune() {
+        Instant now = clock.instant();
+        boolean found = false;
+        for (var entries : bySandbox.values()) {
+            found |= entries.values().removeIf(entry -> entry.expires().isBefore(now));
+        }
+        if (found) {
+            db.write(sql -> sql.update("delete from revocations where expires_at < ?", now.toEpochMilli()));
+        }
+    }
+
+    private void write(SandboxId sandbox, String jti, Entry entry, String onConflict) {
+        db.write(sql -> sql.update(
+                "insert into revocations (sandbox_id, jti, kind, effective_at, expires_at) values (?, ?, ?, ?, ?)"
+                        + " on conflict (sandbox_id, jti) " + onConflict,
+                sandbox.value(),
+                jti,
+                entry.kind().text(),
+                entry.effective().toEpochMilli(),
+                entry.expires().toEpochMilli()));
+    }
+
+    private Map<String, Entry> of(SandboxId sandbox) {
+        return bySandbox.computeIfAbsent(sandbox, _ -> new ConcurrentHashMap<>());
+    }
+}

@@ -1,0 +1,103 @@
+package dev.vivarium.core.access;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.vivarium.core.store.Db;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.UserId;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class AuditTest {
+    private static final ThreadId THREAD = new ThreadId("thread");
+    private static final Instant NOW = Instant.parse("2026-01-01T10:00:00Z");
+
+    @TempDir
+    Path home;
+
+    private Db db;
+    private Audit audit;
+
+    @BeforeEach
+    void open() {
+        db = Db.sqlite(home.resolve("store.db"));
+        audit = new Audit(db, 1_000_000);
+    }
+
+    @AfterEach
+    void close() {
+        audit.close();
+        db.close();
+    }
+
+    @Test
+    void anEntryComesBackAsItWent() {
+        var entry = AuditEntry.of(NOW, AuditEntry.Kind.ISSUED, 200, "POST /x")
+                .by(new Principal.User(new UserId("anna")))
+                .on(new SandboxId("sbxaaaaaaaaaaaaaaaaaaaa"), THREAD)
+                .token("tok_1", Scopes.parse("fs:rw shell"))
+                .detail("for anna");
+
+        audit.record(entry);
+
+        assertThat(audit.list(Optional.of(THREAD), Optional.empty(), 10)).containsExactly(new Audit.Numbered(1, entry));
+    }
+
+    @Test
+    void whoeverReadsSeesEverythingInOrderWithoutGaps() {
+        for (int i = 0; i < 2500; i++) {
+            audit.record(used(i));
+        }
+        assertThat(numbers(audit.list(Optional.empty(), Optional.of(0L), 1000)))
+                .containsExactlyElementsOf(
+                        LongStream.rangeClosed(1, 1000).boxed().toList());
+        assertThat(numbers(audit.list(Optional.empty(), Optional.of(2490L), 1000)))
+                .containsExactlyElementsOf(
+                        LongStream.rangeClosed(2491, 2500).boxed().toList());
+        assertThat(numbers(audit.list(Optional.empty(), Optional.empty(), 3))).containsExactly(2498L, 2499L, 2500L);
+        assertThat(audit.dropped()).isZero();
+    }
+
+    @Test
+    void theNumbersGoOnAfterARestart() {
+        audit.record(used(1));
+        audit.close();
+        audit = new Audit(db, 1_000_000);
+        audit.record(used(2));
+
+        assertThat(numbers(audit.list(Optional.empty(), Optional.empty(), 10))).containsExactly(1L, 2L);
+    }
+
+    @Test
+    void aThreadSeesItsOwnEntriesOnly() {
+        audit.record(used(1).onThread(THREAD));
+        audit.record(used(2).onThread(new ThreadId("another")));
+
+        assertThat(numbers(audit.list(Optional.of(THREAD), Optional.empty(), 10)))
+                .containsExactly(1L);
+    }
+
+    @Test
+    void whatComesAfterTheEndIsCountedAsLost() {
+        audit.close();
+        audit.record(used(1));
+
+        assertThat(audit.dropped()).isOne();
+    }
+
+    private static AuditEntry used(int outcome) {
+        return AuditEntry.of(NOW, AuditEntry.Kind.USED, outcome, "GET /x");
+    }
+
+    private static List<Long> numbers(List<Audit.Numbered> entries) {
+        return entries.stream().map(Audit.Numbered::seq).toList();
+    }
+}

@@ -1,0 +1,511 @@
+package dev.vivarium.core.access;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.nimbusds.jose.JWSAlgorithm;
+import com.nimbusds.jose.JWSHeader;
+import com.nimbusds.jose.JWSSigner;
+import com.nimbusds.jose.crypto.MACSigner;
+import com.nimbusds.jose.crypto.RSASSASigner;
+import com.nimbusds.jwt.JWTClaimsSet;
+import com.nimbusds.jwt.PlainJWT;
+import com.nimbusds.jwt.SignedJWT;
+import dev.vivarium.core.store.Db;
+import dev.vivarium.core.store.SandboxRow;
+import dev.vivarium.core.store.SandboxRows;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.Limits;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.UserId;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.KeyPairGenerator;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Base64;
+import java.util.Date;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class TokensTest {
+    private static final SandboxId BOX = new SandboxId("sbxaaaaaaaaaaaaaaaaaaaa");
+    private static final SandboxId OTHER = new SandboxId("sbxbbbbbbbbbbbbbbbbbbbb");
+    private static final ThreadId THREAD = new ThreadId("thread");
+    private static final UserId ANNA = new UserId("anna");
+
+    private final AtomicReference<Instant> time = new AtomicReference<>(Instant.parse("2026-01-01T10:00:00Z"));
+    private final InstantSource clock = time::get;
+
+    @TempDir
+    Path home;
+
+    private Db db;
+    private Tokens tokens;
+
+    @BeforeEach
+    void open() {
+        db = Db.sqlite(home.resolve("store.db"));
+        insert(BOX, "thread");
+        insert(OTHER, "other");
+        tokens = Tokens.open(db, home, Tokens.Mode.JWT, clock);
+    }
+
+    @AfterEach
+    void close() {
+        tokens.close();
+        db.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Tokens.Mode.class)
+    void aTokenSaysWhatItWasGivenFor(Tokens.Mode mode) {
+        reopen(mode);
+        var issued = issue("fs:rw shell");
+
+        var grant = tokens.verify(issued.token());
+
+        assertThat(grant).isEqualTo(issued.grant());
+        assertThat(grant.subject()).isEqualTo(ANNA);
+        assertThat(grant.scopes().text()).isEqualTo("fs:rw shell");
+        assertThat(grant.expires()).isEqualTo(time.get().plusSeconds(900));
+        assertThat(issued.refreshBefore()).isEqualTo(time.get().plusSeconds(600));
+    }
+
+    @Test
+    void theClaimsAreThoseOfTheProtocol() throws Exception {
+        var claims = SignedJWT.parse(issue("fs:rw").token()).getJWTClaimsSet();
+
+        assertThat(claims.getClaims())
+                .containsKeys("sub", "aud", "scope", "thread_id", "exp", "iat", "jti")
+                .containsEntry("scope", "fs:rw");
+        assertThat(claims.getAudience()).containsExactly(BOX.value());
+    }
+
+    @ParameterizedTest
+    @EnumSource(Tokens.Mode.class)
+    void aTokenEndsOnTimeAndIsGoodForARefreshALittleLonger(Tokens.Mode mode) {
+        reopen(mode);
+        String token = issue("fs:ro").token();
+        pass(Duration.ofSeconds(899));
+        tokens.verify(token);
+
+        pass(Duration.ofSeconds(1));
+        refused(token);
+        tokens.verifyForRefresh(token);
+
+        pass(Duration.ofSeconds(30));
+        assertThatThrownBy(() -> tokens.verifyForRefresh(token)).hasMessageContaining("expired");
+    }
+
+    @ParameterizedTest
+    @EnumSource(Tokens.Mode.class)
+    void aRevokedTokenIsDeadAtOnceAndAfterARestart(Tokens.Mode mode) {
+        reopen(mode);
+        var dead = issue("fs:ro");
+        var alive = issue("fs:ro");
+
+        tokens.revoke(BOX, dead.grant().jti());
+        refused(dead.token());
+        reopen(mode);
+
+        refused(dead.token());
+        tokens.verify(alive.token());
+    }
+
+    @Test
+    void nobodyRevokesATokenOfAnotherSandbox() {
+        var issued = issue("fs:ro");
+
+        tokens.revoke(OTHER, issued.grant().jti());
+
+        tokens.verify(issued.token());
+    }
+
+    @Test
+    void whatWasNarrowedFromATokenDiesWithIt() {
+        var parent = issue("fs:rw");
+        var child = tokens.issue(new Issue(
+                ANNA,
+                Grant.Standing.OWNER,
+                BOX,
+                THREAD,
+                Scopes.parse("fs:ro"),
+                Issue.MIN_TTL,
+                List.of(parent.grant().jti())));
+        tokens.verify(child.token());
+
+        tokens.revoke(BOX, parent.grant().jti());
+
+        refused(child.token());
+    }
+
+    @ParameterizedTest
+    @EnumSource(Tokens.Mode.class)
+    void aReplacedTokenGoesOnForHalfAMinute(Tokens.Mode mode) {
+        reopen(mode);
+        var old = issue("fs:rw");
+        var child = tokens.issue(new Issue(
+                ANNA,
+                Grant.Standing.OWNER,
+                BOX,
+                THREAD,
+                Scopes.parse("fs:ro"),
+                Issue.MAX_TTL,
+                List.of(old.grant().jti())));
+        var next = tokens.replace(old.grant(), wanted("fs:rw"));
+
+        pass(Duration.ofSeconds(29));
+        tokens.verify(old.token());
+        pass(Duration.ofSeconds(1));
+
+        refused(old.token());
+        tokens.verify(next.token());
+        tokens.verify(child.token());
+    }
+
+    @ParameterizedTest
+    @EnumSource(Tokens.Mode.class)
+    void aRotationEndsEveryTokenOfThatSandboxOnly(Tokens.Mode mode) {
+        reopen(mode);
+        var mine = issue("fs:ro");
+        var others = tokens.issue(
+                new Issue(ANNA, Grant.Standing.OWNER, OTHER, THREAD, Scopes.parse("fs:ro"), Issue.MAX_TTL, List.of()));
+
+        tokens.rotate(BOX);
+
+        refused(mine.token());
+        tokens.verify(others.token());
+        tokens.verify(issue("fs:ro").token());
+        reopen(mode);
+        refused(mine.token());
+    }
+
+    @ParameterizedTest
+    @EnumSource(Tokens.Mode.class)
+    void theTokensOfASandboxEndWithIt(Tokens.Mode mode) {
+        reopen(mode);
+        var issued = issue("fs:ro");
+
+        tokens.forget(BOX);
+
+        refused(issued.token());
+        assertThat(db.<List<String>>read(
+                        sql -> sql.list("select sandbox_id from signing_keys", row -> row.getString(1))))
+                .isEmpty();
+    }
+
+    @Test
+    void tokensOutliveARestart() {
+        String token = issue("fs:ro").token();
+
+        reopen(Tokens.Mode.JWT);
+
+        tokens.verify(token);
+    }
+
+    @Test
+    void keysAreSealedAndTheMasterKeyIsForItsOwnUserAlone() throws Exception {
+        issue("fs:ro");
+        byte[] key = keys().find(BOX).orElseThrow().bytes();
+
+        String stored = db.<Optional<String>>read(
+                        sql -> sql.first("select sealed from signing_keys", row -> row.getString(1)))
+                .orElseThrow();
+
+        byte[] sealed = Base64.getDecoder().decode(stored);
+        assertThat(sealed).hasSize(12 + key.length + 16);
+        assertThat(new String(sealed, StandardCharsets.ISO_8859_1))
+                .doesNotContain(new String(key, StandardCharsets.ISO_8859_1));
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(home.resolve("master.key"))))
+                .isEqualTo("rw-------");
+    }
+
+    @Test
+    void aKeyThatDoesNotOpenEndsItsTokensAndNothingElse() throws Exception {
+        String token = issue("fs:ro").token();
+        Files.writeString(home.resolve("master.key"), "ab".repeat(32) + "\n");
+
+        reopen(Tokens.Mode.JWT);
+
+        refused(token);
+        tokens.verify(issue("fs:ro").token());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "changeme", "00"})
+    void aMasterKeyThatIsNoneStopsTheStart(String text) throws Exception {
+        Files.writeString(home.resolve("master.key"), text);
+
+        assertThatThrownBy(() -> Tokens.open(db, home, Tokens.Mode.JWT, clock))
+                .hasMessageContaining("64 hexadecimal digits");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                ".",
+                "..",
+                "...",
+                "a.b.c",
+                "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9..",
+                "vvt_",
+                "null",
+                "e2b_0",
+                "\u20ac.\u20ac.\u20ac"
+            })
+    void whatIsNoTokenIsRefused(String text) {
+        refused(text);
+    }
+
+    @Test
+    void aChangedTokenIsRefused() {
+        String[] parts = issue("fs:ro").token().split("\\.");
+        String payload = new String(Base64.getUrlDecoder().decode(parts[1]), StandardCharsets.UTF_8);
+        String wider = encode(payload.replace("fs:ro", "fs:rw"));
+        byte[] signature = Base64.getUrlDecoder().decode(parts[2]);
+        signature[0] ^= 1;
+
+        refused(parts[0] + "." + wider + "." + parts[2]);
+        refused(parts[0] + "." + parts[1] + "."
+                + Base64.getUrlEncoder().withoutPadding().encodeToString(signature));
+        refused(parts[0] + "." + parts[1] + ".");
+        refused(parts[0] + "." + parts[1]);
+        refused(parts[0] + "." + parts[1] + "." + parts[2] + ".x");
+    }
+
+    @Test
+    void theAlgorithmIsNeverTheTokensChoice() throws Exception {
+        byte[] key = keyOf(BOX);
+        var claims = claims(BOX);
+        var none = new PlainJWT(claims).serialize();
+        var pair = KeyPairGenerator.getInstance("RSA");
+        pair.initialize(2048);
+
+        refused(none);
+        for (String alg : List.of("none", "None", "nOnE")) {
+            String body = none.split("\\.")[1];
+            refused(encode("{\"alg\":\"" + alg + "\"}") + "." + body + ".");
+            refused(encode("{\"alg\":\"" + alg + "\",\"typ\":\"JWT\"}") + "." + body + ".");
+        }
+        refused(sign(
+                new JWSHeader(JWSAlgorithm.RS256),
+                claims,
+                new RSASSASigner(pair.generateKeyPair().getPrivate())));
+        byte[] longer = java.util.Arrays.copyOf(key, 64);
+        refused(sign(new JWSHeader(JWSAlgorithm.HS512), claims, new MACSigner(longer)));
+    }
+
+    @Test
+    void anyOtherHeaderIsRefusedEvenUnderTheRightKey() throws Exception {
+        byte[] key = keyOf(BOX);
+        for (String name : List.of("jku", "x5u", "kid")) {
+            var header = JWSHeader.parse(Map.of("alg", "HS256", "typ", "JWT", name, "http://localhost/../../dev/null"));
+            refused(sign(header, claims(BOX), new MACSigner(key)));
+        }
+        refused(sign(new JWSHeader(JWSAlgorithm.HS256), claims(BOX), new MACSigner(key)));
+        assertThat(tokens.verify(sign(header(), claims(BOX), new MACSigner(key)))
+                        .sandbox())
+                .isEqualTo(BOX);
+    }
+
+    @Test
+    void aTokenUnderAnotherSandboxesKeyIsRefused() throws Exception {
+        keyOf(BOX);
+
+        refused(sign(header(), claims(BOX), new MACSigner(keyOf(OTHER))));
+    }
+
+    @Test
+    void claimsThatAreNotOursAreRefusedEvenUnderTheRightKey() throws Exception {
+        byte[] key = keyOf(BOX);
+        var good = claims(BOX);
+        Date future = Date.from(time.get().plusSeconds(300));
+        for (JWTClaimsSet claims : List.of(
+                new JWTClaimsSet.Builder(good)
+                        .audience(List.of(BOX.value(), OTHER.value()))
+                        .build(),
+                new JWTClaimsSet.Builder(good).audience((String) null).build(),
+                new JWTClaimsSet.Builder(good).notBeforeTime(future).build(),
+                new JWTClaimsSet.Builder(good).issueTime(future).build(),
+                new JWTClaimsSet.Builder(good).expirationTime(null).build(),
+                new JWTClaimsSet.Builder(good)
+                        .expirationTime(Date.from(time.get()))
+                        .build(),
+                new JWTClaimsSet.Builder(good).jwtID(null).build(),
+                new JWTClaimsSet.Builder(good).subject(null).build(),
+                new JWTClaimsSet.Builder(good).claim("scope", "root").build(),
+                new JWTClaimsSet.Builder(good).claim("scope", List.of("fs:rw")).build(),
+                new JWTClaimsSet.Builder(good).claim("thread_id", null).build(),
+                new JWTClaimsSet.Builder(good).claim("epoch", 2).build(),
+                new JWTClaimsSet.Builder(good).claim("standing", "king").build())) {
+            refused(sign(header(), claims, new MACSigner(key)));
+        }
+    }
+
+    @Test
+    void hostileJsonIsRefusedWithoutHarm() {
+        String header = issue("fs:ro").token().split("\\.")[0];
+        refused(header + "." + encode("[".repeat(3000)) + ".AAAA");
+        refused(header + "." + encode("{\"a\":".repeat(1000)) + ".AAAA");
+        refused(header + "." + "A".repeat(100_000) + ".AAAA");
+        refused(header + "." + encode("{\"aud\":\"" + BOX + "\",\"aud\":\"" + OTHER + "\"}") + ".AAAA");
+        refused(header + "." + encode("{\"aud\":{\"a\":1}}") + ".AAAA");
+        refused(header + "." + encode("{\"aud\":\"../../etc/passwd\"}") + ".AAAA");
+    }
+
+    @Test
+    void aWatchIsToldOnceWhyItsTokenEnded() {
+        var heard = new AtomicReference<Watch.Ended>();
+        var issued = issue("shell");
+        try (var watch = tokens.watch(issued.grant(), heard::set)) {
+            tokens.revoke(BOX, issued.grant().jti());
+            await().until(() -> heard.get() == Watch.Ended.REVOKED);
+            tokens.rotate(BOX);
+            assertThat(watch.grant()).isEqualTo(issued.grant());
+        }
+        assertThat(heard).hasValue(Watch.Ended.REVOKED);
+    }
+
+    @Test
+    void aWatchHearsOfEveryKindOfEnd() {
+        assertThat(endOf(() -> tokens.rotate(BOX))).isEqualTo(Watch.Ended.ROTATED);
+        assertThat(endOf(() -> tokens.uninvited(THREAD, ANNA))).isEqualTo(Watch.Ended.UNINVITED);
+        assertThat(endOf(() -> pass(Duration.ofMinutes(16)))).isEqualTo(Watch.Ended.EXPIRED);
+        assertThat(endOf(() -> tokens.forget(BOX))).isEqualTo(Watch.Ended.SANDBOX_ENDED);
+    }
+
+    @Test
+    void aWatchOfADeadTokenIsToldAtOnce() {
+        var issued = issue("shell");
+        tokens.rotate(BOX);
+        var heard = new AtomicReference<Watch.Ended>();
+
+        try (var _ = tokens.watch(issued.grant(), heard::set)) {
+            await().until(() -> heard.get() == Watch.Ended.ROTATED);
+        }
+    }
+
+    @Test
+    void noTokenIsInTheStoreOrInWhatIsShown() throws Exception {
+        reopen(Tokens.Mode.OPAQUE);
+        var issued = issue("fs:rw");
+        tokens.revoke(BOX, issued.grant().jti());
+
+        try (var files = Files.list(home)) {
+            for (Path file : files.toList()) {
+                assertThat(new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1))
+                        .doesNotContain(issued.token());
+            }
+        }
+        assertThat(issued.toString()).doesNotContain(issued.token());
+    }
+
+    private Watch.Ended endOf(Runnable end) {
+        var heard = new AtomicReference<Watch.Ended>();
+        try (var _ = tokens.watch(issue("shell").grant(), heard::set)) {
+            end.run();
+            await().until(() -> heard.get() != null);
+        }
+        return heard.get();
+    }
+
+    private void refused(String token) {
+        assertThatThrownBy(() -> tokens.verify(token))
+                .isInstanceOfSatisfying(
+                        SandboxException.class,
+                        e -> assertThat(e.failure()).isInstanceOf(Failure.NotAuthenticated.class));
+    }
+
+    private IssuedToken issue(String scopes) {
+        return tokens.issue(wanted(scopes));
+    }
+
+    private static Issue wanted(String scopes) {
+        return new Issue(ANNA, Grant.Standing.OWNER, BOX, THREAD, Scopes.parse(scopes), Issue.MAX_TTL, List.of());
+    }
+
+    private void reopen(Tokens.Mode mode) {
+        tokens.close();
+        tokens = Tokens.open(db, home, mode, clock);
+    }
+
+    private void pass(Duration some) {
+        time.updateAndGet(now -> now.plus(some));
+    }
+
+    private SigningKeys keys() {
+        var random = new SecureRandom();
+        return new SigningKeys(db, MasterKey.of(home, random), random, clock);
+    }
+
+    private byte[] keyOf(SandboxId sandbox) {
+        tokens.issue(new Issue(
+                ANNA, Grant.Standing.OWNER, sandbox, THREAD, Scopes.parse("fs:ro"), Issue.MAX_TTL, List.of()));
+        return keys().find(sandbox).orElseThrow().bytes();
+    }
+
+    private JWTClaimsSet claims(SandboxId sandbox) {
+        var grant = new Grant(
+                ANNA,
+                sandbox,
+                THREAD,
+                Scopes.parse("fs:rw"),
+                "tok_x",
+                time.get().plusSeconds(60),
+                Grant.Standing.OWNER,
+                List.of(),
+                1);
+        return new Claims(grant, time.get(), Optional.empty()).write();
+    }
+
+    private static JWSHeader header() {
+        return new JWSHeader.Builder(JWSAlgorithm.HS256)
+                .type(com.nimbusds.jose.JOSEObjectType.JWT)
+                .build();
+    }
+
+    private static String sign(JWSHeader header, JWTClaimsSet claims, JWSSigner signer) throws Exception {
+        var token = new SignedJWT(header, claims);
+        token.sign(signer);
+        return token.serialize();
+    }
+
+    private static String encode(String text) {
+        return Base64.getUrlEncoder().withoutPadding().encodeToString(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private void insert(SandboxId id, String thread) {
+        new SandboxRows(db)
+                .insert(new SandboxRow(
+                        id,
+                        Optional.of(new SandboxRow.Owner(new ThreadId(thread), ANNA)),
+                        SandboxRow.Phase.RUNNING,
+                        "host",
+                        "secret",
+                        Limits.STANDARD,
+                        Map.of(),
+                        Duration.ofMinutes(30),
+                        time.get(),
+                        time.get(),
+                        time.get().plus(Duration.ofDays(1)),
+                        Optional.empty()));
+    }
+}

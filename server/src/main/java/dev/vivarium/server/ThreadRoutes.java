@@ -1,0 +1,78 @@
+package dev.vivarium.server;
+
+import static dev.vivarium.server.http.Route.Access.ADMIN;
+import static dev.vivarium.server.http.Route.Access.KEY;
+import static dev.vivarium.server.http.Route.Access.TOKEN;
+
+import dev.vivarium.core.access.Audit;
+import dev.vivarium.core.access.Members;
+import dev.vivarium.core.access.Rights;
+import dev.vivarium.core.access.Threads;
+import dev.vivarium.core.access.Tokens;
+import dev.vivarium.core.sandbox.Sandboxes;
+import dev.vivarium.server.api.AdminSandboxesHandler;
+import dev.vivarium.server.api.AuditHandler;
+import dev.vivarium.server.api.Callers;
+import dev.vivarium.server.api.Endpoints;
+import dev.vivarium.server.api.ListThreadsHandler;
+import dev.vivarium.server.api.MembersHandler;
+import dev.vivarium.server.api.NegotiateHandler;
+import dev.vivarium.server.api.RefreshHandler;
+import dev.vivarium.server.api.RevokeHandler;
+import dev.vivarium.server.api.ThreadCallers;
+import dev.vivarium.server.api.ThreadHandler;
+import dev.vivarium.server.api.TokenAnswer;
+import dev.vivarium.server.http.Route;
+import dev.vivarium.server.settings.AccessConfig;
+import java.time.InstantSource;
+import java.util.List;
+
+/// The routes by which threads' sandboxes are shared.
+final class ThreadRoutes {
+    private static final String THREAD = "/threads/{thread_id}";
+    private static final String SANDBOX = THREAD + "/sandbox";
+
+    private ThreadRoutes() {}
+
+    /// Who may do what, and the record of it.
+    record Access(AccessConfig config, Tokens tokens, Members members, Threads threads, Rights rights, Audit audit) {}
+
+    static List<Route> of(Access access, Sandboxes sandboxes, Callers known, InstantSource clock) {
+        var callers = new ThreadCallers(sandboxes, access.rights());
+        var endpoints = new Endpoints(access.config().publicUrl());
+        var answer = new TokenAnswer(endpoints, access.audit());
+        var negotiate = new NegotiateHandler(
+                sandboxes,
+                callers,
+                access.tokens(),
+                access.threads(),
+                answer,
+                access.config().lease());
+        var thread = new ThreadHandler(
+                sandboxes, callers, access.threads(), access.members(), endpoints, access.audit(), clock);
+        var refresh = new RefreshHandler(callers, access.tokens(), answer, clock);
+        var revoke = new RevokeHandler(callers, access.tokens(), access.audit(), clock);
+        var members = new MembersHandler(callers, access.members(), access.tokens(), access.audit(), clock);
+        var audit = new AuditHandler(callers, access.audit());
+        var admin =
+                new AdminSandboxesHandler(sandboxes, known, access.tokens(), access.audit(), clock);
+        return List.of(
+                Route.get("/threads", KEY, new ListThreadsHandler(access.threads(), sandboxes)::handle),
+                Route.delete(THREAD, KEY, thread::archive),
+                Route.post(THREAD + "/heartbeat", TOKEN, thread::heartbeat),
+                Route.post(SANDBOX, KEY, negotiate::handle),
+                Route.get(SANDBOX, TOKEN, thread::find),
+                Route.delete(SANDBOX, KEY, thread::release),
+                Route.post(SANDBOX + "/refresh", KEY, refresh::refresh),
+                Route.post(SANDBOX + "/token", TOKEN, refresh::downscope),
+                Route.post(SANDBOX + "/revoke", TOKEN, revoke::handle),
+                Route.post(THREAD + "/members", KEY, members::invite),
+                Route.get(THREAD + "/members", KEY, members::list),
+                Route.delete(THREAD + "/members/{user_id}", KEY, members::remove),
+                Route.get(THREAD + "/audit", KEY, audit::ofThread),
+                Route.get("/admin/audit", ADMIN, audit::ofAll),
+                Route.get("/admin/sandboxes", ADMIN, admin::list),
+                Route.delete("/admin/sandboxes/{sandbox_id}", ADMIN, admin::kill),
+                Route.post("/admin/sandboxes/{sandbox_id}/rotate", ADMIN, admin::rotate));
+    }
+}

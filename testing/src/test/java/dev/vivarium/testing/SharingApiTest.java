@@ -1,0 +1,367 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.vivarium.json.Json;
+import dev.vivarium.json.JsonFields;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/// How people and agents come to share a thread's sandbox, over HTTP.
+class SharingApiTest {
+    private static TestServer server;
+    private static Api admin;
+    private static Api anna;
+    private static Api bob;
+
+    private final String thread = Api.thread();
+    private final String path = "/threads/" + thread + "/sandbox";
+
+    @BeforeAll
+    static void start() {
+        server = TestServer.start();
+        admin = server.api();
+        anna = admin.as("anna");
+        bob = admin.as("bob");
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @Test
+    void negotiationMakesTheSandboxOnceAndSaysWhereItIs() {
+        var first = ok(anna.post(path, "{\"scopes\":[\"fs:rw\",\"shell\"],\"ttl\":900}"));
+        var second = ok(anna.post(path, "{\"sandbox_id\":\"sbx_abc123\",\"scopes\":[\"fs:ro\"]}"));
+
+        String id = first.string("sandbox_id");
+        assertThat(second.string("sandbox_id")).isEqualTo(id);
+        assertThat(first.flag("created")).isTrue();
+        assertThat(second.flag("created")).isFalse();
+        assertThat(first.optionalStrings("scopes")).contains(List.of("fs:rw", "shell"));
+        assertThat(second.optionalStrings("scopes")).contains(List.of("fs:ro"));
+        String base = server.uri().getAuthority() + "/sandboxes/" + id;
+        assertThat(first.object("endpoints").string("http")).isEqualTo("http://" + base);
+        assertThat(first.object("endpoints").string("ws")).isEqualTo("ws://" + base + "/shell");
+        assertThat(life(first)).isBetween(Duration.ofSeconds(895), Duration.ofSeconds(900));
+        assertThat(Duration.between(first.time("refresh_before"), first.time("expires_at")))
+                .isEqualTo(Duration.ofMinutes(5));
+    }
+
+    @Test
+    void aLifeThatIsTooLongOrTooShortIsMadeToFit() {
+        assertThat(life(ok(anna.post(path, "{\"ttl\":86400}")))).isLessThanOrEqualTo(Duration.ofSeconds(900));
+        assertThat(life(ok(anna.post(path, "{\"ttl\":-1}")))).isBetween(Duration.ofSeconds(55), Duration.ofSeconds(60));
+    }
+
+    @Test
+    void aWrongRequestIsRefused() {
+        for (String body : List.of(
+                "{\"scopes\":[]}",
+                "{\"scopes\":[\"root\"]}",
+                "{\"scopes\":\"fs:rw\"}",
+                "{\"scopes\":[1]}",
+                "{\"ttl\":\"900\"}",
+                "{\"ttl\":1.5}",
+                "{\"owner\":\"x\"}",
+                "[]")) {
+            assertThat(anna.post(path, body).status()).as(body).isEqualTo(400);
+        }
+        assertThat(anna.post(path, "{\"user_id\":\"bob\"}").status()).isEqualTo(403);
+    }
+
+    @Test
+    void aThreadsLeaseIsAnHour() {
+        ok(anna.post(path, "{}"));
+
+        var found = ok(anna.get(path));
+        assertThat(Duration.between(found.time("last_activity"), found.time("lease_expires_at")))
+                .isEqualTo(Duration.ofHours(1));
+    }
+
+    @Test
+    void aHeartbeatOfAPersonOrAnAgentExtendsTheLease() {
+        String token = ok(anna.post(path, "{\"scopes\":[\"fs:ro\"]}")).string("token");
+        Instant before = ok(anna.get(path)).time("lease_expires_at");
+
+        Instant byAgent = ok(anna.with(token).post("/threads/" + thread + "/heartbeat", "{}"))
+                .time("lease_expires_at");
+        Instant byPerson =
+                ok(anna.method("POST", "/threads/" + thread + "/heartbeat")).time("lease_expires_at");
+
+        assertThat(byAgent).isAfterOrEqualTo(before);
+        assertThat(byPerson).isAfterOrEqualTo(byAgent);
+    }
+
+    @Test
+    void aRefreshNeedsTheTokenAndOnlyNarrows() {
+        var old = ok(anna.post(path, "{\"scopes\":[\"fs:ro\",\"process\"]}"));
+        String body = "{\"sandbox_id\":\"" + old.string("sandbox_id") + "\",\"current_token\":\"" + old.string("token")
+                + "\",\"scopes\":[\"fs:rw\",\"shell\",\"process\"]}";
+
+        var next = ok(anna.post(path + "/refresh", body));
+
+        assertThat(next.optionalStrings("scopes")).contains(List.of("fs:ro", "process"));
+        assertThat(next.string("token")).isNotEqualTo(old.string("token"));
+        assertThat(anna.post(path + "/refresh", "{\"current_token\":\"x.y.z\"}").status())
+                .isEqualTo(401);
+        assertThat(anna.post(path + "/refresh", "{}").status()).isEqualTo(400);
+        assertThat(anna.with(old.string("token")).post(path + "/refresh", body).status())
+                .isEqualTo(401);
+        assertThat(bob.post(path + "/refresh", body).status()).isEqualTo(404);
+    }
+
+    @Test
+    void aTokenMakesNarrowerOnesThatDieWithIt() {
+        var parent = ok(anna.post(path, "{\"scopes\":[\"fs:rw\",\"shell\"],\"ttl\":120}"));
+        var holder = anna.with(parent.string("token"));
+
+        var child = ok(holder.post(path + "/token", "{\"scopes\":[\"fs:ro\",\"process\"],\"ttl\":900}"));
+        var same = ok(holder.post(path + "/token", "{}"));
+
+        assertThat(child.optionalStrings("scopes")).contains(List.of("fs:ro"));
+        assertThat(same.optionalStrings("scopes")).contains(List.of("fs:rw", "shell"));
+        assertThat(child.time("expires_at")).isBeforeOrEqualTo(parent.time("expires_at"));
+        var grandchild = anna.with(child.string("token"));
+        assertThat(grandchild
+                        .post(path + "/token", "{\"scopes\":[\"fs:rw\"]}")
+                        .json()
+                        .optionalStrings("scopes"))
+                .contains(List.of("fs:ro"));
+        assertThat(grandchild.post(path + "/token", "{\"scopes\":[\"shell\"]}").status())
+                .isEqualTo(403);
+        ok(anna.post(path + "/revoke", "{\"jti\":\"" + parent.string("jti") + "\"}"));
+        assertThat(grandchild.get(path).status()).isEqualTo(401);
+        assertThat(anna.post(path + "/token", "{}").status()).isEqualTo(400);
+    }
+
+    @Test
+    void aRevokedTokenOpensNothingOnTheNextRequest() {
+        var one = ok(anna.post(path, "{}"));
+        var other = ok(anna.post(path, "{}"));
+        assertThat(anna.with(one.string("token")).get(path).status()).isEqualTo(200);
+
+        ok(anna.post(path + "/revoke", "{\"jti\":\"" + one.string("jti") + "\"}"));
+
+        assertThat(anna.with(one.string("token")).get(path).status()).isEqualTo(401);
+        assertThat(anna.with(other.string("token")).get(path).status()).isEqualTo(200);
+        assertThat(anna.with(other.string("token"))
+                        .post(path + "/revoke", "{\"jti\":\"tok_aaaaaaaaaaaaaaaaaaaa\"}")
+                        .status())
+                .isEqualTo(403);
+        ok(anna.with(other.string("token")).post(path + "/revoke", "{\"jti\":\"" + other.string("jti") + "\"}"));
+        assertThat(anna.with(other.string("token")).get(path).status()).isEqualTo(401);
+        String third = ok(anna.post(path, "{}")).string("token");
+        ok(anna.post(path + "/revoke", "{\"all\":true}"));
+        assertThat(anna.with(third).get(path).status()).isEqualTo(401);
+        assertThat(anna.post(path + "/revoke", "{}").status()).isEqualTo(400);
+    }
+
+    @Test
+    void aTokenOpensItsOwnThreadOnly() {
+        String token = ok(anna.post(path, "{}")).string("token");
+        String other = Api.thread();
+        ok(anna.post("/threads/" + other + "/sandbox", "{}"));
+
+        assertThat(anna.with(token).get("/threads/" + other + "/sandbox").status())
+                .isEqualTo(404);
+        for (String route : List.of("/threads", "/get_session?thread_id=" + thread, "/admin/keys", "/metrics")) {
+            assertThat(anna.with(token).get(route).status()).as(route).isEqualTo(401);
+        }
+        assertThat(anna.with(token).method("DELETE", path).status()).isEqualTo(401);
+        assertThat(anna.with(token).get("/no/such/path").status()).isEqualTo(404);
+    }
+
+    @Test
+    void anInvitationIsTheMostThatAMemberGets() {
+        ok(anna.post(path, "{}"));
+        assertThat(bob.get(path).status()).isEqualTo(404);
+        ok(anna.post("/threads/" + thread + "/members", "{\"user_id\":\"bob\",\"scopes\":[\"fs:ro\",\"shell:ro\"]}"));
+
+        var token = ok(bob.post(path, "{\"scopes\":[\"fs:rw\",\"shell\",\"process\"]}"));
+
+        assertThat(token.optionalStrings("scopes")).contains(List.of("fs:ro", "shell:ro"));
+        assertThat(bob.get("/threads").text()).contains(thread);
+        assertThat(bob.post(path, "{\"scopes\":[\"process\"]}").status()).isEqualTo(403);
+        for (String forbidden : List.of("/audit")) {
+            assertThat(bob.get("/threads/" + thread + forbidden).status()).isEqualTo(403);
+        }
+        assertThat(bob.method("DELETE", path).status()).isEqualTo(403);
+        assertThat(bob.method("DELETE", "/threads/" + thread).status()).isEqualTo(403);
+        assertThat(bob.post("/threads/" + thread + "/members", "{\"user_id\":\"c\",\"scopes\":[\"fs:ro\"]}")
+                        .status())
+                .isEqualTo(403);
+        assertThat(bob.with(token.string("token")).get(path).status()).isEqualTo(200);
+        ok(anna.method("DELETE", "/threads/" + thread + "/members/bob"));
+        assertThat(bob.with(token.string("token")).get(path).status()).isEqualTo(404);
+        assertThat(bob.get(path).status()).isEqualTo(404);
+        assertThat(anna.method("DELETE", "/threads/" + thread + "/members/bob").status())
+                .isEqualTo(404);
+    }
+
+    @Test
+    void aForeignThreadIsAsIfItWereNotThere() {
+        ok(anna.post(path, "{}"));
+        String none = Api.thread();
+        for (String rest : List.of("/sandbox", "/audit", "/members")) {
+            var foreign = bob.get("/threads/" + thread + rest);
+            var absent = bob.get("/threads/" + none + rest);
+            assertThat(foreign.status()).isEqualTo(404);
+            assertThat(foreign.text().replace(thread, none)).isEqualTo(absent.text());
+        }
+        for (String route :
+                List.of("/sandbox/refresh", "/sandbox/token", "/sandbox/revoke", "/heartbeat", "/members")) {
+            assertThat(bob.post("/threads/" + thread + route, "{}").status())
+                    .as(route)
+                    .isEqualTo(404);
+        }
+        assertThat(bob.post(path, "{}").status()).isEqualTo(404);
+        assertThat(bob.method("DELETE", path).status()).isEqualTo(404);
+        assertThat(bob.method("DELETE", "/threads/" + thread).status()).isEqualTo(404);
+    }
+
+    @Test
+    void releasingAndArchivingEndTheSandboxAndItsTokens() {
+        var first = ok(anna.post(path, "{}"));
+        ok(anna.method("DELETE", path));
+        assertThat(anna.get(path).status()).isEqualTo(404);
+        assertThat(anna.method("DELETE", path).status()).isEqualTo(404);
+        assertThat(anna.get("/threads").text()).contains(thread);
+
+        var second = ok(anna.post(path, "{}"));
+        assertThat(second.string("sandbox_id")).isNotEqualTo(first.string("sandbox_id"));
+        assertThat(anna.with(first.string("token")).get(path).status()).isEqualTo(401);
+        ok(anna.method("DELETE", "/threads/" + thread));
+        assertThat(anna.with(second.string("token")).get(path).status()).isEqualTo(401);
+        assertThat(anna.get("/threads").text()).doesNotContain(thread);
+
+        ok(anna.post(path, "{}"));
+        assertThat(anna.get("/threads").text()).contains(thread);
+    }
+
+    @Test
+    void anAdminActsForUsersOrForThemselves() {
+        ok(admin.post(path, "{\"user_id\":\"anna\"}"));
+        assertThat(ok(anna.get(path)).string("user_id")).isEqualTo("anna");
+        assertThat(ok(admin.post(path, "{}")).string("thread_id")).isEqualTo(thread);
+        assertThat(admin.post(path, "{\"user_id\":\"bob\"}").status()).isEqualTo(404);
+        String own = Api.thread();
+        ok(admin.post("/threads/" + own + "/sandbox", "{}"));
+        assertThat(ok(admin.get("/threads/" + own + "/sandbox")).string("user_id"))
+                .isEqualTo("admin");
+        assertThat(anna.get("/threads/" + own + "/sandbox").status()).isEqualTo(404);
+    }
+
+    @Test
+    void anAdminListsKillsAndRotates() {
+        var issued = ok(anna.post(path, "{}"));
+        String id = issued.string("sandbox_id");
+        assertThat(admin.get("/admin/sandboxes").text()).contains(id);
+
+        ok(admin.method("POST", "/admin/sandboxes/" + id + "/rotate"));
+        assertThat(anna.with(issued.string("token")).get(path).status()).isEqualTo(401);
+        ok(admin.method("DELETE", "/admin/sandboxes/" + id));
+
+        assertThat(anna.get(path).status()).isEqualTo(404);
+        assertThat(admin.method("DELETE", "/admin/sandboxes/" + id).status()).isEqualTo(404);
+        assertThat(anna.get("/admin/sandboxes").status()).isEqualTo(403);
+        assertThat(anna.get("/admin/audit").status()).isEqualTo(403);
+    }
+
+    @Test
+    void theAuditKnowsWhoGotWhatAndWhoWasRefused() {
+        var issued = ok(anna.post(path, "{\"scopes\":[\"fs:ro\"]}"));
+        bob.get(path);
+        ok(anna.post(path + "/revoke", "{\"jti\":\"" + issued.string("jti") + "\"}"));
+
+        var page = ok(anna.get("/threads/" + thread + "/audit"));
+        var entries = page.objects("entries");
+
+        assertThat(entries).extracting(entry -> entry.string("kind")).containsExactly("issued", "refused", "revoked");
+        var first = entries.getFirst();
+        assertThat(first.string("jti")).isEqualTo(issued.string("jti"));
+        assertThat(first.string("sub")).isEqualTo("anna");
+        assertThat(first.string("aud")).isEqualTo(issued.string("sandbox_id"));
+        assertThat(first.string("scope")).isEqualTo("fs:ro");
+        assertThat(entries.get(1).string("sub")).isEqualTo("bob");
+        assertThat(entries.get(1).integer("outcome")).isEqualTo(404);
+        long after = entries.get(1).integer("seq");
+        assertThat(ok(anna.get("/threads/" + thread + "/audit?limit=1&after=" + after))
+                        .objects("entries"))
+                .singleElement()
+                .satisfies(entry -> assertThat(entry.string("kind")).isEqualTo("revoked"));
+        assertThat(ok(admin.get("/admin/audit?limit=1000")).objects("entries")).hasSizeGreaterThan(2);
+        assertThat(anna.get("/threads/" + thread + "/audit?limit=0").status()).isEqualTo(400);
+        assertThat(anna.get("/threads/" + thread + "/audit?after=x").status()).isEqualTo(400);
+    }
+
+    @Test
+    void theThreadsOfAUserComePageByPage() {
+        var carl = admin.as("carl");
+        for (int i = 0; i < 3; i++) {
+            ok(carl.post("/threads/" + thread + i + "/sandbox", "{}"));
+        }
+        var first = ok(carl.get("/threads?limit=2"));
+        var second = ok(carl.get("/threads?limit=2&after=" + first.string("next_after")));
+
+        assertThat(names(first)).containsExactly(thread + "0", thread + "1");
+        assertThat(names(second)).containsExactly(thread + "2");
+        assertThat(second.optionalString("next_after")).isEqualTo(Optional.empty());
+        assertThat(first.objects("threads").getFirst().object("sandbox").string("state"))
+                .isEqualTo("running");
+        assertThat(names(ok(admin.get("/threads?user_id=carl")))).hasSize(3);
+    }
+
+    @Test
+    void opaqueTokensDoTheSame() {
+        try (var opaque = TestServer.start("--token-mode", "opaque")) {
+            var dora = opaque.api().as("dora");
+            var issued = ok(dora.post(path, "{}"));
+            String token = issued.string("token");
+            assertThat(token).startsWith("vvt_");
+            assertThat(dora.with(token).get(path).status()).isEqualTo(200);
+            opaque.restart();
+            var again = new Api(opaque.uri(), token);
+            assertThat(again.get(path).status()).isEqualTo(200);
+            ok(again.post(path + "/revoke", "{\"jti\":\"" + issued.string("jti") + "\"}"));
+            assertThat(again.get(path).status()).isEqualTo(401);
+        }
+    }
+
+    @Test
+    void thePolicyIsTheMostThatAnybodyGets() {
+        try (var strict = TestServer.start(
+                "--token-scopes",
+                "fs:ro shell",
+                "--command-policy",
+                "allowlist",
+                "--public-url",
+                "https://v.test/x/")) {
+            var issued = ok(strict.api().post(path, "{\"scopes\":[\"fs:rw\",\"shell\",\"process\"]}"));
+            assertThat(issued.optionalStrings("scopes")).contains(List.of("fs:ro", "shell:ro"));
+            assertThat(issued.object("endpoints").string("ws"))
+                    .isEqualTo("wss://v.test/x/sandboxes/" + issued.string("sandbox_id") + "/shell");
+        }
+    }
+
+    private static List<String> names(JsonFields page) {
+        return page.objects("threads").stream()
+                .map(entry -> entry.string("thread_id"))
+                .toList();
+    }
+
+    private static Duration life(JsonFields issued) {
+        return Duration.between(Instant.now(), issued.time("expires_at"));
+    }
+
+    private static JsonFields ok(Api.Answer answer) {
+        assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+        return Json.answer(answer.text());
+    }
+}
