@@ -18,6 +18,7 @@ public final class Main {
     private static Map<String, Measurement> measurements() {
         var all = new LinkedHashMap<String, Measurement>();
         all.put("exec", new ExecLatency());
+        all.put("token", new TokenCheck());
         all.put("create", new CreateLatency());
         all.put("files", new FileTransfer());
         all.put("throughput", new ExecThroughput());

@@ -81,7 +81,12 @@ final class VivServer implements AutoCloseable {
     }
 
     Http connect() {
-        return Http.tcp(port, key);
+        return connect(key);
+    }
+
+    /// A connection for somebody with another credential.
+    Http connect(String credential) {
+        return Http.tcp(port, credential);
     }
 
     Path home() {

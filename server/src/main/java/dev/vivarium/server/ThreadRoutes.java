@@ -54,8 +54,7 @@ final class ThreadRoutes {
         var revoke = new RevokeHandler(callers, access.tokens(), access.audit(), clock);
         var members = new MembersHandler(callers, access.members(), access.tokens(), access.audit(), clock);
         var audit = new AuditHandler(callers, access.audit());
-        var admin =
-                new AdminSandboxesHandler(sandboxes, known, access.tokens(), access.audit(), clock);
+        var admin = new AdminSandboxesHandler(sandboxes, known, access.tokens(), access.audit(), clock);
         return List.of(
                 Route.get("/threads", KEY, new ListThreadsHandler(access.threads(), sandboxes)::handle),
                 Route.delete(THREAD, KEY, thread::archive),

@@ -67,8 +67,7 @@ public final class AdminSandboxesHandler {
     }
 
     private SandboxInfo require(Exchange exchange) {
-        return callers.find(exchange.principal(), exchange.path("sandbox_id"))
-                .info();
+        return callers.find(exchange.principal(), exchange.path("sandbox_id")).info();
     }
 
     private void record(Exchange exchange, SandboxInfo info, AuditEntry.Kind kind, String route) {

@@ -33,7 +33,7 @@ public record Config(
 
     @Override
     public String toString() {
-        return "Config[" + home + ", " + http + ", " + access + ", " + engine + ", " + calls + ", " + preview + ", " + log
-                + "]";
+        return "Config[" + home + ", " + http + ", " + access + ", " + engine + ", " + calls + ", " + preview + ", "
+                + log + "]";
     }
 }
