@@ -28,6 +28,10 @@ public final class ExecJson {
 
     /// The body of `POST /execute`. `sandbox` is as it was sent: it may be no id at all. Immutable.
     public record Request(String sandbox, String script, Command command, Optional<String> stdin) {
+        Request withOpenInput() {
+            return new Request(sandbox, script, command.withInput(Command.Input.STREAM), stdin);
+        }
+
         Request withoutTimeout() {
             return new Request(sandbox, script, command.withoutTimeout(), stdin);
         }
@@ -42,7 +46,7 @@ public final class ExecJson {
     }
 
     /// The body of `POST /sandboxes/{sandbox_id}/exec`. A detached command runs until it ends, unless it has a
-    /// `timeout`. Immutable.
+    /// `timeout`. With `stream_stdin` its input stays open for what is sent to the process later. Immutable.
     public record Start(Request request, boolean detach) {}
 
     /// Reads what to start in `sandbox`: `command` is a line for the shell, or a program with its arguments.
@@ -52,7 +56,9 @@ public final class ExecJson {
         String script = argv.isPresent() ? quoted(argv.get()) : fields.string("command");
         var command = argv.isPresent() ? program(argv.get()) : shell(script);
         boolean bounded = !detach || fields.optionalNumber("timeout").isPresent();
-        var request = read(fields, sandbox, script, command);
+        boolean open = fields.optionalFlag("stream_stdin").orElse(false);
+        var given = read(fields, sandbox, script, command);
+        var request = open ? given.withOpenInput() : given;
         fields.refuseOthers();
         return new Start(bounded ? request : request.withoutTimeout(), detach);
     }
