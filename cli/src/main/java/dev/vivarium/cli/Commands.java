@@ -39,7 +39,17 @@ final class Commands {
         var commands = new LinkedHashMap<String, Supplier<CommandLine>>();
         commands.put("exec", () -> new CommandLine(new ExecCommand(terminal)));
         commands.put("ls", () -> new CommandLine(new LsCommand(terminal)));
+        commands.put("cat", () -> new CommandLine(new CatCommand(terminal)));
         commands.put("cp", () -> new CommandLine(new CpCommand(terminal)));
+        commands.put("rm", () -> new CommandLine(new RmCommand(terminal)));
+        commands.put("sync", () -> new CommandLine(new SyncCommand(terminal)));
+        commands.put("threads", () -> new CommandLine(new ThreadsCommand(terminal)));
+        commands.put("share", () -> new CommandLine(new ShareCommand(terminal)));
+        commands.put("token", () -> new CommandLine(new TokenCommand(terminal)));
+        commands.put("logs", () -> new CommandLine(new LogsCommand(terminal)));
+        commands.put("preview", () -> new CommandLine(new PreviewCommand(terminal)));
+        commands.put("pause", () -> new CommandLine(new StateCommand.Pause(terminal)));
+        commands.put("resume", () -> new CommandLine(new StateCommand.Resume(terminal)));
         commands.put("keys", this::keys);
         commands.put("health", () -> new CommandLine(new HealthCommand(terminal)));
         commands.put("doctor", () -> new CommandLine(new DoctorCommand(terminal)));

@@ -1,11 +1,15 @@
 package dev.vivarium.cli;
 
+import dev.vivarium.cli.remote.Http.Body;
+import dev.vivarium.cli.remote.Passes.IfAbsent;
+import dev.vivarium.cli.remote.Reply;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
-import dev.vivarium.sdk.SandboxClient;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -18,7 +22,8 @@ import picocli.CommandLine.Parameters;
         footer = {
             "",
             "THREAD:PATH is in the sandbox, anything else is here; - is standard input or output.",
-            "  viv cp data.csv t1:            viv cp t1:result.json .            viv cp t1:log.txt -"
+            "  viv cp data.csv t1:            viv cp t1:result.json .            viv cp t1:log.txt -",
+            "For whole directories there is viv sync."
         })
 final class CpCommand implements Callable<Integer> {
     private final Terminal terminal;
@@ -41,49 +46,74 @@ final class CpCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        try (var client = server.client(terminal)) {
+        try {
             switch (from) {
-                case Place.Here source when to instanceof Place.Inside target -> upload(client, source, target);
-                case Place.Inside source when to instanceof Place.Here target -> download(client, source, target);
+                case Place.Here source when to instanceof Place.Inside target -> upload(source, target);
+                case Place.Inside source when to instanceof Place.Here target -> download(source, target);
                 default ->
                     throw new SandboxException(
                             new Failure.InvalidRequest("cp", "needs exactly one side of the form THREAD:PATH"));
             }
             return 0;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
-    private void upload(SandboxClient client, Place.Here source, Place.Inside target) {
-        var box = client.sandbox(server.account(terminal).user(), target.thread());
-        var entry = source.isStandard()
-                ? box.upload(target.path(), terminal.in())
-                : box.upload(Path.of(source.path()), target.nameFor(source));
-        if (output.isJson()) {
-            report(entry.name(), entry.size());
+    private void upload(Place.Here source, Place.Inside target) throws IOException {
+        String name = source.isStandard() ? target.requirePath().path() : target.nameFor(source);
+        long size = source.isStandard() ? -1 : Files.size(Path.of(source.path()));
+        var files = new RemoteFiles(server.box(terminal, target.thread(), IfAbsent.CREATE));
+        files.put(name, () -> body(source, name, size));
+        report(name, size);
+    }
+
+    private Body body(Place.Here source, String name, long size) {
+        try {
+            var bytes = source.isStandard() ? terminal.in() : Files.newInputStream(Path.of(source.path()));
+            return new Body("application/octet-stream", new Progress(terminal, output, bytes, name, size), size);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
-    private void download(SandboxClient client, Place.Inside source, Place.Here target) {
-        var box = Threads.require(client, source.thread());
-        if (target.isStandard()) {
-            try (var bytes = box.open(source.path())) {
-                bytes.transferTo(terminal.out());
-                terminal.out().flush();
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
+    private void download(Place.Inside source, Place.Here target) throws IOException {
+        var files = new RemoteFiles(server.box(terminal, source.thread(), IfAbsent.FAIL));
+        try (Reply reply = files.reply(source.requirePath().path())) {
+            long size = reply.header("Content-Length").map(Long::parseLong).orElse(-1L);
+            try (var bytes = new Progress(terminal, output, reply.body(), source.path(), size)) {
+                if (target.isStandard()) {
+                    bytes.transferTo(terminal.out());
+                    terminal.out().flush();
+                } else {
+                    Path file = save(bytes, source, Path.of(target.path()));
+                    report(file.toString(), Files.size(file));
+                }
             }
-            return;
         }
-        Path file = box.download(source.path(), Path.of(target.path()));
-        if (output.isJson()) {
-            report(file.toString(), file.toFile().length());
+    }
+
+    /// The target is replaced when the last byte has come, and untouched before.
+    private static Path save(Progress bytes, Place.Inside source, Path target) throws IOException {
+        String name = source.path().substring(source.path().lastIndexOf('/') + 1);
+        Path file = Files.isDirectory(target) ? target.resolve(name) : target;
+        Path directory = file.toAbsolutePath().getParent();
+        Path fresh = Files.createTempFile(directory, ".viv-", "");
+        try {
+            Files.copy(bytes, fresh, StandardCopyOption.REPLACE_EXISTING);
+            Files.move(fresh, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+        } finally {
+            Files.deleteIfExists(fresh);
         }
+        return file;
     }
 
     private void report(String name, long bytes) {
-        terminal.json(out -> {
-            out.writeStringProperty("name", name);
-            out.writeNumberProperty("size_bytes", bytes);
-        });
+        if (output.isJson()) {
+            terminal.json(out -> {
+                out.writeStringProperty("name", name);
+                out.writeNumberProperty("size_bytes", bytes);
+            });
+        }
     }
 }

@@ -1,13 +1,19 @@
 package dev.vivarium.cli;
 
+import dev.vivarium.cli.remote.Box;
+import dev.vivarium.cli.remote.Http;
+import dev.vivarium.cli.remote.Passes.IfAbsent;
+import dev.vivarium.cli.remote.Reply;
 import dev.vivarium.json.ExecJson;
+import dev.vivarium.json.Json;
+import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.Exit;
+import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
-import dev.vivarium.sdk.ExecOptions;
-import dev.vivarium.sdk.Sandbox;
-import dev.vivarium.sdk.Shell;
-import dev.vivarium.sdk.engine.Run;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -18,6 +24,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import tools.jackson.core.JsonGenerator;
 
 /// Runs a command in a thread's sandbox, made if need be. Ctrl-C hangs up, and the server then kills the command.
 @Command(
@@ -28,6 +35,7 @@ import picocli.CommandLine.Parameters;
             "One word is a shell script, several are a program and its arguments as they are:",
             "  viv exec t1 -- 'ls | wc -l'",
             "  viv exec t1 -- grep -r 'two words' .",
+            "  viv exec -i t1 -- 'sort | uniq -c' < words.txt",
             "Returns the command's exit code, 124 if it took too long, 125 if viv failed."
         })
 final class ExecCommand implements Callable<Integer> {
@@ -38,6 +46,11 @@ final class ExecCommand implements Callable<Integer> {
 
     @Mixin
     private OutputOptions output = new OutputOptions();
+
+    @Option(
+            names = {"-i", "--stdin"},
+            description = "Pass standard input on.")
+    private boolean input;
 
     @Option(names = "--timeout", paramLabel = "TIME", description = "Kill it after this long, e.g. 90s, 10m (1h).")
     private Duration timeout = Duration.ofHours(1);
@@ -69,10 +82,11 @@ final class ExecCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        try (var client = server.client(terminal)) {
-            Sandbox box = client.sandbox(server.account(terminal).user(), thread);
-            try (Run run = box.start(script(), options())) {
-                return follow(run);
+        try {
+            Box box = server.box(terminal, thread, IfAbsent.CREATE);
+            var accept = Map.of("Accept", "application/x-ndjson");
+            try (Reply reply = box.send("POST", "/exec", accept, () -> Http.Body.json(this::write))) {
+                return follow(box, reply.requireSuccess());
             }
         } catch (SandboxException e) {
             Complaint.of(e.failure()).print(terminal, output);
@@ -81,43 +95,74 @@ final class ExecCommand implements Callable<Integer> {
     }
 
     /// As with ssh: people who give one word mean a line of shell.
-    private String script() {
-        return words.size() == 1 ? words.getFirst() : Shell.quote(words);
-    }
-
-    private ExecOptions options() {
-        var options = ExecOptions.STANDARD
-                .withTimeout(timeout)
-                .withDirectory(directory)
-                .withEnv(env);
-        return idleTimeout == null ? options : options.withIdleTimeout(idleTimeout);
-    }
-
-    private int follow(Run run) {
-        int code = 0;
-        for (ExecEvent event : run) {
-            if (output.isJson()) {
-                print(event);
-            } else if (event instanceof ExecEvent.Output(ExecEvent.Stream stream, byte[] bytes)) {
-                var target = stream == ExecEvent.Stream.STDOUT ? terminal.out() : terminal.err();
-                target.writeBytes(bytes);
-                target.flush();
-            }
-            if (event instanceof ExecEvent.Exited(Exit exit)) {
-                code = exit.exitCode();
-            }
+    private void write(JsonGenerator out) {
+        if (words.size() == 1) {
+            out.writeStringProperty("command", words.getFirst());
+        } else {
+            out.writeArrayPropertyStart("command");
+            words.forEach(out::writeString);
+            out.writeEndArray();
         }
-        return code;
+        out.writeNumberProperty("timeout", timeout.toMillis() / 1000.0);
+        if (idleTimeout != null) {
+            out.writeNumberProperty("idle_timeout", idleTimeout.toMillis() / 1000.0);
+        }
+        if (!directory.isEmpty()) {
+            out.writeStringProperty("cwd", directory);
+        }
+        if (!env.isEmpty()) {
+            out.writeObjectPropertyStart("env");
+            env.forEach(out::writeStringProperty);
+            out.writeEndObject();
+        }
+        if (input) {
+            out.writeBooleanProperty("stream_stdin", true);
+        }
     }
 
-    private void print(ExecEvent event) {
-        terminal.json(out -> {
-            switch (event) {
-                case ExecEvent.Started(int pid) -> ExecJson.started(out, pid);
-                case ExecEvent.Output(ExecEvent.Stream stream, byte[] bytes) ->
-                    ExecJson.output(out, stream, new String(bytes, StandardCharsets.UTF_8));
-                case ExecEvent.Exited(Exit exit) -> ExecJson.exited(out, exit, false);
+    private int follow(Box box, Reply reply) {
+        try (var lines = new BufferedReader(new InputStreamReader(reply.body(), StandardCharsets.UTF_8))) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                JsonFields fields = Json.answer(line);
+                fields.optionalString("process_id").filter(_ -> input).ifPresent(id -> feed(box, id));
+                var event = ExecJson.readEvent(fields);
+                if (event.isPresent()) {
+                    print(event.get(), line);
+                }
+                if (event.isPresent() && event.get() instanceof ExecEvent.Exited(Exit exit)) {
+                    return exit.exitCode();
+                }
+            }
+            throw new IOException("the stream ended before the command");
+        } catch (IOException e) {
+            throw new SandboxException(
+                    new Failure.ServerUnreachable(
+                            box.pass().http().toString(), "the connection broke (" + e.getMessage() + ")"),
+                    e);
+        }
+    }
+
+    /// Sends what comes on standard input as it comes, on a worker that ends with the process.
+    private void feed(Box box, String process) {
+        Thread.ofPlatform().daemon().name("viv-stdin").start(() -> {
+            try {
+                String path = "/processes/" + Http.segment(process) + "/stdin?eof=true";
+                box.send("POST", path, Map.of(), () -> new Http.Body("application/octet-stream", terminal.in(), -1))
+                        .close();
+            } catch (SandboxException _) {
+                // It has ended without reading everything, or the reader of its output meets the same loss.
             }
         });
+    }
+
+    private void print(ExecEvent event, String line) {
+        if (output.isJson()) {
+            terminal.out().println(line);
+            terminal.out().flush();
+        } else if (event instanceof ExecEvent.Output(ExecEvent.Stream stream, byte[] bytes)) {
+            var target = stream == ExecEvent.Stream.STDOUT ? terminal.out() : terminal.err();
+            target.writeBytes(bytes);
+            target.flush();
+        }
     }
 }

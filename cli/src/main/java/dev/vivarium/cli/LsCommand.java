@@ -1,12 +1,16 @@
 package dev.vivarium.cli;
 
+import dev.vivarium.cli.remote.Box;
+import dev.vivarium.cli.remote.Passes.IfAbsent;
 import dev.vivarium.json.FileJson;
+import dev.vivarium.json.Json;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.Listing;
-import dev.vivarium.sdk.Sandbox;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /// Lists the files of a thread's sandbox.
@@ -20,8 +24,18 @@ final class LsCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output = new OutputOptions();
 
-    @Parameters(index = "0", paramLabel = "THREAD", description = "The conversation whose sandbox it is.")
-    private String thread = "";
+    @Option(
+            names = {"-R", "--recursive"},
+            description = "Also what is in directories.")
+    private boolean recursive;
+
+    @Option(
+            names = {"-q", "--quiet"},
+            description = "Only the names.")
+    private boolean quiet;
+
+    @Parameters(index = "0", paramLabel = "THREAD[:PATH]", description = "Whose sandbox, and which directory.")
+    private String where = "";
 
     LsCommand(Terminal terminal) {
         this.terminal = terminal;
@@ -29,19 +43,38 @@ final class LsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        try (var client = server.client(terminal)) {
-            Sandbox box = Threads.require(client, thread);
-            Listing listing = box.list();
-            if (output.isJson()) {
-                terminal.json(out -> FileJson.write(out, box.id(), listing, FileJson.Directories.SHOWN));
-                return 0;
-            }
-            var table = new Table(terminal, output, "MODE", "SIZE", "CHANGED", "NAME");
-            for (FileEntry entry : listing.entries()) {
-                table.row(entry.permissions(), Long.toString(entry.size()), table.time(entry.modified()), entry.name());
-            }
-            table.print();
-            return 0;
+        var place = Place.Inside.of(where);
+        Box box = server.box(terminal, place.thread(), IfAbsent.FAIL);
+        Listing listing = box.get(Box.file(place.path()) + (recursive ? "?recursive=true" : ""), FileJson::read);
+        if (listing.truncated() && !output.isJson()) {
+            terminal.note("the list is not complete: there are too many files");
         }
+        if (output.isJson()) {
+            listing.entries().forEach(this::printJson);
+        } else if (quiet) {
+            listing.entries().forEach(entry -> terminal.out().println(Table.shown(entry.name())));
+        } else {
+            print(listing);
+        }
+        return 0;
+    }
+
+    private void print(Listing listing) {
+        var table = new Table(terminal, output, "MODE", "SIZE", "CHANGED", "NAME");
+        for (FileEntry entry : listing.entries()) {
+            String name = entry.type() == FileEntry.Type.DIRECTORY ? entry.name() + "/" : entry.name();
+            table.row(entry.permissions(), Long.toString(entry.size()), table.time(entry.modified()), name);
+        }
+        table.print();
+    }
+
+    private void printJson(FileEntry entry) {
+        terminal.json(out -> {
+            out.writeStringProperty("name", entry.name());
+            out.writeStringProperty("type", entry.type().name().toLowerCase(Locale.ROOT));
+            out.writeNumberProperty("size_bytes", entry.size());
+            Json.time(out, "modified", entry.modified());
+            out.writeStringProperty("permissions", entry.permissions());
+        });
     }
 }

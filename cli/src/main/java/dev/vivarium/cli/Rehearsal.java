@@ -28,7 +28,9 @@ public final class Rehearsal {
     private static List<List<String>> lines() {
         return List.of(
                 List.of("exec", THREAD, "--", "echo trained > file; echo trained"),
+                List.of("threads"),
                 List.of("ls", THREAD),
+                List.of("cat", THREAD + ":file"),
                 List.of("cp", THREAD + ":file", "-"),
                 List.of("ls", THREAD, "--json"),
                 List.of("ls", "no-such-thread"),

@@ -1,9 +1,11 @@
 package dev.vivarium.cli;
 
+import dev.vivarium.cli.remote.Box;
 import dev.vivarium.cli.remote.Http;
+import dev.vivarium.cli.remote.Passes;
+import dev.vivarium.cli.remote.Passes.IfAbsent;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
-import dev.vivarium.sdk.SandboxClient;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -12,9 +14,11 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -40,7 +44,7 @@ final class ServerOptions {
     @Option(
             names = "--user",
             paramLabel = "USER",
-            description = "Whose thread it is, if it is new (VIV_USER; else the profile's; else your login name).")
+            description = "Whose thread it is, if it is new (VIV_USER; else the profile's; else the key's own user).")
     private @Nullable String user;
 
     @Option(
@@ -57,9 +61,7 @@ final class ServerOptions {
         URI address = address(given(server, env, "VIV_SERVER")
                 .or(() -> Optional.ofNullable(chosen.get("server")))
                 .orElse(DEFAULT_SERVER));
-        String who = given(user, env, "VIV_USER")
-                .or(() -> Optional.ofNullable(chosen.get("user")))
-                .orElseGet(() -> System.getProperty("user.name"));
+        Optional<String> who = given(user, env, "VIV_USER").or(() -> Optional.ofNullable(chosen.get("user")));
         return new Account(name, address, key(terminal, profiles, chosen, address), who, missingKey(env));
     }
 
@@ -67,13 +69,22 @@ final class ServerOptions {
         return new Http(account.server(), account.requireKey());
     }
 
-    SandboxClient client(Terminal terminal) {
-        var account = account(terminal);
-        return SandboxClient.remote(account.server(), account.requireKey());
-    }
-
     Http http(Terminal terminal) {
         return http(account(terminal));
+    }
+
+    /// The thread's sandbox on the data plane.
+    Box box(Terminal terminal, String thread, IfAbsent ifAbsent) {
+        return Box.open(passes(account(terminal), terminal), thread, ifAbsent);
+    }
+
+    /// Passes are kept apart by server, profile and key: who changes the key is somebody else.
+    Passes passes(Account account, Terminal terminal) {
+        String holder = account.profile() + "\n" + account.requireKey();
+        var directory = Directories.state(terminal.env()).resolve("passes");
+        Consumer<String> replaced = thread ->
+                terminal.note("the sandbox of " + thread + " had ended; this is a new one, without its files");
+        return new Passes(http(account), directory, holder, account.user(), replaced, InstantSource.system());
     }
 
     /// A profile's key is for the profile's server, and what a server on this machine wrote is for that server:

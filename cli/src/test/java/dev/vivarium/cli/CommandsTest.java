@@ -2,16 +2,20 @@ package dev.vivarium.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.vivarium.cli.remote.Http;
 import dev.vivarium.json.Json;
 import dev.vivarium.testing.TestServer;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.Random;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
@@ -85,6 +89,10 @@ class CommandsTest {
 
         assertThat(viv("cp", file.toString(), thread + ":in/")).isZero();
         assertThat(viv("ls", thread)).isZero();
+        assertThat(out()).contains("in/").doesNotContain("data.txt");
+        assertThat(viv("ls", thread + ":in")).isZero();
+        assertThat(out()).contains("data.txt");
+        assertThat(viv("ls", "-R", thread)).isZero();
         assertThat(out()).contains("-rw-r--r--").contains("\t9\t").contains("in/data.txt");
         assertThat(viv(
                         "cp",
@@ -103,6 +111,140 @@ class CommandsTest {
         assertThat(viv("cp", "-", thread + ":piped")).isZero();
         viv("exec", thread, "--", "cat piped");
         assertThat(out()).isEqualTo("from a pipe");
+    }
+
+    @Test
+    void standardInputReachesTheCommand() {
+        input = "b\na\n";
+        assertThat(viv("exec", "-i", thread, "--", "sort; exit 3")).isEqualTo(3);
+        assertThat(out()).isEqualTo("a\nb\n");
+    }
+
+    @Test
+    void filesArePrintedAndRemoved() {
+        viv("exec", thread, "--", "mkdir d; printf 'a b' > 'd/x y'; printf c > z");
+        assertThat(viv("cat", thread + ":d/x y", thread + ":z")).isZero();
+        assertThat(out()).isEqualTo("a bc");
+        assertThat(viv("rm", thread + ":z")).isZero();
+        assertThat(viv("rm", thread + ":d")).isNotZero();
+        assertThat(viv("rm", "-r", thread + ":d")).isZero();
+        assertThat(viv("cat", thread + ":z")).isEqualTo(ExitCode.NOT_FOUND);
+        assertThat(viv("rm", thread)).isEqualTo(ExitCode.USAGE);
+    }
+
+    @Test
+    void aLargeFileComesBackAsItWas() throws Exception {
+        byte[] bytes = new byte[5_000_000];
+        new Random(1).nextBytes(bytes);
+        Path file = Files.write(scratch.resolve("large"), bytes);
+        assertThat(viv("cp", file.toString(), thread + ":large")).isZero();
+        assertThat(viv("cp", thread + ":large", scratch.resolve("back").toString()))
+                .isZero();
+        assertThat(scratch.resolve("back")).hasSameBinaryContentAs(file);
+    }
+
+    @Test
+    void threadsAreListedWithTheirState() {
+        viv("exec", thread, "--", "true");
+        assertThat(viv("threads")).isZero();
+        assertThat(out()).startsWith("THREAD\tOWNER\tROLE\tSTATE\tUSED\n").contains(thread);
+        out.reset();
+        assertThat(viv("threads", "-q")).isZero();
+        assertThat(out().lines()).contains(thread);
+    }
+
+    @Test
+    void aThreadIsSharedWithinLimitsAndNoLonger() {
+        viv("exec", thread, "--", "echo secret > f");
+        String ben = key("ben");
+        assertThat(as(ben, "cat", thread + ":f")).isEqualTo(ExitCode.NOT_FOUND);
+        assertThat(viv("share", thread, "ben")).isEqualTo(ExitCode.USAGE);
+        assertThat(viv("share", thread, "ben", "--scope", "fs:ro")).isZero();
+        out.reset();
+        assertThat(as(ben, "cat", thread + ":f")).isZero();
+        assertThat(out()).isEqualTo("secret\n");
+        assertThat(as(ben, "rm", thread + ":f")).isEqualTo(ExitCode.DENIED);
+        assertThat(as(ben, "exec", thread, "--", "true")).isEqualTo(ExitCode.EXEC_FAILED);
+        assertThat(viv("share", thread)).isZero();
+        assertThat(out()).contains("ben\tfs:ro");
+        assertThat(viv("share", thread, "ben", "--remove")).isZero();
+        assertThat(as(ben, "cat", thread + ":f")).isEqualTo(ExitCode.NOT_FOUND);
+    }
+
+    @Test
+    void aTokenOpensWhatItSaysAndNothingElse() throws Exception {
+        viv("exec", thread, "--", "echo hi > f");
+        assertThat(viv("token", thread, "--scope", "fs:ro", "--ttl", "1m", "--json"))
+                .isZero();
+        var made = Json.answer(out());
+        var http = new Http(URI.create(made.string("endpoint")), made.string("token"));
+        try (var reply = http.send("GET", "/files/f", Map.of(), Http.Body.none())) {
+            assertThat(reply.status()).isEqualTo(200);
+        }
+        try (var reply = http.send("DELETE", "/files/f", Map.of(), Http.Body.none())) {
+            assertThat(reply.status()).isEqualTo(403);
+        }
+    }
+
+    @Test
+    void passesAreKeptForNobodyElseAndRenewedWhenTheyAreRefused() throws Exception {
+        viv("exec", thread, "--", "true");
+        Path passes = scratch.resolve("home/.local/state/viv/passes");
+        Path kept;
+        try (var files = Files.list(passes)) {
+            kept = files.findFirst().orElseThrow();
+        }
+        assertThat(Files.getPosixFilePermissions(kept)).isEqualTo(PosixFilePermissions.fromString("rw-------"));
+        String text = Files.readString(kept);
+        Files.writeString(kept, text.replaceFirst("\"token\":\"[^\"]*", "\"token\":\"forged"));
+        assertThat(viv("ls", thread)).isZero();
+        assertThat(Files.readString(kept)).doesNotContain("forged");
+    }
+
+    @Test
+    void theLogSaysWhoDidWhat() {
+        viv("exec", thread, "--", "true");
+        assertThat(viv("logs", thread, "--json")).isZero();
+        assertThat(out().lines().map(line -> Json.answer(line).string("kind"))).isNotEmpty();
+    }
+
+    @Test
+    void aDirectoryIsKeptAlike() throws Exception {
+        Path here = Files.createDirectories(scratch.resolve("here"));
+        Files.writeString(here.resolve("mine.txt"), "1");
+        Path script = Files.writeString(here.resolve("run.sh"), "#!/bin/sh\necho ran\n");
+        assertThat(script.toFile().setExecutable(true)).isTrue();
+        viv("exec", thread, "--", "mkdir sub; echo 2 > sub/theirs; ln -s /etc/passwd link");
+        assertThat(viv("sync", thread, here.toString())).isZero();
+        assertThat(here.resolve("sub/theirs")).hasContent("2");
+        assertThat(here.resolve("link")).doesNotExist();
+        out.reset();
+        assertThat(viv("exec", thread, "--", "cat mine.txt; ./run.sh")).isZero();
+        assertThat(out()).isEqualTo("1ran\n");
+
+        Files.writeString(here.resolve("mine.txt"), "here");
+        viv("exec", thread, "--", "echo there > mine.txt; rm sub/theirs");
+        out.reset();
+        assertThat(viv("sync", thread, here.toString())).isEqualTo(ExitCode.CONFLICT);
+        assertThat(out()).contains("conflict  mine.txt").contains("delete-local  sub/theirs");
+        assertThat(here.resolve("mine.txt")).hasContent("here");
+        out.reset();
+        assertThat(viv("cat", thread + ":mine.txt")).isZero();
+        assertThat(out()).isEqualTo("there\n");
+    }
+
+    @Test
+    void pauseFreezesAndResumeThaws() {
+        viv("exec", thread, "--", "true");
+        assertThat(viv("pause", thread)).isZero();
+        assertThat(viv("threads")).isZero();
+        assertThat(out().lines()
+                        .filter(line -> line.startsWith(thread))
+                        .findFirst()
+                        .orElseThrow())
+                .contains("paused");
+        assertThat(viv("resume", thread)).isZero();
+        assertThat(viv("exec", thread, "--", "true")).isZero();
     }
 
     @Test
@@ -152,7 +294,7 @@ class CommandsTest {
         input = server.adminKey() + "\nthe rest";
         var env = Map.of("VIV_SERVER", server.uri().toString());
         assertThat(main(env).run("keys", "list", "--key-stdin")).isZero();
-        assertThat(out()).isEqualTo("KEY\tCREATED\tUSER\n");
+        assertThat(out()).startsWith("KEY\tCREATED\tUSER\n");
     }
 
     @Test
@@ -191,21 +333,31 @@ class CommandsTest {
         assertThat(out()).contains("fail  key").contains("viv keys issue");
     }
 
+    private String key(String user) {
+        out.reset();
+        viv("keys", "issue", user);
+        String key = out().strip();
+        out.reset();
+        return key;
+    }
+
     private int viv(String... args) {
         return as(server.adminKey(), args);
     }
 
     private int as(String key, String... args) {
-        var env = Map.of("VIV_SERVER", server.uri().toString(), "VIV_API_KEY", key, "VIV_USER", "alice");
-        return main(env).run(args);
+        return main(Map.of("VIV_SERVER", server.uri().toString(), "VIV_API_KEY", key))
+                .run(args);
     }
 
     private Main main(Map<String, String> env) {
+        var all = new HashMap<>(env);
+        all.put("HOME", scratch.resolve("home").toString());
         return new Main(new Terminal(
                 new ByteArrayInputStream(input.getBytes(StandardCharsets.UTF_8)),
                 new PrintStream(out, true, StandardCharsets.UTF_8),
                 new PrintStream(err, true, StandardCharsets.UTF_8),
-                env));
+                all));
     }
 
     private String out() {

@@ -4,8 +4,10 @@ import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.ConnectException;
 import java.net.HttpRetryException;
 import java.net.HttpURLConnection;
@@ -47,7 +49,7 @@ public final class Http {
     public record Body(String type, InputStream bytes, long length) {
         public static Body json(Consumer<JsonGenerator> fields) {
             byte[] bytes = Json.bytes(fields);
-            return new Body("application/json", new java.io.ByteArrayInputStream(bytes), bytes.length);
+            return new Body("application/json", new ByteArrayInputStream(bytes), bytes.length);
         }
 
         public static Body none() {
@@ -76,12 +78,8 @@ public final class Http {
         try {
             HttpURLConnection call = open(method, path, headers);
             try {
-                if (body.length() != 0) {
+                if (body.length() != 0 || method.equals("POST") || method.equals("PUT")) {
                     write(call, body);
-                } else if (method.equals("POST") || method.equals("PUT")) {
-                    call.setDoOutput(true);
-                    call.setFixedLengthStreamingMode(0);
-                    call.getOutputStream().close();
                 }
                 return new Reply(base, call, call.getResponseCode());
             } catch (HttpRetryException e) {
@@ -111,21 +109,32 @@ public final class Http {
         if (!body.type().isEmpty()) {
             call.setRequestProperty("Content-Type", body.type());
         }
-        if (body.length() >= 0) {
-            call.setFixedLengthStreamingMode(body.length());
-        } else {
-            call.setChunkedStreamingMode(SMALL_BODY);
-        }
-        if (body.length() < 0 || body.length() > SMALL_BODY) {
+        boolean large = body.length() < 0 || body.length() > SMALL_BODY;
+        if (large) {
             call.setRequestProperty("Expect", "100-continue");
         }
-        try (var out = call.getOutputStream()) {
-            body.bytes().transferTo(out);
+        if (body.length() < 0) {
+            call.setChunkedStreamingMode(SMALL_BODY);
+        } else if (large) {
+            call.setFixedLengthStreamingMode(body.length());
+        }
+        try (InputStream bytes = body.bytes();
+                OutputStream out = call.getOutputStream()) {
+            copy(bytes, out);
         } catch (ProtocolException e) {
             // The server said no instead of "continue"; its answer says why.
             if (call.getResponseCode() < 0) {
                 throw e;
             }
+        }
+    }
+
+    /// Each piece goes out as it comes: somebody may be typing it.
+    private static void copy(InputStream bytes, OutputStream out) throws IOException {
+        var piece = new byte[SMALL_BODY];
+        for (int count = bytes.read(piece); count >= 0; count = bytes.read(piece)) {
+            out.write(piece, 0, count);
+            out.flush();
         }
     }
 

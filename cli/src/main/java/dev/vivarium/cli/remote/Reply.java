@@ -95,9 +95,13 @@ public final class Reply implements AutoCloseable {
         }
     }
 
-    /// Hangs up, whatever is still to come.
+    /// Lets go of what is still to come: the connection is used again if that is little, and hung up on otherwise.
     @Override
     public void close() {
-        call.disconnect();
+        try {
+            body().close();
+        } catch (IOException | SandboxException _) {
+            call.disconnect();
+        }
     }
 }

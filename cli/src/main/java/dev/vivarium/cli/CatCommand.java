@@ -1,0 +1,63 @@
+package dev.vivarium.cli;
+
+import dev.vivarium.cli.remote.Passes.IfAbsent;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/// Prints files of sandboxes as they are.
+@Command(name = "cat", description = "Print files of a thread's sandbox.")
+final class CatCommand implements Callable<Integer> {
+    private final Terminal terminal;
+
+    @Mixin
+    private ServerOptions server = new ServerOptions();
+
+    @Mixin
+    private OutputOptions output = new OutputOptions();
+
+    @Parameters(
+            index = "0..*",
+            arity = "1..*",
+            paramLabel = "THREAD:PATH",
+            description = "The files, one after the other.")
+    private List<String> files = List.of();
+
+    CatCommand(Terminal terminal) {
+        this.terminal = terminal;
+    }
+
+    @Override
+    public Integer call() {
+        for (String file : files) {
+            print(Place.Inside.of(file).requirePath());
+        }
+        terminal.out().flush();
+        return 0;
+    }
+
+    private void print(Place.Inside file) {
+        var remote = new RemoteFiles(server.box(terminal, file.thread(), IfAbsent.FAIL));
+        try (var bytes = remote.open(file.path())) {
+            if (output.isJson()) {
+                var all = new ByteArrayOutputStream();
+                bytes.transferTo(all);
+                terminal.json(out -> {
+                    out.writeStringProperty("name", file.path());
+                    out.writeNumberProperty("size_bytes", all.size());
+                    out.writeStringProperty("text", all.toString(StandardCharsets.UTF_8));
+                });
+            } else {
+                bytes.transferTo(terminal.out());
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

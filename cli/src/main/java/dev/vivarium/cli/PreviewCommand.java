@@ -1,0 +1,68 @@
+package dev.vivarium.cli;
+
+import dev.vivarium.cli.remote.Http;
+import dev.vivarium.cli.remote.Passes.IfAbsent;
+import dev.vivarium.json.Json;
+import dev.vivarium.json.JsonFields;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/// Prints an address at which a browser finds a program of a sandbox.
+@Command(
+        name = "preview",
+        description = "Print the address of a port in a thread's sandbox, for a browser.",
+        footer = {
+            "",
+            "Whoever has the address can use the port, and start processes, for fifteen minutes.",
+            "  viv exec t1 -- 'python3 -m http.server 8080 >/dev/null 2>&1 &'",
+            "  xdg-open \"$$(viv preview t1 8080)\""
+        })
+final class PreviewCommand implements Callable<Integer> {
+    private final Terminal terminal;
+
+    @Mixin
+    private ServerOptions server = new ServerOptions();
+
+    @Mixin
+    private OutputOptions output = new OutputOptions();
+
+    @Parameters(index = "0", paramLabel = "THREAD", description = "The conversation whose sandbox it is.")
+    private String thread = "";
+
+    @Parameters(index = "1", paramLabel = "PORT", description = "Where the program listens, inside.")
+    private int port;
+
+    PreviewCommand(Terminal terminal) {
+        this.terminal = terminal;
+    }
+
+    @Override
+    public Integer call() {
+        var account = server.account(terminal);
+        var pass = server.passes(account, terminal).fresh(thread, IfAbsent.FAIL);
+        // Not our own token: an address is kept in histories, so that it gets one that can do this and no more.
+        JsonFields made = server.http(account)
+                .post(
+                        "/threads/" + Http.segment(thread) + "/sandbox/token",
+                        out -> {
+                            out.writeStringProperty("current_token", pass.token());
+                            out.writeArrayPropertyStart("scopes");
+                            out.writeString("process");
+                            out.writeEndArray();
+                        },
+                        fields -> fields);
+        String url = made.object("endpoints").string("http") + "/ports/" + port + "/?viv_token="
+                + Http.segment(made.string("token"));
+        if (output.isJson()) {
+            terminal.json(out -> {
+                out.writeStringProperty("url", url);
+                Json.time(out, "expires_at", made.time("expires_at"));
+            });
+        } else {
+            terminal.out().println(url);
+        }
+        return 0;
+    }
+}

@@ -1,0 +1,85 @@
+package dev.vivarium.cli;
+
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+
+/// Bytes on their way, counted for the person who waits: from 400 ms on, a line that changes on a terminal, and a new
+/// one every ten seconds elsewhere. Confined to the worker that reads.
+final class Progress extends FilterInputStream {
+    private static final Duration PATIENCE = Duration.ofMillis(400);
+    private static final Duration REDRAW = Duration.ofMillis(200);
+    private static final Duration REPEAT = Duration.ofSeconds(10);
+    private static final double MEGABYTE = 1_000_000;
+
+    private final Terminal terminal;
+    private final OutputOptions output;
+    private final String name;
+    private final long total;
+    private final long start = System.nanoTime();
+    private long told = start;
+    private long count;
+    private boolean drawn;
+
+    /// @param total -1 if nobody knows
+    Progress(Terminal terminal, OutputOptions output, InputStream bytes, String name, long total) {
+        super(bytes);
+        this.terminal = terminal;
+        this.output = output;
+        this.name = name;
+        this.total = total;
+    }
+
+    @Override
+    public int read() throws IOException {
+        int one = super.read();
+        count(one < 0 ? -1 : 1);
+        return one;
+    }
+
+    @Override
+    public int read(byte[] target, int offset, int length) throws IOException {
+        int read = super.read(target, offset, length);
+        count(read);
+        return read;
+    }
+
+    private void count(int read) {
+        count += Math.max(0, read);
+        long now = System.nanoTime();
+        Duration pause = terminal.ttys().err() ? REDRAW : REPEAT;
+        boolean due = now - told > pause.toNanos() && now - start > PATIENCE.toNanos();
+        if (due && !output.isJson()) {
+            told = now;
+            tell(now);
+        }
+    }
+
+    private void tell(long now) {
+        double seconds = (now - start) / 1e9;
+        String line = Table.shown(name) + "  " + megabytes(count) + (total < 0 ? "" : " of " + megabytes(total)) + "  "
+                + megabytes((long) (count / seconds)) + "/s";
+        if (terminal.ttys().err()) {
+            drawn = true;
+            terminal.err().print("\r" + line + "\u001b[K");
+            terminal.err().flush();
+        } else {
+            terminal.err().println(line);
+        }
+    }
+
+    private static String megabytes(long bytes) {
+        return Math.round(bytes / MEGABYTE * 10) / 10.0 + " MB";
+    }
+
+    @Override
+    public void close() throws IOException {
+        if (drawn) {
+            drawn = false;
+            terminal.err().print("\r\u001b[K");
+            terminal.err().flush();
+        }
+        super.close();
+    }
+}

@@ -1,0 +1,26 @@
+package dev.vivarium.cli;
+
+import dev.vivarium.cli.remote.Box;
+import dev.vivarium.cli.remote.Http.Body;
+import dev.vivarium.cli.remote.Reply;
+import java.io.InputStream;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/// The files of one sandbox, as `cat` and `cp` need them. Thread-safe.
+record RemoteFiles(Box box) {
+    /// The bytes as they come; closing the stream before its end hangs up.
+    InputStream open(String path) {
+        return reply(path).body();
+    }
+
+    Reply reply(String path) {
+        return box.send("GET", Box.file(path), Map.of("Accept", "application/octet-stream"), Body::none)
+                .requireSuccess();
+    }
+
+    /// Puts the bytes in the place of the file. `body` is asked for again if the call has to be made twice.
+    void put(String path, Supplier<Body> body) {
+        box.send("PUT", Box.file(path), Map.of(), body).requireSuccess().close();
+    }
+}

@@ -1,0 +1,88 @@
+package dev.vivarium.cli;
+
+import dev.vivarium.cli.remote.Http;
+import dev.vivarium.cli.remote.Pass;
+import dev.vivarium.cli.remote.Passes.IfAbsent;
+import dev.vivarium.json.Json;
+import dev.vivarium.json.JsonFields;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.core.JsonGenerator;
+
+/// Makes a token for somebody else: for one sandbox, some minutes, and no more than one may do oneself.
+@Command(
+        name = "token",
+        description = "Print a token for a thread's sandbox, for another program.",
+        footer = {
+            "",
+            "  curl -H \"Authorization: Bearer $$(viv token t1 --scope fs:ro)\" \\",
+            "      \"$$(viv token t1 --scope fs:ro --json | jq -r .endpoint)/files/\""
+        })
+final class TokenCommand implements Callable<Integer> {
+    private final Terminal terminal;
+
+    @Mixin
+    private ServerOptions server = new ServerOptions();
+
+    @Mixin
+    private OutputOptions output = new OutputOptions();
+
+    @Option(
+            names = "--scope",
+            split = ",",
+            required = true,
+            paramLabel = "SCOPE",
+            description = "What it allows: fs:ro fs:rw shell shell:ro process snapshot.")
+    private List<String> scopes = List.of();
+
+    @Option(names = "--ttl", paramLabel = "TIME", description = "How long it lives: 1m to 15m (15m).")
+    private Duration ttl = Duration.ofMinutes(15);
+
+    @Parameters(index = "0", paramLabel = "THREAD", description = "The conversation whose sandbox it is.")
+    private String thread = "";
+
+    TokenCommand(Terminal terminal) {
+        this.terminal = terminal;
+    }
+
+    @Override
+    public Integer call() {
+        var account = server.account(terminal);
+        // A fresh one of our own first: what is made of a token cannot live longer than it does.
+        Pass pass = server.passes(account, terminal).fresh(thread, IfAbsent.FAIL);
+        JsonFields made = server.http(account)
+                .post(
+                        "/threads/" + Http.segment(thread) + "/sandbox/token",
+                        out -> {
+                            out.writeStringProperty("current_token", pass.token());
+                            out.writeArrayPropertyStart("scopes");
+                            scopes.forEach(out::writeString);
+                            out.writeEndArray();
+                            out.writeNumberProperty("ttl", ttl.toSeconds());
+                        },
+                        fields -> fields);
+        if (output.isJson()) {
+            terminal.json(out -> write(out, made));
+        } else {
+            terminal.out().println(made.string("token"));
+            terminal.note("until " + made.time("expires_at") + ", for "
+                    + made.object("endpoints").string("http"));
+        }
+        return 0;
+    }
+
+    private static void write(JsonGenerator out, JsonFields made) {
+        out.writeStringProperty("token", made.string("token"));
+        out.writeStringProperty("sandbox_id", made.string("sandbox_id"));
+        out.writeStringProperty("endpoint", made.object("endpoints").string("http"));
+        Json.time(out, "expires_at", made.time("expires_at"));
+        out.writeArrayPropertyStart("scopes");
+        made.findStrings("scopes").orElse(List.of()).forEach(out::writeString);
+        out.writeEndArray();
+    }
+}

@@ -1,0 +1,62 @@
+package dev.vivarium.cli.sync;
+
+import java.text.Normalizer;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/// Names that come from a sandbox, which anybody may have written: what would leave the directory, or fall on another
+/// file's name on some machine, is refused.
+public final class Names {
+    private static final int MAX_SEGMENT = 255;
+    /// Names that mean a device somewhere.
+    private static final Set<String> RESERVED = Set.of("con", "prn", "aux", "nul");
+
+    private Names() {}
+
+    /// Each refused path, and why.
+    public static Map<String, String> refused(Collection<String> paths) {
+        var refused = new TreeMap<String, String>();
+        var folded = new HashMap<String, List<String>>();
+        for (String path : paths) {
+            problem(path).ifPresent(why -> refused.put(path, why));
+            folded.computeIfAbsent(fold(path), _ -> new ArrayList<>()).add(path);
+        }
+        for (List<String> same : folded.values()) {
+            if (same.size() > 1) {
+                same.forEach(path -> refused.putIfAbsent(
+                        path,
+                        "differs only in case from " + (same.getFirst().equals(path) ? same.get(1) : same.getFirst())));
+            }
+        }
+        return refused;
+    }
+
+    static Optional<String> problem(String path) {
+        if (path.isEmpty() || path.startsWith("/")) {
+            return Optional.of("is not a relative path");
+        }
+        if (path.chars().anyMatch(c -> Character.isISOControl(c) || c == '\\' || c == '\uFFFD')) {
+            return Optional.of("holds a character that names should not have");
+        }
+        for (String segment : path.split("/", -1)) {
+            if (segment.isEmpty() || segment.equals(".") || segment.equals("..")) {
+                return Optional.of("leaves the directory or goes in circles");
+            }
+            if (segment.length() > MAX_SEGMENT || RESERVED.contains(segment.toLowerCase(Locale.ROOT))) {
+                return Optional.of("has a part that not every system can name");
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static String fold(String path) {
+        return Normalizer.normalize(path, Normalizer.Form.NFC).toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,96 @@
+package dev.vivarium.cli.sync;
+
+import dev.vivarium.cli.sync.Change.Kind;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+
+/// Decides what to do with every path. Pure: it looks at nothing but its arguments.
+///
+/// | here | there | both ways |
+/// |---|---|---|
+/// | changed | same | upload |
+/// | same | changed | download |
+/// | changed | changed to the same | record |
+/// | changed | changed, differently | conflict |
+/// | deleted | same | delete there |
+/// | same | deleted | delete here |
+/// | deleted | changed | download: an edit beats a delete |
+/// | changed | deleted | upload |
+/// | deleted | deleted | record |
+///
+/// What is new counts as changed. One way, what would change the other side is skipped, and deletes need a word.
+public record Plan(Direction direction, Deletes deletes, Prefer prefer) {
+    /// Which side may be changed.
+    public enum Direction {
+        PUSH,
+        PULL,
+        BOTH
+    }
+
+    /// Whether a delete is carried over.
+    public enum Deletes {
+        CARRIED,
+        LEFT
+    }
+
+    /// Who wins when both changed.
+    public enum Prefer {
+        NEITHER,
+        LOCAL,
+        REMOTE
+    }
+
+    public List<Change> changes(
+            Map<String, Version> ancestor, Map<String, Version> local, Map<String, Version> remote) {
+        var paths = new TreeSet<String>(ancestor.keySet());
+        paths.addAll(local.keySet());
+        paths.addAll(remote.keySet());
+        var changes = new ArrayList<Change>();
+        for (String path : paths) {
+            var base = Optional.ofNullable(ancestor.get(path));
+            var here = Optional.ofNullable(local.get(path));
+            var there = Optional.ofNullable(remote.get(path));
+            if (!here.equals(base) || !there.equals(base)) {
+                changes.add(new Change(allowed(kind(base, here, there)), path, here, there));
+            }
+        }
+        return changes;
+    }
+
+    private Kind kind(Optional<Version> base, Optional<Version> here, Optional<Version> there) {
+        if (here.equals(there)) {
+            return Kind.RECORD;
+        }
+        if (there.equals(base)) {
+            return here.isPresent() ? Kind.UPLOAD : Kind.DELETE_REMOTE;
+        }
+        if (here.equals(base)) {
+            return there.isPresent() ? Kind.DOWNLOAD : Kind.DELETE_LOCAL;
+        }
+        if (here.isEmpty()) {
+            return Kind.DOWNLOAD;
+        }
+        if (there.isEmpty()) {
+            return Kind.UPLOAD;
+        }
+        return switch (prefer) {
+            case NEITHER -> Kind.CONFLICT;
+            case LOCAL -> Kind.UPLOAD;
+            case REMOTE -> Kind.DOWNLOAD;
+        };
+    }
+
+    private Kind allowed(Kind kind) {
+        boolean isAllowed = switch (kind) {
+            case UPLOAD -> direction != Direction.PULL;
+            case DOWNLOAD -> direction != Direction.PUSH;
+            case DELETE_REMOTE -> direction != Direction.PULL && deletes == Deletes.CARRIED;
+            case DELETE_LOCAL -> direction != Direction.PUSH && deletes == Deletes.CARRIED;
+            case RECORD, CONFLICT, SKIP -> true;
+        };
+        return isAllowed ? kind : Kind.SKIP;
+    }
+}

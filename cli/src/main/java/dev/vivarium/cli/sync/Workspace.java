@@ -1,0 +1,163 @@
+package dev.vivarium.cli.sync;
+
+import dev.vivarium.cli.remote.Box;
+import dev.vivarium.cli.remote.Http.Body;
+import dev.vivarium.cli.remote.Reply;
+import dev.vivarium.json.FileJson;
+import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.FileEntry;
+import dev.vivarium.model.Listing;
+import dev.vivarium.model.SandboxException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/// The other side as it is in practice: the workspace of a sandbox, on the data plane. Its names and links are
+/// anybody's, so that those are judged before anything is done with them. Confined to one worker.
+public final class Workspace implements Side {
+    private static final long SETTLED_MILLIS = 3000;
+    private static final int PRECONDITION_FAILED = 412;
+    private static final int NOT_FOUND = 404;
+    private static final int EXECUTABLE = 0100;
+
+    private final Box box;
+    private final Map<String, Seen> seen = new HashMap<>();
+
+    public Workspace(Box box) {
+        this.box = box;
+    }
+
+    private record Seen(FileEntry entry, boolean settled, String hash) {
+        boolean isStill(FileEntry now) {
+            return settled && entry.equals(now);
+        }
+    }
+
+    @Override
+    public Scan scan(Ignore ignore) throws IOException {
+        Listing listing = box.get(Box.file("") + "?recursive=true", FileJson::read);
+        if (listing.truncated()) {
+            throw new IOException("the workspace has more files than can be listed");
+        }
+        var entries = new TreeMap<String, FileEntry>();
+        for (FileEntry entry : listing.entries()) {
+            if (entry.type() != FileEntry.Type.DIRECTORY && !ignore.covers(entry.name())) {
+                entries.put(entry.name(), entry);
+            }
+        }
+        Map<String, String> skipped = Names.refused(entries.keySet());
+        var files = new TreeMap<String, Version>();
+        for (FileEntry entry : entries.values()) {
+            if (entry.type() != FileEntry.Type.FILE) {
+                skipped.putIfAbsent(entry.name(), "is not a regular file");
+            } else if (!skipped.containsKey(entry.name())) {
+                look(entry, files, skipped);
+            }
+        }
+        seen.keySet().retainAll(files.keySet());
+        return new Scan(files, skipped);
+    }
+
+    private void look(FileEntry entry, Map<String, Version> files, Map<String, String> skipped) {
+        Seen known = seen.get(entry.name());
+        Optional<String> hash = known != null && known.isStill(entry) ? Optional.of(known.hash()) : hash(entry.name());
+        if (hash.isEmpty()) {
+            skipped.put(entry.name(), "went away or cannot be read");
+            return;
+        }
+        boolean settled = System.currentTimeMillis() - entry.modified().toEpochMilli() > SETTLED_MILLIS;
+        seen.put(entry.name(), new Seen(entry, settled, hash.get()));
+        files.put(entry.name(), new Version(hash.get(), (entry.mode() & EXECUTABLE) != 0));
+    }
+
+    /// Asked for without the bytes.
+    private Optional<String> hash(String path) {
+        try (Reply reply = box.send("HEAD", Box.file(path), Map.of(), Body::none)) {
+            return reply.status() == 200 ? reply.header("ETag").map(Workspace::bare) : Optional.empty();
+        }
+    }
+
+    @Override
+    public Content open(String path) throws IOException {
+        var reply = box.send("GET", Box.file(path), Map.of("Accept", "application/octet-stream"), Body::none);
+        if (reply.status() == NOT_FOUND) {
+            reply.close();
+            throw new Changed(path);
+        }
+        Seen known = seen.get(path);
+        boolean executable = known != null && (known.entry().mode() & EXECUTABLE) != 0;
+        return new Content(reply.requireSuccess().body(), executable);
+    }
+
+    @Override
+    public Version write(String path, Path file, Version version, Optional<Version> expected) throws IOException {
+        var condition = Box.onlyIf(expected.map(Version::hash).map(Workspace::tag));
+        long size = Files.size(file);
+        try (Reply reply = box.send("PUT", Box.file(path), condition, () -> body(file, size))) {
+            requireDone(reply, path);
+        }
+        boolean was = expected.map(Version::executable).orElse(false);
+        if (version.executable() != was || version.executable()) {
+            setExecutable(path, version.executable());
+        }
+        seen.remove(path);
+        return version;
+    }
+
+    @Override
+    public void delete(String path, Version expected) throws IOException {
+        var condition = Map.of("If-Match", tag(expected.hash()));
+        try (Reply reply = box.send("DELETE", Box.file(path), condition, Body::none)) {
+            if (reply.status() != NOT_FOUND) {
+                requireDone(reply, path);
+            }
+        }
+    }
+
+    /// The data plane writes bytes; whether they are a program is said by a command, as a person would.
+    private void setExecutable(String path, boolean executable) {
+        int code = (int) box.post(
+                        "/exec",
+                        out -> {
+                            out.writeArrayPropertyStart("command");
+                            List.of("chmod", executable ? "u+x" : "a-x", "--", path)
+                                    .forEach(out::writeString);
+                            out.writeEndArray();
+                        },
+                        (JsonFields fields) -> fields.integer("exit_code"))
+                .longValue();
+        if (code != 0) {
+            throw new SandboxException(new Failure.FileNotPermitted(path));
+        }
+    }
+
+    private static void requireDone(Reply reply, String path) throws Changed {
+        if (reply.status() == PRECONDITION_FAILED) {
+            throw new Changed(path);
+        }
+        reply.requireSuccess();
+    }
+
+    private static Body body(Path file, long size) {
+        try {
+            return new Body("application/octet-stream", Files.newInputStream(file), size);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static String tag(String hash) {
+        return '"' + hash + '"';
+    }
+
+    private static String bare(String tag) {
+        return tag.replace("\"", "");
+    }
+}
