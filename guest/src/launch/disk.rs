@@ -163,8 +163,8 @@ fn make(template: &CStr, image: &CStr) -> Step<Fd> {
         return file::open(image, libc::O_RDWR).map_err(step);
     }
     let temporary = path(&format!("{}.new", String::from_utf8_lossy(image.to_bytes())));
-    let target = copy(template, &temporary).map_err(step)?;
-    rename(&temporary, image).map_err(step)?;
+    let target = file::create(&temporary, libc::O_TRUNC).map_err(step)?;
+    copy(template, &target).and_then(|()| rename(&temporary, image)).map_err(step)?;
     Ok(target)
 }
 
@@ -174,11 +174,22 @@ pub fn keep_spare(template: &CStr) -> Result<()> {
     if file::open(&spare, libc::O_PATH).is_ok() {
         return Ok(());
     }
-    let temporary = path(&format!("{}.new", String::from_utf8_lossy(spare.to_bytes())));
-    let copy = copy(template, &temporary)?;
-    // SAFETY: no pointers.
-    unsafe { syscall!(libc::SYS_fsync, copy.raw()) }?;
-    rename(&temporary, &spare)
+    // It has no name until it is whole. The launcher of a server that was killed may be about the same, and two that
+    // write to one file would spoil what a sandbox has taken already.
+    let directory = file::open(&parent(template), libc::O_PATH | libc::O_DIRECTORY)?;
+    let unnamed = file::open_at(&directory, c".", libc::O_TMPFILE | libc::O_RDWR, 0o600)?;
+    copy(template, &unnamed)?;
+    let (nothing, here) = (c"".as_ptr(), libc::AT_FDCWD as isize);
+    // SAFETY: the names are C strings.
+    unsafe {
+        syscall!(libc::SYS_fsync, unnamed.raw())?;
+        syscall!(libc::SYS_linkat, unnamed.raw(), nothing, here, spare.as_ptr(), libc::AT_EMPTY_PATH).map(drop)
+    }
+}
+
+fn parent(of: &CStr) -> CString {
+    let text = String::from_utf8_lossy(of.to_bytes());
+    path(text.rsplit_once('/').map_or(".", |(parent, _)| parent))
 }
 
 fn spare_of(template: &CStr) -> CString {
@@ -192,15 +203,11 @@ fn rename(from: &CStr, to: &CStr) -> Result<()> {
 }
 
 /// Copies a template with its holes.
-fn copy(template: &CStr, to: &CStr) -> Result<Fd> {
+fn copy(template: &CStr, target: &Fd) -> Result<()> {
     let source = file::open(template, libc::O_RDONLY)?;
-    let target = file::create(to, libc::O_TRUNC)?;
     // SAFETY: no pointers.
     let cloned = unsafe { syscall!(libc::SYS_ioctl, target.raw(), FICLONE, source.raw()) };
-    if cloned.is_err() {
-        copy_data(&source, &target)?;
-    }
-    Ok(target)
+    if cloned.is_err() { copy_data(&source, target) } else { Ok(()) }
 }
 
 fn copy_data(source: &Fd, target: &Fd) -> Result<()> {
@@ -244,4 +251,41 @@ fn pause_ms(milliseconds: u32) {
 
 fn path(text: &str) -> CString {
     CString::new(text).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(directory: &std::path::Path) -> usize {
+        std::fs::read_dir(directory).unwrap().count()
+    }
+
+    #[test]
+    fn a_spare_is_whole_whoever_else_makes_one() {
+        let directory = std::env::temp_dir().join(format!("viv-spare-{}", std::process::id()));
+        std::fs::create_dir(&directory).unwrap();
+        let template = directory.join("template");
+        let content = vec![7; 1 << 20];
+        std::fs::write(&template, &content).unwrap();
+        let name = path(template.to_str().unwrap());
+        std::thread::scope(|scope| {
+            for worker in 0..4 {
+                let (directory, name, content) = (&directory, &name, &content);
+                scope.spawn(move || {
+                    let mine = directory.join(format!("{worker}"));
+                    for _ in 0..25 {
+                        let _ = keep_spare(name);
+                        if rename(&spare_of(name), &path(mine.to_str().unwrap())).is_ok() {
+                            assert!(std::fs::read(&mine).unwrap() == *content, "a spare is not whole");
+                            std::fs::remove_file(&mine).unwrap();
+                        }
+                    }
+                });
+            }
+        });
+        let _ = std::fs::remove_file(directory.join("template.spare"));
+        assert_eq!(files(&directory), 1, "something is left");
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
 }

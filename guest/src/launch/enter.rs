@@ -13,7 +13,7 @@ use core::ffi::CStr;
 
 use super::options::{Entry, Options};
 use super::{Step, failed, room, userns};
-use crate::sys::{Fd, file, process, socket, syscall};
+use crate::sys::{Errno, Fd, Result, file, process, socket, syscall};
 
 /// The guest's: to become the sandbox user, to signal its processes, and to drop these four for them.
 const CAPABILITIES: [usize; 4] = [5, 6, 7, 8]; // KILL, SETGID, SETUID, SETPCAP
@@ -103,9 +103,7 @@ fn become_root_of_the_range() -> Step<()> {
 
 fn leave_the_host(hostname: &CStr) -> Step<()> {
     let _ = process::new_session();
-    // The host's keys are not the sandbox's. A kernel without keys has none to share.
-    // SAFETY: a null name asks for a keyring without one.
-    let _ = unsafe { syscall!(libc::SYS_keyctl, JOIN_SESSION_KEYRING, 0) };
+    forget_keys().map_err(|e| failed("make a keyring", e))?;
     // SAFETY: no pointers.
     unsafe { syscall!(libc::SYS_unshare, NAMESPACES) }.map_err(|e| failed("make the namespaces", e))?;
     socket::loopback_up().map_err(|e| failed("bring up the loopback interface", e))?;
@@ -114,6 +112,15 @@ fn leave_the_host(hostname: &CStr) -> Step<()> {
     unsafe { syscall!(libc::SYS_sethostname, name.as_ptr(), name.len()) }
         .map(drop)
         .map_err(|e| failed("name the host", e))
+}
+
+/// The host's keys are not the sandbox's. A kernel without keys has none to share.
+fn forget_keys() -> Result<()> {
+    // SAFETY: a null name asks for a keyring without one.
+    match unsafe { syscall!(libc::SYS_keyctl, JOIN_SESSION_KEYRING, 0) } {
+        Ok(_) | Err(Errno(libc::ENOSYS)) => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Being root of the range, the guest has after `execve` what the bounding set leaves.

@@ -78,9 +78,9 @@ fn devices(host: &Fd) -> Step<()> {
 
 /// Covers a file with nothing to read, a directory with an empty one: the first of them, for all that follow.
 fn mask<'a>(path: &'a CStr, host: &Fd, nothing: &mut Option<&'a CStr>) -> Step<()> {
-    let Some(stat) = stat(path) else { return Ok(()) };
+    let Some(stat) = stat(path)? else { return Ok(()) };
     if !stat.is(libc::S_IFDIR) {
-        return mount::bind_from(host, c"dev/null", path, NOSUID | NOEXEC);
+        return mount::bind_from(host, c"dev/null", path, READ_ONLY | NOSUID | NOEXEC);
     }
     if let Some(empty) = *nothing {
         return mount::bind(empty, path, 0, None);
@@ -98,11 +98,16 @@ fn leave(host: &Fd) -> Step<()> {
 }
 
 fn unless_missing(path: &CStr, step: impl FnOnce() -> Step<()>) -> Step<()> {
-    if stat(path).is_some() { step() } else { Ok(()) }
+    if stat(path)?.is_some() { step() } else { Ok(()) }
 }
 
-fn stat(path: &CStr) -> Option<file::Stat> {
-    file::open(path, libc::O_PATH | libc::O_NOFOLLOW).and_then(|fd| file::stat_of(&fd)).ok()
+/// Nothing only if nothing is there: what cannot be looked at must not stay uncovered.
+fn stat(path: &CStr) -> Step<Option<file::Stat>> {
+    match file::open(path, libc::O_PATH | libc::O_NOFOLLOW).and_then(|fd| file::stat_of(&fd)) {
+        Ok(stat) => Ok(Some(stat)),
+        Err(Errno(libc::ENOENT)) => Ok(None),
+        Err(error) => Err(about("look at", path, error)),
+    }
 }
 
 /// An image need not have all the places that a sandbox needs.
@@ -136,7 +141,7 @@ fn parent(path: &CStr) -> CString {
 
 /// Makes a directory and those above it.
 fn make_directory(path: &CStr) -> Step<()> {
-    if path.is_empty() || stat(path).is_some() {
+    if path.is_empty() || stat(path)?.is_some() {
         return Ok(());
     }
     make_directory(&parent(path))?;

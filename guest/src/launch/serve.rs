@@ -4,9 +4,10 @@
 //! A request on standard input is a length (four bytes, little-endian) and as many bytes: strings that each end with
 //! a zero byte. They are the request's number, the file for last words, the secret, and then the launcher's usual
 //! arguments. The answer on standard output is one line: the number, and what went wrong if anything did. Answers
-//! come in any order: each request has a process of its own.
+//! come in any order: each request has a process of its own. One that dies before it has answered is answered for.
 
 use alloc::ffi::CString;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -15,6 +16,13 @@ use core::ffi::CStr;
 use super::options::Options;
 use super::{Step, disk, failed, start};
 use crate::sys::{Fd, event, file, process};
+
+/// A request that is being obeyed. Its process is ours to reap, so the number stays its own until then.
+struct Child {
+    pid: i32,
+    life: Fd,
+    number: Vec<u8>,
+}
 
 /// Far more than any request has.
 const LONGEST: usize = 1 << 20;
@@ -26,21 +34,49 @@ const LONGEST_ANSWER: usize = 4096;
 /// Serves requests until standard input ends.
 pub fn serve() -> ! {
     let (requests, answers) = (Fd::owned(0), Fd::owned(1));
-    let mut template = None;
-    process::ignore_children();
+    let (mut template, mut children) = (None, Vec::new());
     loop {
-        if template.is_some() && !event::readable_within(&requests, REST_MS) {
-            // For the next sandbox; if it cannot be made, that one makes its own.
-            let _ = template.take().map(|template: CString| disk::keep_spare(&template));
-        }
-        let Some(request) = read(&requests) else { process::exit(0) };
-        template = template_of(&request).or(template);
-        match process::fork_into(0, None) {
-            Ok(0) => obey(&request, &answers),
-            Ok(_) => {}
-            Err(error) => answer(&answers, number_of(&request), &failed("fork", error)),
+        match wait(&requests, &children, template.is_some()) {
+            None => {
+                // For the next sandbox; if it cannot be made, that one makes its own.
+                let _ = template.take().map(|template: CString| disk::keep_spare(&template));
+            }
+            Some(false) => children.retain(|child| !settle(child, &answers)),
+            Some(true) => {
+                let Some(request) = read(&requests) else { process::exit(0) };
+                template = template_of(&request).or(template);
+                children.extend(delegate(&request, &answers));
+            }
         }
     }
+}
+
+/// Waits for a request, or for the end of a child; gives nothing after a rest, if that is to be noticed.
+fn wait(requests: &Fd, children: &[Child], rest: bool) -> Option<bool> {
+    let awaited: Vec<&Fd> = core::iter::once(requests).chain(children.iter().map(|child| &child.life)).collect();
+    event::first_readable(&awaited, rest.then_some(REST_MS))
+}
+
+fn delegate(request: &[u8], answers: &Fd) -> Option<Child> {
+    let number = number_of(request);
+    match process::fork_into(0, None) {
+        Ok(0) => obey(request, answers),
+        Ok(pid) => process::life_of(pid).ok().map(|life| Child { pid, life, number: number.to_vec() }),
+        Err(error) => {
+            answer(answers, number, &failed("fork", error));
+            None
+        }
+    }
+}
+
+/// Reports whether a child has ended; if it was killed, nobody else says so.
+fn settle(child: &Child, answers: &Fd) -> bool {
+    let Some(status) = process::status_of(child.pid) else { return false };
+    if libc::WIFSIGNALED(status) {
+        let failure = format!("the launch was killed (signal {}), out of memory?", libc::WTERMSIG(status));
+        answer(answers, &child.number, &failure);
+    }
+    true
 }
 
 /// What the disk of a request is made from.
@@ -92,7 +128,7 @@ fn number_of(request: &[u8]) -> &[u8] {
 
 fn answer(answers: &Fd, number: &[u8], failure: &str) {
     let mut line = [number, b" ", failure.as_bytes()].concat();
-    line.iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b' ');
+    line.iter_mut().filter(|byte| byte.is_ascii_control()).for_each(|byte| *byte = b' ');
     line.truncate(LONGEST_ANSWER - 1);
     line.push(b'\n');
     let _ = answers.write(&line);

@@ -1,5 +1,7 @@
 //! Waiting: epoll, signals as a descriptor, inotify, clocks.
 
+use alloc::vec::Vec;
+
 use super::{Fd, Result, syscall};
 
 /// A set of descriptors to wait on.
@@ -124,10 +126,15 @@ pub fn now_unix_ms() -> i64 {
     seconds * 1000 + nanos / 1_000_000
 }
 
-/// Waits until there is something to read, or the other end is gone, for so many milliseconds at most.
-pub fn readable_within(fd: &Fd, milliseconds: u32) -> bool {
-    let mut wanted = libc::pollfd { fd: fd.raw(), events: libc::POLLIN, revents: 0 };
-    let time = [0i64, i64::from(milliseconds) * 1_000_000];
-    // SAFETY: the kernel reads and writes one pollfd; a timespec is two 64-bit words.
-    unsafe { syscall!(libc::SYS_ppoll, &raw mut wanted, 1, time.as_ptr(), 0, 0) }.is_ok_and(|ready| ready > 0)
+/// Waits until one of them has something to read, or its other end is gone, and reports whether the first is among
+/// these; gives nothing if so many milliseconds pass before.
+pub fn first_readable(fds: &[&Fd], milliseconds: Option<u32>) -> Option<bool> {
+    let awaited = |fd: &&Fd| libc::pollfd { fd: fd.raw(), events: libc::POLLIN, revents: 0 };
+    let mut awaited: Vec<libc::pollfd> = fds.iter().map(awaited).collect();
+    let time = milliseconds.map(|milliseconds| [0i64, i64::from(milliseconds) * 1_000_000]);
+    let time = time.as_ref().map_or(core::ptr::null(), |time| time.as_ptr());
+    // SAFETY: the kernel reads and writes as many as it is told; a timespec is two 64-bit words, or none.
+    let ready = unsafe { syscall!(libc::SYS_ppoll, awaited.as_mut_ptr(), awaited.len(), time, 0, 0) };
+    // If it cannot wait here, whoever reads the first will.
+    (ready != Ok(0)).then(|| ready.is_err() || awaited.first().is_some_and(|first| first.revents != 0))
 }

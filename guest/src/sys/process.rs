@@ -57,6 +57,20 @@ pub fn has_ended(pid: i32) -> bool {
     unsafe { syscall!(libc::SYS_wait4, pid as isize, 0, libc::WNOHANG, 0) }.unwrap_or(1) > 0
 }
 
+/// The status of a child that has ended; it is then reaped.
+pub fn status_of(pid: i32) -> Option<i32> {
+    let mut status = 0i32;
+    // SAFETY: the kernel writes one int.
+    let ended = unsafe { syscall!(libc::SYS_wait4, pid as isize, &raw mut status, libc::WNOHANG, 0) };
+    ended.is_ok_and(|ended| ended > 0).then_some(status)
+}
+
+/// A descriptor that can be read once the child has ended.
+pub fn life_of(pid: i32) -> Result<Fd> {
+    // SAFETY: no pointers.
+    unsafe { syscall!(libc::SYS_pidfd_open, pid as isize, 0) }.map(Fd::owned)
+}
+
 pub fn own_pid() -> i32 {
     // SAFETY: no pointers; never fails.
     unsafe { syscall!(libc::SYS_getpid) }.unwrap_or(0) as i32
@@ -132,13 +146,6 @@ pub fn default_signals() {
         // SAFETY: all zeroes is `struct sigaction` with SIG_DFL; SIGKILL and SIGSTOP are refused, which is fine.
         let _ = unsafe { syscall!(libc::SYS_rt_sigaction, signal, action.as_ptr(), 0, 8) };
     }
-}
-
-/// Children that end leave nothing to be reaped.
-pub fn ignore_children() {
-    let ignore = [1usize, 0, 0, 0];
-    // SAFETY: this is `struct sigaction` with SIG_IGN.
-    let _ = unsafe { syscall!(libc::SYS_rt_sigaction, libc::SIGCHLD, ignore.as_ptr(), 0, 8) };
 }
 
 /// Lets every signal through again; for a new child.

@@ -43,6 +43,15 @@ abstract class OciContract extends IsolationContract {
         assertThat(HostTraces.of(id, home)).isEmpty();
     }
 
+    /// A runtime gives what it has as standard streams to the machine's user, devices of the host included.
+    @Test
+    void theDevicesOfTheHostStayTheHosts() {
+        try (var box = start()) {
+            assertThat(box.output("stat -c %u:%g /dev/null /dev/zero /dev/tty | sort -u"))
+                    .isEqualTo("65534:65534");
+        }
+    }
+
     @Test
     void aHalfMadeMachineIsClearedAway() throws IOException {
         var id = newId();

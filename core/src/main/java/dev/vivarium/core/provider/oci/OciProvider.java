@@ -216,8 +216,8 @@ public final class OciProvider implements Provider {
             machine.close();
         }
         try {
-            // A launch that a dead server began goes on by itself, and would make anew what is removed here.
-            require("wait for the launcher", () -> !isLaunching(directory));
+            // A launch that is under way would make anew what is removed here.
+            require("end the launch", () -> !isLaunching(directory) || cut(directory.id()));
             kill(directory);
             require("wait for the processes", cgroups.of(id)::isEmpty);
             require("remove the cgroup", cgroups.of(id)::remove);
@@ -237,6 +237,13 @@ public final class OciProvider implements Provider {
             HostProcess.kill(directory.pid().orElseThrow());
         }
         cgroups.of(directory.id()).kill();
+    }
+
+    /// Kills a launch, which may be frozen together with the machine that it has started. Never reports an end: the
+    /// lock does.
+    private boolean cut(SandboxId id) {
+        cgroups.of(id).kill();
+        return false;
     }
 
     private static void require(String step, BooleanSupplier holds) {

@@ -49,6 +49,9 @@ final class ResidentLauncher implements AutoCloseable {
     private static byte[] request(List<String> words) {
         var body = new ByteArrayOutputStream();
         for (var word : words) {
+            if (word.indexOf('\0') >= 0) {
+                throw new IllegalArgumentException("a zero byte would end the word: " + word);
+            }
             body.writeBytes(word.getBytes(StandardCharsets.UTF_8));
             body.write(0);
         }
@@ -95,9 +98,10 @@ final class ResidentLauncher implements AutoCloseable {
                 readAll(answers);
             } catch (IOException e) {
                 // It ended; what it did not answer is settled below.
+            } finally {
+                process.destroy();
+                pending.values().forEach(answer -> answer.complete("the launcher ended"));
             }
-            process.destroy();
-            pending.values().forEach(answer -> answer.complete("the launcher ended"));
         }
 
         private void readAll(BufferedReader answers) throws IOException {
