@@ -128,6 +128,17 @@ class DataFilesApiTest {
     }
 
     @Test
+    void aListOfTagsMayComeInSeveralLines() {
+        put("f", "abc");
+        var answer = Api.send(file("f")
+                .header("If-None-Match", quoted("0"))
+                .header("If-None-Match", quoted(HASH_OF_ABC))
+                .PUT(BodyPublishers.ofString("new")));
+
+        assertThat(answer.status()).isEqualTo(412);
+    }
+
+    @Test
     void aRefusedWriterLearnsWhatIsThere() {
         put("f", "abc");
         var answer =

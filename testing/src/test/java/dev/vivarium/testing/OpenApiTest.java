@@ -104,6 +104,29 @@ class OpenApiTest {
     }
 
     @Test
+    void realAnswersOfTheDataPlaneAreAsDescribed() {
+        String at = "/sandboxes/" + api.session();
+        String exec = "post /sandboxes/{sandbox_id}/exec";
+        String process = "/sandboxes/{sandbox_id}/processes/{process_id}";
+        String file = "get /sandboxes/{sandbox_id}/files/{path}";
+        check(exec, api.post(at + "/exec", "{\"command\":[\"echo\",\"a\"]}"), 200);
+        check(exec, api.post(at + "/exec", "{\"command\":[]}"), 400);
+        var started = check(exec, api.post(at + "/exec", "{\"command\":\"exit 3\",\"detach\":true}"), 201);
+        String one = at + "/processes/" + started.json().string("process_id");
+        assertThat(api.get(one + "/output").text().lines())
+                .allSatisfy(line -> assertThat(schemas.violations("ExecEvent", line)).isEmpty());
+        check("get " + process, api.get(one), 200);
+        check("get /sandboxes/{sandbox_id}/processes", api.get(at + "/processes"), 200);
+        check("post " + process + "/signal", api.post(one + "/signal", "{\"name\":\"TERM\"}"), 409);
+        check("delete " + process, api.method("DELETE", at + "/processes/none"), 404);
+        check(file, api.get(at + "/files/"), 200);
+        check(file, api.get(at + "/files/none"), 404);
+        check(file, api.get(at + "/files/..%2fout"), 400);
+        check("post /sandboxes/{sandbox_id}/pause", api.post(at + "/pause", "{}"), 200);
+        check("post /sandboxes/{sandbox_id}/resume", api.post(at + "/resume", "{}"), 200);
+    }
+
+    @Test
     void realEventsAreAsDescribed() throws Exception {
         try (var stream = api.stream(Api.command(api.session(), "echo a; echo b >&2"), "application/x-ndjson")) {
             String text = new String(stream.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);

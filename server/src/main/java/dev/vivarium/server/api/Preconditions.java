@@ -23,8 +23,8 @@ final class Preconditions {
 
     /// What a request that changes a file asks of it.
     static Condition ofChange(Exchange exchange) {
-        var match = exchange.header(IF_MATCH);
-        var noneMatch = exchange.header(IF_NONE_MATCH);
+        var match = exchange.headerList(IF_MATCH);
+        var noneMatch = exchange.headerList(IF_NONE_MATCH);
         if (match.isPresent() && noneMatch.isPresent()) {
             throw new SandboxException(
                     new Failure.InvalidRequest(IF_MATCH, "and " + IF_NONE_MATCH + " must not both be given"));
@@ -44,7 +44,7 @@ final class Preconditions {
 
     /// Reports whether the caller has this content already.
     static boolean isKnown(Exchange exchange, String sha256) {
-        Optional<String> known = exchange.header(IF_NONE_MATCH);
+        Optional<String> known = exchange.headerList(IF_NONE_MATCH);
         return known.isPresent()
                 && (isAny(known.get())
                         || tags(IF_NONE_MATCH, known.get(), false).contains(sha256));
@@ -52,7 +52,7 @@ final class Preconditions {
 
     /// Throws unless the caller's `If-Match`, if there is one, names this content.
     static void requireMatch(Exchange exchange, String path, String sha256) {
-        Optional<String> wanted = exchange.header(IF_MATCH);
+        Optional<String> wanted = exchange.headerList(IF_MATCH);
         if (wanted.isPresent()
                 && !isAny(wanted.get())
                 && !tags(IF_MATCH, wanted.get(), true).contains(sha256)) {

@@ -107,6 +107,12 @@ public final class Exchange {
         }
     }
 
+    /// A header that is a list, which may have come in several lines.
+    public Optional<String> headerList(String name) {
+        var lines = request.getHeaders().getValuesList(name);
+        return lines.isEmpty() ? Optional.empty() : Optional.of(String.join(", ", lines));
+    }
+
     public Optional<String> header(String name) {
         return Optional.ofNullable(request.getHeaders().get(name));
     }
