@@ -24,6 +24,7 @@ public final class Main {
         all.put("throughput", new ExecThroughput());
         all.put("density", new Density());
         all.put("pause", new PauseLatency());
+        all.put("fork", new ForkLatency());
         all.put("stdout", new Bandwidth());
         all.put("heap", new SmallHeap());
         all.put("preview", new PreviewHeap());

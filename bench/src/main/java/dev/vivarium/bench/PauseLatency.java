@@ -44,7 +44,7 @@ final class PauseLatency implements Measurement {
         try (Provider provider = OciProvider.open(config);
                 var db = Db.sqlite(home.resolve("bench.db"));
                 var sandboxes =
-                        Sandboxes.open(provider, db, sandboxes(bench), Observer.none(), InstantSource.system())) {
+                        Sandboxes.open(provider, db, sandboxes(bench, 1), Observer.none(), InstantSource.system())) {
             var request = NewSandbox.of(new UserId("bench"), new ThreadId("pause"));
             Sandbox sandbox = sandboxes.open(request).sandbox();
             try (var sleeper = sandbox.exec(Command.shell("sleep 3600"))) {
@@ -61,11 +61,12 @@ final class PauseLatency implements Measurement {
         addRows(report);
     }
 
-    private static SandboxesConfig sandboxes(Bench bench) {
+    /// An engine without a pool.
+    static SandboxesConfig sandboxes(Bench bench, int most) {
         var standard = SandboxesConfig.standard();
         return new SandboxesConfig(
                 0,
-                1,
+                most,
                 standard.idleTimeout(),
                 standard.maxLifetime(),
                 standard.limits(),

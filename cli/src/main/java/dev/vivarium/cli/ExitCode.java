@@ -27,17 +27,20 @@ final class ExitCode {
                     Failure.NoSuchSandbox _,
                     Failure.SandboxEnded _,
                     Failure.NoSuchFile _,
-                    Failure.NoSuchProcess _ -> NOT_FOUND;
+                    Failure.NoSuchProcess _,
+                    Failure.NoSuchSnapshot _ -> NOT_FOUND;
             case Failure.NotAuthenticated _ -> NOT_SIGNED_IN;
             case Failure.NotAllowed _, Failure.PolicyRefused _, Failure.FileNotPermitted _ -> DENIED;
             case Failure.SandboxNotRunning _,
                     Failure.FileExists _,
                     Failure.PreconditionFailed _,
                     Failure.ProcessEnded _,
-                    Failure.FileChanging _ -> CONFLICT;
+                    Failure.FileChanging _,
+                    Failure.ThreadHasSandbox _ -> CONFLICT;
             case Failure.ServerUnreachable _ -> UNREACHABLE;
             case Failure.AtCapacity _,
                     Failure.TooManyCommands _,
+                    Failure.TooManySnapshots _,
                     Failure.ProcessLimitReached _,
                     Failure.ShuttingDown _,
                     Failure.FileTooLarge _,

@@ -32,13 +32,18 @@ public final class ProblemJson {
                     Failure.PathEscapes _ -> 400;
             case Failure.NotAuthenticated _ -> 401;
             case Failure.NotAllowed _, Failure.FileNotPermitted _ -> 403;
-            case Failure.NoSandboxForThread _, Failure.NoSuchSandbox _, Failure.NoSuchFile _, Failure.NoSuchProcess _ ->
-                404;
+            case Failure.NoSandboxForThread _,
+                    Failure.NoSuchSandbox _,
+                    Failure.NoSuchFile _,
+                    Failure.NoSuchProcess _,
+                    Failure.NoSuchSnapshot _ -> 404;
             case Failure.SandboxNotRunning _,
                     Failure.ProcessLimitReached _,
                     Failure.FileExists _,
                     Failure.FileChanging _,
-                    Failure.ProcessEnded _ -> 409;
+                    Failure.ProcessEnded _,
+                    Failure.ThreadHasSandbox _,
+                    Failure.TooManySnapshots _ -> 409;
             case Failure.SandboxEnded _ -> 410;
             case Failure.PreconditionFailed _ -> 412;
             case Failure.FileTooLarge _, Failure.BodyTooLarge _ -> 413;
@@ -94,6 +99,7 @@ public final class ProblemJson {
                 new Failure.AnswerTimedOut(
                         fields.string("target"), Duration.ofSeconds(fields.integer("patience_seconds")));
             case "no-sandbox-for-thread" -> new Failure.NoSandboxForThread(new ThreadId(fields.string("thread_id")));
+            case "thread-has-sandbox" -> new Failure.ThreadHasSandbox(new ThreadId(fields.string("thread_id")));
             default -> readOfSandbox(slug, fields);
         };
     }
@@ -115,6 +121,9 @@ public final class ProblemJson {
             case "no-such-process" -> new Failure.NoSuchProcess(fields.string("process_id"));
             case "process-ended" -> new Failure.ProcessEnded(fields.string("process_id"));
             case "disk-full" -> new Failure.DiskFull(sandbox(fields));
+            case "no-such-snapshot" -> new Failure.NoSuchSnapshot(fields.string("snapshot_id"));
+            case "too-many-snapshots" ->
+                new Failure.TooManySnapshots(new ThreadId(fields.string("thread_id")), (int) fields.integer("limit"));
             default -> readOfFile(slug, fields);
         };
     }
@@ -195,6 +204,13 @@ public final class ProblemJson {
             case Failure.WrongFileType f -> text(out, "filename", f.path(), "why", f.why());
             case Failure.PathEscapes f -> file(out, f.path());
             case Failure.FileExists f -> file(out, f.path());
+            case Failure.ThreadHasSandbox f ->
+                out.writeStringProperty("thread_id", f.thread().value());
+            case Failure.NoSuchSnapshot f -> out.writeStringProperty("snapshot_id", f.id());
+            case Failure.TooManySnapshots f -> {
+                out.writeStringProperty("thread_id", f.thread().value());
+                out.writeNumberProperty("limit", f.limit());
+            }
             case Failure.FileChanging f -> file(out, f.path());
             case Failure.PreconditionFailed f -> {
                 out.writeStringProperty("filename", f.path());

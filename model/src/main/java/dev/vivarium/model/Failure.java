@@ -91,6 +91,29 @@ public sealed interface Failure {
         }
     }
 
+    /// The thread has a sandbox, where one without was wanted.
+    record ThreadHasSandbox(ThreadId thread) implements Failure {
+        @Override
+        public String sentence() {
+            return "thread " + thread + " has a sandbox; choose another thread, or end that one first";
+        }
+    }
+
+    /// The thread has no such snapshot, or it is somebody else's.
+    record NoSuchSnapshot(String id) implements Failure {
+        @Override
+        public String sentence() {
+            return "the thread has no such snapshot";
+        }
+    }
+
+    record TooManySnapshots(ThreadId thread, int limit) implements Failure {
+        @Override
+        public String sentence() {
+            return "thread " + thread + " has " + limit + " snapshots, which is the most; delete some";
+        }
+    }
+
     record PolicyRefused(String command, String why, Optional<String> forbiddenPattern) implements Failure {
         @Override
         public String sentence() {

@@ -4,6 +4,7 @@ import static dev.vivarium.server.http.Route.Access.ADMIN;
 import static dev.vivarium.server.http.Route.Access.KEY;
 import static dev.vivarium.server.http.Route.Access.OPEN;
 import static dev.vivarium.server.http.Route.Access.OWN;
+import static dev.vivarium.server.http.Route.Access.TOKEN;
 
 import dev.vivarium.core.access.Keys;
 import dev.vivarium.core.provider.Provider;
@@ -21,6 +22,7 @@ import dev.vivarium.server.api.KeysHandler;
 import dev.vivarium.server.api.ListFilesHandler;
 import dev.vivarium.server.api.MetricsHandler;
 import dev.vivarium.server.api.OpenApiHandler;
+import dev.vivarium.server.api.SnapshotsHandler;
 import dev.vivarium.server.api.UploadFileHandler;
 import dev.vivarium.server.api.WelcomeHandler;
 import dev.vivarium.server.http.Gate;
@@ -76,7 +78,8 @@ final class Routes {
         var spool = config.home().resolve("tmp");
         var keys = new KeysHandler(parts.keys());
         var preview = parts.preview();
-        return List.of(
+        var routes = new ArrayList<>(snapshots(parts));
+        routes.addAll(List.of(
                 Route.get("/", OPEN, new WelcomeHandler()::handle),
                 Route.get("/health", OPEN, health(parts, gate, clock)::handle),
                 Route.get("/openapi.json", OPEN, new OpenApiHandler()::handle),
@@ -96,7 +99,18 @@ final class Routes {
                 Route.any("/sandboxes/{sandbox_id}/ports/{port}/{rest…}", OWN, preview::byPath),
                 Route.post("/admin/keys", ADMIN, keys::issue),
                 Route.get("/admin/keys", ADMIN, keys::list),
-                Route.delete("/admin/keys/{key_id}", ADMIN, keys::revoke));
+                Route.delete("/admin/keys/{key_id}", ADMIN, keys::revoke)));
+        return List.copyOf(routes);
+    }
+
+    private static List<Route> snapshots(Parts parts) {
+        var snapshots = new SnapshotsHandler(parts.sandboxes(), parts.access().rights());
+        return List.of(
+                Route.post("/threads/{thread_id}/snapshots", TOKEN, snapshots::take),
+                Route.get("/threads/{thread_id}/snapshots", TOKEN, snapshots::list),
+                Route.delete("/threads/{thread_id}/snapshots/{snapshot_id}", TOKEN, snapshots::delete),
+                Route.post("/threads/{thread_id}/snapshots/{snapshot_id}/restore", TOKEN, snapshots::restore),
+                Route.post("/threads/{thread_id}/snapshots/{snapshot_id}/fork", TOKEN, snapshots::fork));
     }
 
     private static HealthHandler health(Parts parts, Gate gate, InstantSource clock) {

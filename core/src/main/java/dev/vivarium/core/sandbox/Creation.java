@@ -51,7 +51,7 @@ final class Creation {
     }
 
     /// Makes a sandbox and assigns it to its thread.
-    Sandbox create(NewSandbox request) {
+    Sandbox create(Order order) {
         long began = engine.world.nanos();
         Capacity.Entry entry = capacity.enter();
         if (entry == Capacity.Entry.FULL) {
@@ -59,13 +59,13 @@ final class Creation {
         }
         Optional<Prepared> warm;
         try {
-            warm = prepare(request, entry);
+            warm = prepare(order, entry);
         } catch (RuntimeException e) {
             capacity.leave();
             throw e;
         }
         // From here on the sandbox can be found, and whoever ends it gives its place back.
-        Sandbox sandbox = warm.isPresent() ? handOut(warm.get()) : coldStart(request);
+        Sandbox sandbox = warm.isPresent() ? handOut(warm.get()) : coldStart(order);
         Observer.Origin origin = warm.isPresent() ? Observer.Origin.WARM : Observer.Origin.COLD;
         Duration took = Duration.ofNanos(engine.world.nanos() - began);
         engine.tell(observer -> observer.created(sandbox.info(), origin, took));
@@ -77,19 +77,19 @@ final class Creation {
 
     /// A machine of the pool, or nothing and the right to make a cold start. Who waited for that right may find
     /// that the pool has a machine by then.
-    private Optional<Prepared> prepare(NewSandbox request, Capacity.Entry entry) {
-        Optional<Prepared> warm = fromPool(request);
+    private Optional<Prepared> prepare(Order order, Capacity.Entry entry) {
+        Optional<Prepared> warm = fromPool(order);
         if (warm.isPresent()) {
             return warm;
         }
-        requireOwner(request);
+        requireOwner(order.request());
         if (entry == Capacity.Entry.ENTERED_BY_SACRIFICE) {
             pool.sacrifice();
         }
         awaitColdStart();
         try (var undo = new Undo()) {
             undo.add("give way to the next cold start", coldStarts::release);
-            warm = fromPool(request);
+            warm = fromPool(order);
             if (warm.isEmpty()) {
                 undo.keep();
             }
@@ -97,8 +97,9 @@ final class Creation {
         }
     }
 
-    private Optional<Prepared> fromPool(NewSandbox request) {
-        while (true) {
+    private Optional<Prepared> fromPool(Order order) {
+        NewSandbox request = order.request();
+        while (order.from().isEmpty()) {
             Optional<Pool.Warm> taken = pool.take(limits(request));
             if (taken.isEmpty()) {
                 return Optional.empty();
@@ -108,6 +109,7 @@ final class Creation {
                 return prepared;
             }
         }
+        return Optional.empty(); // A machine of the pool has its disk already.
     }
 
     /// Gives a machine of the pool its owner, limits and environment. Nothing if it died over that, or a moment
@@ -161,13 +163,13 @@ final class Creation {
         return sandbox;
     }
 
-    private Sandbox coldStart(NewSandbox request) {
-        SandboxRow row = row(request, Phase.RUNNING, Optional.empty());
+    private Sandbox coldStart(Order order) {
+        SandboxRow row = row(order.request(), Phase.RUNNING, Optional.empty());
         engine.registry.claim(row.id());
         var sandbox = new Sandbox(engine, streams, row, new State.Creating());
         engine.registry.add(sandbox);
         try {
-            Launched launched = launchWhileWriting(sandbox, row);
+            Launched launched = launchWhileWriting(sandbox, order);
             try (var undo = new Undo()) {
                 undo.add("close the stream of " + row.id(), launched.guest()::close);
                 run(sandbox, launched);
@@ -185,13 +187,15 @@ final class Creation {
     /// Starts a machine while its row is being written. Whichever is missing when the server dies in between, the
     /// other is of no harm: a machine without a row is removed, and a row without a machine is recovered from an
     /// empty disk.
-    private Launched launchWhileWriting(Sandbox sandbox, SandboxRow row) {
+    private Launched launchWhileWriting(Sandbox sandbox, Order order) {
+        SandboxRow row = sandbox.row();
         var written = new FutureTask<>(() -> engine.rows.insert(row), row);
         Thread.ofVirtual().name("row-" + row.id()).start(written);
         try (var undo = new Undo()) {
             undo.add("wait for the row of " + row.id(), () -> await(written));
             Launched launched = engine.registry.inTurn(row.id(), () -> {
                 sandbox.requireNotEnded();
+                order.from().ifPresent(snapshot -> engine.provider.restore(row.id(), snapshot));
                 return launch.start(row, Disk.ERASE);
             });
             undo.add("close the stream of " + row.id(), launched.guest()::close);

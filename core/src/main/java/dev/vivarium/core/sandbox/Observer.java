@@ -23,7 +23,9 @@ public interface Observer {
         /// Its machine was gone and was started again on its disk.
         REVIVED,
         /// The stream broke and was made anew.
-        RECONNECTED
+        RECONNECTED,
+        /// It was started again on the files of a snapshot.
+        RESTORED
     }
 
     default void created(SandboxInfo sandbox, Origin origin, Duration took) {}

@@ -5,12 +5,15 @@ import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.core.store.SandboxRows;
+import dev.vivarium.core.store.SnapshotRows;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.Limits;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
+import dev.vivarium.model.SnapshotInfo;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import java.time.Duration;
@@ -45,11 +48,12 @@ public final class Sandboxes implements AutoCloseable {
     private final Creation creation;
     private final Reaper reaper;
     private final Reconciler reconciler;
+    private final Snapshots snapshots;
     private final Activity activity;
     private final Pulse pulse;
     private final Map<ThreadId, CompletableFuture<Sandbox>> beingCreated = new ConcurrentHashMap<>();
 
-    private Sandboxes(Engine engine) {
+    private Sandboxes(Engine engine, SnapshotRows snapshotRows) {
         this.engine = engine;
         this.capacity = new Capacity(engine.config.maxSandboxes(), engine.config.poolSize());
         this.ending = new Ending(engine, capacity);
@@ -60,13 +64,15 @@ public final class Sandboxes implements AutoCloseable {
         this.reaper = new Reaper(engine, ending);
         this.reconciler = new Reconciler(engine, ending);
         this.activity = new Activity(engine);
+        this.snapshots = new Snapshots(engine, snapshotRows, launch, streams, ending);
         new Recovery(engine, launch, streams, ending, capacity, pool).start();
         this.pulse = new Pulse(engine)
                 .every(REAP_EVERY, "reaper", reaper::beat)
                 .every(REAP_EVERY, "pool", pool::refill)
                 .every(FLUSH_EVERY, "activity", activity::flush)
                 .every(Vigil.EVERY, "vigil", new Vigil(engine)::beat)
-                .every(engine.config.reconcileEvery(), "reconciler", reconciler::beat);
+                .every(engine.config.reconcileEvery(), "reconciler", reconciler::beat)
+                .every(engine.config.reconcileEvery(), "snapshots", snapshots::reconcile);
         pulse.start();
     }
 
@@ -80,7 +86,7 @@ public final class Sandboxes implements AutoCloseable {
     static Sandboxes open(Provider provider, Db db, SandboxesConfig config, Observer observer, World world) {
         var engine = new Engine(provider, new SandboxRows(db), config, observer, world);
         try {
-            return new Sandboxes(engine);
+            return new Sandboxes(engine, new SnapshotRows(db));
         } catch (RuntimeException e) {
             engine.startDraining();
             engine.tasks.close();
@@ -119,22 +125,53 @@ public final class Sandboxes implements AutoCloseable {
             boolean ended = sandbox.info().end().isPresent();
             return ended ? Optional.empty() : Optional.of(reuse(sandbox, request));
         }
+        return create(Order.empty(request), mine).map(made -> new Opened(made, Opened.Outcome.CREATED));
+    }
+
+    /// Makes a sandbox for a thread whose creation `mine` stands for. Nothing when another caller has finished
+    /// between the look and the claim.
+    private Optional<Sandbox> create(Order order, CompletableFuture<Sandbox> mine) {
+        ThreadId thread = order.request().thread();
         try {
-            // Another caller may have finished between the look and the claim.
-            Optional<Sandbox> finished = engine.registry.find(request.thread());
+            Optional<Sandbox> finished = engine.registry.find(thread);
             if (finished.isPresent()) {
                 mine.complete(finished.get());
                 return Optional.empty();
             }
-            Sandbox sandbox = creation.create(request);
+            Sandbox sandbox = creation.create(order);
             mine.complete(sandbox);
-            return Optional.of(new Opened(sandbox, Opened.Outcome.CREATED));
+            return Optional.of(sandbox);
         } catch (RuntimeException e) {
             mine.completeExceptionally(e);
             throw e;
         } finally {
-            beingCreated.remove(request.thread(), mine);
+            beingCreated.remove(thread, mine);
         }
+    }
+
+    /// Makes a sandbox with the files of a snapshot, for a thread that has none. Its disk has the snapshot's size.
+    /// Fails with `NoSandboxForThread` when the thread is another user's, and with `ThreadHasSandbox` when it has
+    /// one.
+    public Sandbox fork(NewSandbox request, SnapshotInfo from) {
+        engine.refuseWhileDraining();
+        find(request.thread()).ifPresent(sandbox -> {
+            throw taken(sandbox.owner().user(), request);
+        });
+        Limits limits = request.limits().orElse(engine.config.limits());
+        var sized = new Limits(limits.memoryBytes(), limits.cpus(), limits.processes(), from.diskBytes());
+        var mine = new CompletableFuture<Sandbox>();
+        if (beingCreated.putIfAbsent(request.thread(), mine) != null) {
+            throw new SandboxException(new Failure.ThreadHasSandbox(request.thread()));
+        }
+        return create(new Order(request.withLimits(sized), Optional.of(from.id())), mine)
+                .orElseThrow(() -> new SandboxException(new Failure.ThreadHasSandbox(request.thread())));
+    }
+
+    private static SandboxException taken(UserId owner, NewSandbox request) {
+        return new SandboxException(
+                owner.equals(request.user())
+                        ? new Failure.ThreadHasSandbox(request.thread())
+                        : new Failure.NoSandboxForThread(request.thread()));
     }
 
     private Opened reuse(Sandbox sandbox, NewSandbox request) {
@@ -240,6 +277,11 @@ public final class Sandboxes implements AutoCloseable {
     /// Calls `listener` for each sandbox that ends from now on, before its machine is removed. It must be quick.
     public void whenEnded(Consumer<SandboxId> listener) {
         engine.endListeners.add(listener);
+    }
+
+    /// What threads' disks were.
+    public Snapshots snapshots() {
+        return snapshots;
     }
 
     public PoolStatus pool() {

@@ -67,7 +67,13 @@ final class Streams {
     /// A frozen guest cannot hang up, so a stream that breaks during a pause means that the machine died, or that
     /// we closed it; in that case it is greeted anew when it has thawed.
     private void buryIfDead(Sandbox sandbox, Machine machine) {
-        if (!machine.isAlive()) {
+        // One that is being started again on other files has no machine at the moment, and this one is not missed.
+        boolean isIts = sandbox.lifecycle()
+                .state()
+                .findMachine()
+                .filter(machine::equals)
+                .isPresent();
+        if (isIts && !machine.isAlive()) {
             bury(sandbox, machine);
         }
     }

@@ -1,6 +1,7 @@
 package dev.vivarium.core.sandbox;
 
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SnapshotId;
 import java.security.SecureRandom;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -28,6 +29,10 @@ record World(InstantSource clock, Ticker ticker, RandomGenerator random) {
 
     SandboxId newId() {
         return SandboxId.random(random);
+    }
+
+    SnapshotId newSnapshotId() {
+        return SnapshotId.random(random);
     }
 
     String newSecret() {

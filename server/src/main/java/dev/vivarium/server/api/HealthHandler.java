@@ -88,6 +88,7 @@ public final class HealthHandler {
         out.writeBooleanProperty("isolates", capabilities.isolates());
         out.writeStringProperty("isolation", capabilities.isolation());
         out.writeStringProperty("disk_limit", capabilities.diskLimit());
+        out.writeStringProperty("snapshots", capabilities.snapshots());
         out.writeStringProperty("cgroups", capabilities.cgroups());
         out.writeEndObject();
         out.writeStringProperty("image", node.image());

@@ -1,0 +1,201 @@
+package dev.vivarium.core.sandbox;
+
+import dev.vivarium.core.Undo;
+import dev.vivarium.core.provider.Machine;
+import dev.vivarium.core.provider.Provider.Disk;
+import dev.vivarium.core.sandbox.Launch.Launched;
+import dev.vivarium.core.sandbox.Lifecycle.Move;
+import dev.vivarium.core.store.SnapshotRows;
+import dev.vivarium.model.End;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SnapshotId;
+import dev.vivarium.model.SnapshotInfo;
+import dev.vivarium.model.Status;
+import dev.vivarium.model.ThreadId;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// What threads' disks were at some moments. They outlive sandboxes and servers. Thread-safe.
+///
+/// A snapshot has its row when its files are whole, and loses it before they go: files without a row are leftovers, and
+/// are removed.
+public final class Snapshots {
+    /// How many a thread may have.
+    public static final int PER_THREAD = 50;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Snapshots.class);
+    private static final Duration PATIENCE = Duration.ofSeconds(15);
+
+    private final Engine engine;
+    private final SnapshotRows rows;
+    private final Launch launch;
+    private final Streams streams;
+    private final Ending ending;
+    private final Set<SnapshotId> beingTaken = ConcurrentHashMap.newKeySet();
+
+    Snapshots(Engine engine, SnapshotRows rows, Launch launch, Streams streams, Ending ending) {
+        this.engine = engine;
+        this.rows = rows;
+        this.launch = launch;
+        this.streams = streams;
+        this.ending = ending;
+    }
+
+    /// Saves the files of a sandbox that runs or is paused. Its processes stand still meanwhile and then go on.
+    public SnapshotInfo take(Sandbox sandbox, String name) {
+        engine.refuseWhileDraining();
+        SnapshotInfo.requireName(name);
+        if (rows.count(sandbox.thread()) >= PER_THREAD) {
+            throw new SandboxException(new Failure.TooManySnapshots(sandbox.thread(), PER_THREAD));
+        }
+        SnapshotId id = engine.world.newSnapshotId();
+        beingTaken.add(id);
+        try (var undo = new Undo()) {
+            undo.add("delete snapshot " + id, () -> engine.provider.deleteSnapshot(id));
+            long bytes = save(sandbox, id);
+            var limits = sandbox.info().limits();
+            var snapshot = new SnapshotInfo(
+                    id, sandbox.thread(), sandbox.id(), name, bytes, limits.diskBytes(), engine.world.now());
+            rows.insert(snapshot);
+            undo.keep();
+            return snapshot;
+        } finally {
+            beingTaken.remove(id);
+        }
+    }
+
+    /// Holds the right to pause or to resume and uses neither, so that nobody else moves the sandbox meanwhile. If
+    /// the server dies here, recovery thaws what should run.
+    private long save(Sandbox sandbox, SnapshotId id) {
+        sandbox.awaitFound();
+        try (Move move = begin(sandbox, Transition.PAUSE)
+                .or(() -> begin(sandbox, Transition.RESUME))
+                .orElseThrow(() -> refusal(sandbox))) {
+            return engine.registry.inTurn(sandbox.id(), () -> {
+                sandbox.requireNotEnded();
+                return move.before() instanceof State.Running running
+                        ? saveFrozen(running.machine(), id)
+                        : engine.provider.snapshot(sandbox.id(), id);
+            });
+        }
+    }
+
+    private long saveFrozen(Machine machine, SnapshotId id) {
+        try {
+            machine.pause();
+            return engine.provider.snapshot(machine.id(), id);
+        } finally {
+            machine.resume();
+        }
+    }
+
+    private static Optional<Move> begin(Sandbox sandbox, Transition step) {
+        return sandbox.lifecycle().tryBegin(step, PATIENCE);
+    }
+
+    private static SandboxException refusal(Sandbox sandbox) {
+        sandbox.requireNotEnded();
+        return new SandboxException(new Failure.SandboxNotRunning(
+                sandbox.id(), sandbox.lifecycle().state().status()));
+    }
+
+    /// Those of a thread, oldest first.
+    public List<SnapshotInfo> list(ThreadId thread) {
+        return rows.list(thread);
+    }
+
+    /// A snapshot of this thread. Fails with `NoSuchSnapshot`, also for that of another one.
+    public SnapshotInfo require(ThreadId thread, String id) {
+        return Optional.of(id)
+                .filter(SnapshotId::isWellFormed)
+                .flatMap(text -> rows.find(new SnapshotId(text)))
+                .filter(snapshot -> snapshot.thread().equals(thread))
+                .orElseThrow(() -> new SandboxException(new Failure.NoSuchSnapshot(id)));
+    }
+
+    /// Removes a snapshot; what was restored or forked from it stays.
+    public void delete(SnapshotInfo snapshot) {
+        rows.delete(snapshot.id());
+        engine.provider.deleteSnapshot(snapshot.id());
+    }
+
+    /// Gives a sandbox the files of a snapshot in place of its own. It keeps its id; its processes end, and it runs
+    /// afterwards even if it was paused. If the files cannot be had, it goes on with its old ones.
+    public void restore(Sandbox sandbox, SnapshotInfo snapshot) {
+        engine.refuseWhileDraining();
+        if (snapshot.diskBytes() != sandbox.info().limits().diskBytes()) {
+            throw new SandboxException(new Failure.Unsupported(
+                    "restoring " + snapshot.id(), "its disk has another size; fork it into a new thread"));
+        }
+        sandbox.resume();
+        stop(sandbox);
+        Replaced replaced = replace(sandbox, snapshot.id());
+        Launched launched = replaced.launched();
+        streams.recovered(sandbox, launched.machine(), launched.guest(), Observer.Recovery.RESTORED);
+        if (replaced.failure().isPresent()) {
+            throw replaced.failure().get();
+        }
+    }
+
+    /// A machine that was started again; with its old files if there was a failure.
+    private record Replaced(Launched launched, Optional<RuntimeException> failure) {}
+
+    /// From here on callers wait; it is shown as being created.
+    private static void stop(Sandbox sandbox) {
+        State.Running running;
+        try (Move move = begin(sandbox, Transition.LOSE).orElseThrow(() -> refusal(sandbox))) {
+            running = (State.Running) move.before();
+            if (!move.to(new State.Recovering(Status.CREATING))) {
+                throw refusal(sandbox);
+            }
+        }
+        running.guest().close();
+    }
+
+    private Replaced replace(Sandbox sandbox, SnapshotId snapshot) {
+        try {
+            return engine.registry.inTurn(sandbox.id(), () -> {
+                sandbox.requireNotEnded();
+                engine.provider.remove(sandbox.id(), Disk.KEEP);
+                var failure = tryReplace(sandbox, snapshot);
+                return new Replaced(startAgain(sandbox), failure);
+            });
+        } catch (RuntimeException e) {
+            ending.end(sandbox, End.Cause.SERVER, "it could not be started again: " + e.getMessage());
+            throw e;
+        }
+    }
+
+    private Optional<RuntimeException> tryReplace(Sandbox sandbox, SnapshotId snapshot) {
+        try {
+            engine.provider.restore(sandbox.id(), snapshot);
+            return Optional.empty();
+        } catch (RuntimeException e) {
+            return Optional.of(e);
+        }
+    }
+
+    private Launched startAgain(Sandbox sandbox) {
+        String secret = engine.world.newSecret();
+        engine.rows.secret(sandbox.id(), secret);
+        sandbox.secret(secret);
+        return launch.start(sandbox.row().withSecret(secret), Disk.KEEP);
+    }
+
+    /// Removes the files of snapshots that nobody knows of. The order matters: one is being taken before it has
+    /// files, and has a row before it is no longer being taken.
+    void reconcile() {
+        for (SnapshotId id : engine.provider.snapshots()) {
+            if (!beingTaken.contains(id) && rows.find(id).isEmpty()) {
+                engine.provider.deleteSnapshot(id);
+                LOG.info("snapshot {} had no owner and was removed", id);
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package dev.vivarium.core.store;
+
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SnapshotId;
+import dev.vivarium.model.SnapshotInfo;
+import dev.vivarium.model.ThreadId;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/// The rows of snapshots. Thread-safe.
+public final class SnapshotRows {
+    private final Db db;
+
+    public SnapshotRows(Db db) {
+        this.db = db;
+    }
+
+    public void insert(SnapshotInfo snapshot) {
+        db.write(sql -> sql.update(
+                """
+                insert into snapshots (snapshot_id, thread_id, sandbox_id, name, bytes, disk_bytes, created_at)
+                values (?, ?, ?, ?, ?, ?, ?)""",
+                snapshot.id().value(),
+                snapshot.thread().value(),
+                snapshot.sandbox().value(),
+                snapshot.name(),
+                snapshot.bytes(),
+                snapshot.diskBytes(),
+                snapshot.createdAt().toEpochMilli()));
+    }
+
+    /// Those of a thread, oldest first.
+    public List<SnapshotInfo> list(ThreadId thread) {
+        return db.read(sql -> sql.list(
+                "select * from snapshots where thread_id = ? order by created_at, snapshot_id",
+                SnapshotRows::snapshot,
+                thread.value()));
+    }
+
+    public Optional<SnapshotInfo> find(SnapshotId id) {
+        return db.read(
+                sql -> sql.first("select * from snapshots where snapshot_id = ?", SnapshotRows::snapshot, id.value()));
+    }
+
+    public int count(ThreadId thread) {
+        return db.read(sql -> sql.first(
+                        "select count(*) from snapshots where thread_id = ?", row -> row.getInt(1), thread.value())
+                .orElse(0));
+    }
+
+    /// Reports whether it was there.
+    public boolean delete(SnapshotId id) {
+        return db.write(sql -> sql.update("delete from snapshots where snapshot_id = ?", id.value()) == 1);
+    }
+
+    private static SnapshotInfo snapshot(ResultSet columns) throws SQLException {
+        return new SnapshotInfo(
+                new SnapshotId(columns.getString("snapshot_id")),
+                new ThreadId(columns.getString("thread_id")),
+                new SandboxId(columns.getString("sandbox_id")),
+                columns.getString("name"),
+                columns.getLong("bytes"),
+                columns.getLong("disk_bytes"),
+                Instant.ofEpochMilli(columns.getLong("created_at")));
+    }
+}

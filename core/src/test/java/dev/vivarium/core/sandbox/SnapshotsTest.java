@@ -1,0 +1,233 @@
+package dev.vivarium.core.sandbox;
+
+import static dev.vivarium.core.sandbox.House.failure;
+import static dev.vivarium.core.sandbox.House.output;
+import static dev.vivarium.core.sandbox.House.run;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.vivarium.core.provider.HostProcess;
+import dev.vivarium.core.sandbox.FaultyProvider.Step;
+import dev.vivarium.core.store.SnapshotRows;
+import dev.vivarium.model.Command;
+import dev.vivarium.model.End;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.Limits;
+import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SnapshotId;
+import dev.vivarium.model.SnapshotInfo;
+import dev.vivarium.model.Status;
+import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.UserId;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SnapshotsTest {
+    @TempDir
+    Path home;
+
+    private House house;
+
+    @BeforeEach
+    void open() {
+        house = House.at(home, House.plain());
+    }
+
+    @AfterEach
+    void close() {
+        house.close();
+    }
+
+    private Snapshots snapshots() {
+        return house.sandboxes.snapshots();
+    }
+
+    private static NewSandbox request(String thread) {
+        return NewSandbox.of(House.ANN, new ThreadId(thread));
+    }
+
+    @Test
+    void aRestoredSandboxHasItsOldFilesAndItsId() {
+        Sandbox sandbox = house.sandbox("t");
+        run(sandbox, "echo before > file");
+        SnapshotInfo snapshot = snapshots().take(sandbox, "good");
+        run(sandbox, "echo after > file; echo more > more");
+
+        snapshots().restore(sandbox, snapshot);
+
+        assertThat(sandbox.info().status()).isEqualTo(Status.RUNNING);
+        assertThat(house.sandboxes.require(new ThreadId("t"))).isSameAs(sandbox);
+        assertThat(output(sandbox, "cat file; ls")).isEqualTo("before\nfile");
+        assertThat(house.recorder.recoveries).containsExactly(Observer.Recovery.RESTORED);
+    }
+
+    @Test
+    void processesGoOnAfterASnapshotAndEndWithARestore() {
+        Sandbox sandbox = house.sandbox("t");
+        try (var execution = sandbox.exec(Command.shell("echo $$ > pid; exec sleep 1000"))) {
+            execution.detach();
+        }
+        await().until(() -> run(sandbox, "test -s pid").exitCode() == 0);
+        long pid = Long.parseLong(output(sandbox, "cat pid"));
+        SnapshotInfo snapshot = snapshots().take(sandbox, "");
+        assertThat(HostProcess.isAlive(pid)).isTrue();
+
+        snapshots().restore(sandbox, snapshot);
+
+        assertThat(HostProcess.isAlive(pid)).isFalse();
+    }
+
+    @Test
+    void aPausedSandboxIsSavedAndStaysPaused() {
+        Sandbox sandbox = house.sandbox("t");
+        run(sandbox, "echo before > file");
+        sandbox.pause();
+        SnapshotInfo snapshot = snapshots().take(sandbox, "");
+        assertThat(sandbox.info().status()).isEqualTo(Status.PAUSED);
+
+        snapshots().restore(sandbox, snapshot);
+
+        assertThat(output(sandbox, "cat file")).isEqualTo("before");
+    }
+
+    @Test
+    void aForkHasTheFilesAndNothingElseInCommon() {
+        Sandbox sandbox = house.sandbox("t");
+        run(sandbox, "echo origin > file");
+        SnapshotInfo snapshot = snapshots().take(sandbox, "");
+        Sandbox fork = house.sandboxes.fork(request("other"), snapshot);
+        run(fork, "echo fork > file");
+        run(sandbox, "echo own > file");
+
+        assertThat(output(fork, "cat file")).isEqualTo("fork");
+        assertThat(output(sandbox, "cat file")).isEqualTo("own");
+        assertThat(fork.id()).isNotEqualTo(sandbox.id());
+        assertThat(output(house.sandboxes.fork(request("third"), snapshot), "cat file"))
+                .isEqualTo("origin");
+    }
+
+    @Test
+    void aThreadThatHasASandboxIsNotForkedInto() {
+        Sandbox sandbox = house.sandbox("t");
+        SnapshotInfo snapshot = snapshots().take(sandbox, "");
+        failure(Failure.ThreadHasSandbox.class, () -> house.sandboxes.fork(request("t"), snapshot));
+        var stranger = NewSandbox.of(new UserId("bob"), new ThreadId("t"));
+        failure(Failure.NoSandboxForThread.class, () -> house.sandboxes.fork(stranger, snapshot));
+        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "done");
+        failure(Failure.NoSandboxForThread.class, () -> house.sandboxes.fork(stranger, snapshot));
+        assertThat(house.sandboxes.fork(request("t"), snapshot).info().status()).isEqualTo(Status.RUNNING);
+    }
+
+    @Test
+    void snapshotsOutliveTheSandboxAndTheServer() {
+        Sandbox sandbox = house.sandbox("t");
+        run(sandbox, "echo kept > file");
+        SnapshotInfo snapshot = snapshots().take(sandbox, "name");
+        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "done");
+        house.stop();
+        house.open(House.plain());
+
+        assertThat(snapshots().list(new ThreadId("t"))).containsExactly(snapshot);
+        assertThat(output(house.sandboxes.fork(request("t"), snapshot), "cat file"))
+                .isEqualTo("kept");
+    }
+
+    @Test
+    void aDeletedSnapshotIsNeitherListedNorKept() {
+        SnapshotInfo snapshot = snapshots().take(house.sandbox("t"), "");
+        snapshots().delete(snapshot);
+        assertThat(snapshots().list(snapshot.thread())).isEmpty();
+        assertThat(house.provider.snapshots()).isEmpty();
+        failure(
+                Failure.NoSuchSnapshot.class,
+                () -> snapshots().require(snapshot.thread(), snapshot.id().value()));
+    }
+
+    @Test
+    void aSnapshotIsFoundByItsOwnThreadAlone() {
+        SnapshotInfo snapshot = snapshots().take(house.sandbox("t"), "");
+        assertThat(snapshots().require(snapshot.thread(), snapshot.id().value()))
+                .isEqualTo(snapshot);
+        failure(
+                Failure.NoSuchSnapshot.class,
+                () -> snapshots().require(new ThreadId("other"), snapshot.id().value()));
+        failure(Failure.NoSuchSnapshot.class, () -> snapshots().require(snapshot.thread(), "../etc"));
+    }
+
+    @Test
+    void aThreadHasSoManySnapshotsAndNoMore() {
+        Sandbox sandbox = house.sandbox("t");
+        var rows = new SnapshotRows(house.db);
+        var random = new Random(1);
+        for (int i = 0; i < Snapshots.PER_THREAD; i++) {
+            rows.insert(new SnapshotInfo(
+                    SnapshotId.random(random), new ThreadId("t"), sandbox.id(), "", 0, 0, Instant.EPOCH));
+        }
+        failure(Failure.TooManySnapshots.class, () -> snapshots().take(sandbox, ""));
+    }
+
+    @Test
+    void aSnapshotThatFailsLeavesNothingAndTheSandboxRuns() {
+        Sandbox sandbox = house.sandbox("t");
+        house.provider.fail(Step.SNAPSHOT, 1);
+        failure(Failure.ProviderFailed.class, () -> snapshots().take(sandbox, ""));
+        assertThat(house.provider.snapshots()).isEmpty();
+        assertThat(snapshots().list(new ThreadId("t"))).isEmpty();
+        assertThat(output(sandbox, "echo awake")).isEqualTo("awake");
+    }
+
+    @Test
+    void aRestoreThatFailsLeavesTheOldFiles() {
+        Sandbox sandbox = house.sandbox("t");
+        SnapshotInfo snapshot = snapshots().take(sandbox, "");
+        run(sandbox, "echo own > file");
+        house.provider.fail(Step.RESTORE, 1);
+        failure(Failure.ProviderFailed.class, () -> snapshots().restore(sandbox, snapshot));
+        assertThat(output(sandbox, "cat file")).isEqualTo("own");
+    }
+
+    @Test
+    void aForkThatFailsLeavesNothing() {
+        SnapshotInfo snapshot = snapshots().take(house.sandbox("t"), "");
+        house.provider.fail(Step.RESTORE, 1);
+        failure(Failure.ProviderFailed.class, () -> house.sandboxes.fork(request("other"), snapshot));
+        assertThat(house.sandboxes.find(new ThreadId("other"))).isEmpty();
+        assertThat(house.provider.survivors()).hasSize(1);
+    }
+
+    @Test
+    void filesThatNoRowKnowsAreRemoved() {
+        Sandbox sandbox = house.sandbox("t");
+        SnapshotInfo kept = snapshots().take(sandbox, "");
+        SandboxId id = sandbox.id();
+        house.provider.snapshot(id, SnapshotId.random(new Random(2)));
+        snapshots().reconcile();
+        assertThat(house.provider.snapshots()).containsExactly(kept.id());
+    }
+
+    @Test
+    void aDiskOfAnotherSizeIsForkedAndNotRestored() {
+        Limits large = new Limits(Limits.STANDARD.memoryBytes(), 1, 64, Limits.STANDARD.diskBytes() * 2);
+        Sandbox sandbox = house.sandboxes.open(request("t").withLimits(large)).sandbox();
+        SnapshotInfo snapshot = snapshots().take(sandbox, "");
+        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "done");
+        Sandbox small = house.sandbox("t");
+        failure(Failure.Unsupported.class, () -> snapshots().restore(small, snapshot));
+        Sandbox fork = house.sandboxes.fork(request("other"), snapshot);
+        assertThat(fork.info().limits().diskBytes()).isEqualTo(large.diskBytes());
+    }
+
+    @Test
+    void anEndedSandboxHasNothingToSave() {
+        Sandbox sandbox = house.sandbox("t");
+        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "done");
+        failure(Failure.SandboxEnded.class, () -> snapshots().take(sandbox, ""));
+        assertThat(house.provider.snapshots()).isEmpty();
+    }
+}

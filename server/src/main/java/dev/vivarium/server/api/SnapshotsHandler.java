@@ -1,0 +1,121 @@
+package dev.vivarium.server.api;
+
+import dev.vivarium.core.access.Principal;
+import dev.vivarium.core.access.Rights;
+import dev.vivarium.core.access.Scope;
+import dev.vivarium.core.access.Scopes;
+import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.core.sandbox.Sandboxes;
+import dev.vivarium.core.sandbox.Snapshots;
+import dev.vivarium.json.SessionJson;
+import dev.vivarium.json.SnapshotJson;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SnapshotInfo;
+import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.UserId;
+import dev.vivarium.server.http.Exchange;
+import java.io.IOException;
+import java.util.Optional;
+
+/// `/threads/{thread_id}/snapshots`: takes, lists, restores, forks and deletes what a thread's files were. Needs the
+/// scope `snapshot`. Thread-safe.
+public final class SnapshotsHandler {
+    private final Sandboxes sandboxes;
+    private final Rights rights;
+
+    public SnapshotsHandler(Sandboxes sandboxes, Rights rights) {
+        this.sandboxes = sandboxes;
+        this.rights = rights;
+    }
+
+    /// `POST`: saves the files of the thread's sandbox as they are.
+    public void take(Exchange exchange) throws IOException {
+        exchange.allowQuery();
+        var thread = admit(exchange);
+        var fields = exchange.json();
+        String name = fields.optionalString("name").orElse("");
+        fields.refuseOthers();
+        var snapshot = sandboxes.snapshots().take(sandboxes.require(thread), name);
+        exchange.answer(201, out -> SnapshotJson.write(out, snapshot));
+    }
+
+    /// `GET`: oldest first.
+    public void list(Exchange exchange) throws IOException {
+        exchange.allowQuery();
+        var all = sandboxes.snapshots().list(admit(exchange));
+        exchange.answer(200, out -> SnapshotJson.write(out, all, Snapshots.PER_THREAD));
+    }
+
+    /// `DELETE …/{snapshot_id}`: what came of it stays.
+    public void delete(Exchange exchange) throws IOException {
+        exchange.allowQuery();
+        var snapshot = require(exchange);
+        sandboxes.snapshots().delete(snapshot);
+        exchange.answer(200, out -> {
+            out.writeStringProperty("status", "deleted");
+            out.writeStringProperty("snapshot_id", snapshot.id().value());
+        });
+    }
+
+    /// `POST …/{snapshot_id}/restore`: the sandbox keeps its id and loses its processes.
+    public void restore(Exchange exchange) throws IOException {
+        exchange.allowQuery();
+        var snapshot = require(exchange);
+        Sandbox sandbox = sandboxes.require(snapshot.thread());
+        sandboxes.snapshots().restore(sandbox, snapshot);
+        exchange.answer(200, out -> SessionJson.write(out, sandbox.info(), SessionJson.Found.EXISTING));
+    }
+
+    /// `POST …/{snapshot_id}/fork`: a sandbox of its own for another thread, which is the caller's.
+    public void fork(Exchange exchange) throws IOException {
+        exchange.allowQuery();
+        var snapshot = require(exchange);
+        var fields = exchange.json();
+        var thread = new ThreadId(fields.string("thread_id"));
+        var user = fields.optionalString("user_id").map(UserId::new);
+        fields.refuseOthers();
+        var request = NewSandbox.of(owner(exchange.principal(), user, snapshot), thread);
+        Sandbox sandbox = sandboxes.fork(request, snapshot);
+        exchange.answer(201, out -> SessionJson.write(out, sandbox.info(), SessionJson.Found.CREATED));
+    }
+
+    /// A user forks for themselves. An admin forks for whomever they name, or else for the owner of the snapshot.
+    private UserId owner(Principal caller, Optional<UserId> wanted, SnapshotInfo snapshot) {
+        if (wanted.isPresent() && !caller.mayActFor(wanted.get())) {
+            throw new SandboxException(new Failure.NotAllowed("a fork is for its caller; leave user_id out"));
+        }
+        return wanted.or(caller::user)
+                .or(() -> sandboxes.ownerOf(snapshot.thread()))
+                .orElse(caller.name());
+    }
+
+    private SnapshotInfo require(Exchange exchange) {
+        return sandboxes.snapshots().require(admit(exchange), exchange.path("snapshot_id"));
+    }
+
+    /// The thread of the path, for whoever may save it; for strangers it is not there.
+    private ThreadId admit(Exchange exchange) {
+        var thread = new ThreadId(exchange.path("thread_id"));
+        var scopes = sandboxes
+                .ownerOf(thread)
+                .flatMap(owner -> scopes(exchange.principal(), thread, owner))
+                .orElseThrow(() -> new SandboxException(new Failure.NoSandboxForThread(thread)));
+        if (!scopes.allows(Scope.SNAPSHOT)) {
+            throw new SandboxException(new Failure.NotAllowed("this needs the scope " + Scope.SNAPSHOT.text()));
+        }
+        return thread;
+    }
+
+    private Optional<Scopes> scopes(Principal caller, ThreadId thread, UserId owner) {
+        return switch (caller) {
+            case Principal.Admin _ -> rights.ofUser(owner, thread, owner);
+            case Principal.User(var user) -> rights.ofUser(user, thread, owner);
+            case Principal.Holder(var grant) ->
+                grant.thread().equals(thread)
+                        ? rights.of(caller, new Rights.Target(grant.sandbox(), thread, owner))
+                        : Optional.empty();
+        };
+    }
+}
