@@ -67,6 +67,7 @@ final class Routes {
         var callers = new Callers(parts.sandboxes(), waking);
         var call = new CommandCall(config.calls(), parts.telemetry());
         var routes = new ArrayList<>(sessions(parts, gate, clock, callers, call));
+        routes.addAll(snapshots(parts));
         routes.addAll(DataRoutes.of(callers, call, config.calls(), parts.telemetry()));
         routes.addAll(ThreadRoutes.of(parts.access(), parts.sandboxes(), callers, clock));
         return List.copyOf(routes);
@@ -78,8 +79,7 @@ final class Routes {
         var spool = config.home().resolve("tmp");
         var keys = new KeysHandler(parts.keys());
         var preview = parts.preview();
-        var routes = new ArrayList<>(snapshots(parts));
-        routes.addAll(List.of(
+        return List.of(
                 Route.get("/", OPEN, new WelcomeHandler()::handle),
                 Route.get("/health", OPEN, health(parts, gate, clock)::handle),
                 Route.get("/openapi.json", OPEN, new OpenApiHandler()::handle),
@@ -99,8 +99,7 @@ final class Routes {
                 Route.any("/sandboxes/{sandbox_id}/ports/{port}/{rest…}", OWN, preview::byPath),
                 Route.post("/admin/keys", ADMIN, keys::issue),
                 Route.get("/admin/keys", ADMIN, keys::list),
-                Route.delete("/admin/keys/{key_id}", ADMIN, keys::revoke)));
-        return List.copyOf(routes);
+                Route.delete("/admin/keys/{key_id}", ADMIN, keys::revoke));
     }
 
     private static List<Route> snapshots(Parts parts) {
