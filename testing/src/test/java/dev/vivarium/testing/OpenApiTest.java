@@ -114,7 +114,8 @@ class OpenApiTest {
         var started = check(exec, api.post(at + "/exec", "{\"command\":\"exit 3\",\"detach\":true}"), 201);
         String one = at + "/processes/" + started.json().string("process_id");
         assertThat(api.get(one + "/output").text().lines())
-                .allSatisfy(line -> assertThat(schemas.violations("ExecEvent", line)).isEmpty());
+                .allSatisfy(line ->
+                        assertThat(schemas.violations("ExecEvent", line)).isEmpty());
         check("get " + process, api.get(one), 200);
         check("get /sandboxes/{sandbox_id}/processes", api.get(at + "/processes"), 200);
         check("post " + process + "/signal", api.post(one + "/signal", "{\"name\":\"TERM\"}"), 409);
