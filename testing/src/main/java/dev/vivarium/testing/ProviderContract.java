@@ -117,7 +117,8 @@ public abstract class ProviderContract {
         box.leave("echo still here > note");
         box.close();
         try (var again = Box.connect(loop, box.machine(), SECRET)) {
-            assertThat(again.output("until [ -s note ]; do sleep 0.01; done; cat note")).isEqualTo("still here");
+            assertThat(again.output("until [ -s note ]; do sleep 0.01; done; cat note"))
+                    .isEqualTo("still here");
         }
     }
 
