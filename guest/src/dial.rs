@@ -1,4 +1,4 @@
-//! Connections to what listens inside the sandbox.
+//! Connections to what listens inside the sandbox, and from what connects out of it.
 
 use alloc::boxed::Box;
 
@@ -6,8 +6,7 @@ use crate::fail::{Code, Fail};
 use crate::files::acting_fail;
 use crate::place::{Next, Opened, Place, Service, token};
 use crate::streams::{Got, Inbound, Outbound};
-use crate::sys::socket;
-use crate::sys::{Errno, Fd};
+use crate::sys::{self, Errno, Fd, socket};
 use crate::wire::{Violation, kind};
 
 const SLICE: usize = 256 * 1024;
@@ -52,6 +51,22 @@ pub fn open(channel: u32, credit: u32, to: (u8, u16, &[u8]), place: &mut Place) 
         output_ended: false,
         closed: false,
     })))
+}
+
+/// The other way round: a connection that came from inside and stands.
+pub fn accepted(channel: u32, credit: u32, socket: Fd, place: &Place) -> sys::Result<Box<dyn Service>> {
+    place.poll.add(&socket, token(channel, 0), INTEREST)?;
+    Ok(Box::new(Dialled {
+        socket,
+        second: None,
+        connected: true,
+        woken: true,
+        input: Inbound::default(),
+        shut: false,
+        output: Outbound::new(1, credit, 0),
+        output_ended: false,
+        closed: false,
+    }))
 }
 
 fn refused(error: Errno) -> Fail {

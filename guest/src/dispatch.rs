@@ -5,7 +5,7 @@ use crate::guest::Guest;
 use crate::place::Opened;
 use crate::request::Request;
 use crate::wire::{Fields, Frame, GENERATION, MAX_CHANNELS, MAX_DATA, Violation, kind};
-use crate::{dial, exec, files, hash, list, remove, stats, watch, write};
+use crate::{dial, exec, files, hash, list, listen, remove, stats, watch, write};
 
 /// The first frame of a connection must be WELCOME; REFUSE ends it like any other.
 pub fn welcome(frame: &Frame) -> Result<(), Violation> {
@@ -20,7 +20,8 @@ pub fn welcome(frame: &Frame) -> Result<(), Violation> {
 pub fn frame(guest: &mut Guest, frame: &Frame) -> Result<(), Violation> {
     match frame.channel {
         0 => of_connection(guest, frame),
-        number if number >> 31 == 1 => Err(Violation),
+        // These numbers are ours to open.
+        number if number & listen::OURS != 0 && frame.kind == kind::OPEN => Err(Violation),
         _ if frame.kind == kind::OPEN => open(guest, frame),
         _ => of_channel(guest, frame),
     }
@@ -35,7 +36,7 @@ fn of_connection(guest: &mut Guest, frame: &Frame) -> Result<(), Violation> {
         }
         kind::SHUTDOWN => guest.shut_down(),
         kind::HELLO | kind::WELCOME | kind::REFUSE | kind::PONG => Err(Violation),
-        kind::OPEN..=kind::RESIZE | kind::FAIL | kind::END => Err(Violation),
+        kind::OPEN..=kind::RESIZE | kind::ARRIVED | kind::FAIL | kind::END => Err(Violation),
         // Of a later host; what is not for a channel can be left undone.
         _ => Ok(()),
     }
@@ -81,6 +82,7 @@ fn begin(guest: &mut Guest, number: u32, request: &Request) -> Opened {
         Request::Stats => stats::send(number, place),
         Request::Setup { cpus } => stats::setup(number, cpus, place),
         Request::Hash { path } => hash::open(path, place),
+        Request::Listen { credit, port, most } => listen::open(number, credit, (port, most), place),
     }
 }
 
@@ -120,7 +122,7 @@ fn of_channel(guest: &mut Guest, frame: &Frame) -> Result<(), Violation> {
             }
         }
         kind::DETACH => detach(guest, number),
-        kind::STARTED | kind::FAIL | kind::END => return Err(Violation),
+        kind::STARTED | kind::ARRIVED | kind::FAIL | kind::END => return Err(Violation),
         kind::HELLO..=kind::SHUTDOWN => return Err(Violation),
         _ => unknown(guest, number),
     }
@@ -148,5 +150,6 @@ fn unknown(guest: &mut Guest, number: u32) {
         channel.service.close(&mut guest.place);
         let fail = Fail::new(Code::Unsupported, "this guest does not know that kind of frame");
         fail.send(number, &mut guest.place.out.frames);
+        listen::left(guest, number);
     }
 }

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use crate::connection::{Connection, Retry, hello};
 use crate::dispatch;
+use crate::listen::{self, Arrivals};
 use crate::outbox::Outbox;
 use crate::place::{CpuShare, DRAIN, Drains, Next, Place, Service, User, token};
 use crate::sys::event::{self, Epoll, Event};
@@ -58,6 +59,7 @@ impl<'a> Guest<'a> {
             user,
             pids: BTreeMap::new(),
             drains: Drains::default(),
+            arrivals: Arrivals::default(),
             cpus: CpuShare { allowed: process::allowed_cpus(), count: 0, next: 0 },
             open_files,
             started_us: now_us(),
@@ -197,6 +199,7 @@ impl<'a> Guest<'a> {
             channel.queued = false;
             channel.service.lost(place)
         });
+        self.place.arrivals = Arrivals::default();
         self.retry.later();
     }
 
@@ -244,7 +247,13 @@ impl<'a> Guest<'a> {
             match channel.service.run(number, &mut self.place) {
                 Next::Again => self.enqueue(number),
                 Next::Wait => {}
-                Next::Done => drop(self.channels.remove(&number)),
+                Next::Done => {
+                    self.channels.remove(&number);
+                    listen::left(self, number);
+                }
+            }
+            if self.place.arrivals.any() {
+                listen::admit(self);
             }
         }
     }

@@ -22,6 +22,7 @@ pub mod heap;
 pub mod init;
 pub mod launch;
 pub mod list;
+pub mod listen;
 pub mod options;
 pub mod outbox;
 pub mod paths;

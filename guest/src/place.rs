@@ -3,6 +3,7 @@
 use alloc::collections::BTreeMap;
 
 use crate::fail::Fail;
+use crate::listen::Arrivals;
 use crate::outbox::Outbox;
 use crate::sys::event::Epoll;
 use crate::sys::process::{self, Cpus, Reaped};
@@ -20,6 +21,7 @@ pub struct Place {
     /// Which channel a process belongs to.
     pub pids: BTreeMap<i32, u32>,
     pub drains: Drains,
+    pub arrivals: Arrivals,
     pub cpus: CpuShare,
     /// The limit on open files that commands get back.
     pub open_files: libc::rlimit,

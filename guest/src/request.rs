@@ -20,9 +20,10 @@ pub mod service {
     pub const STATS: u8 = 12;
     pub const SETUP: u8 = 13;
     pub const HASH: u8 = 14;
+    pub const LISTEN: u8 = 15;
 
     /// Bit n: service n is available.
-    pub const FEATURES: u64 = (1 << (HASH + 1)) - 2;
+    pub const FEATURES: u64 = (1 << (LISTEN + 1)) - 2;
 }
 
 /// A command to run, with or without a terminal.
@@ -58,6 +59,7 @@ pub enum Request<'a> {
     Stats,
     Setup { cpus: u32 },
     Hash { path: &'a [u8] },
+    Listen { credit: u32, port: u16, most: u16 },
 }
 
 /// A file to be written; a limit of 0 is none.
@@ -97,6 +99,7 @@ impl<'a> Request<'a> {
             service::STATS => Request::Stats,
             service::SETUP => Request::Setup { cpus: f.u32()? },
             service::HASH => Request::Hash { path: f.string()? },
+            service::LISTEN => Request::Listen { credit: f.u32()?, port: f.u16()?, most: f.u16()? },
             _ => return Ok(None),
         };
         Ok(Some(request))

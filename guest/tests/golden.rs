@@ -7,6 +7,7 @@ mod golden;
 
 use golden::Golden;
 use vivarium_guest::fail::{Code, Fail};
+use vivarium_guest::listen;
 use vivarium_guest::request::{Exec, Request, Write};
 use vivarium_guest::wire::{Fields, FrameReader, Frames, kind};
 
@@ -97,6 +98,9 @@ fn check(g: &Golden, request: &Request) {
         Request::Stats => assert_eq!(g.fields.len(), 1),
         Request::Setup { cpus } => assert_eq!(*cpus, g.number("cpus")),
         Request::Hash { path } => assert_eq!(*path, g.string("path")),
+        Request::Listen { credit, port, most } => {
+            assert_eq!((*credit, *port, *most), (g.number("credit"), g.number("port"), g.number("most")));
+        }
     }
 }
 
@@ -139,7 +143,15 @@ fn whatTheGuestSendsHasTheGoldenBytes() {
 
     let mut out = Frames::default();
     vivarium_guest::connection::hello(&mut out, b"0123456789abcdef", &Default::default());
-    assert_eq!(out.buffer, named("hello-hash"));
+    assert_eq!(out.buffer, named("hello-listening"));
+
+    let mut out = Frames::default();
+    out.begin(9, kind::STARTED).u16(3128).end();
+    assert_eq!(out.buffer, named("started-listen"));
+
+    let mut out = Frames::default();
+    out.begin(listen::OURS | 1, kind::ARRIVED).u32(9).end();
+    assert_eq!(out.buffer, named("arrived"));
 }
 
 #[test]

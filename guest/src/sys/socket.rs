@@ -35,12 +35,16 @@ pub fn widen(fd: &Fd, bytes: i32) {
 
 /// Begins a connection to a port of 127.0.0.1; see `connected`.
 pub fn connect_loopback(port: u16) -> Result<Fd> {
+    begin(stream(libc::AF_INET)?, &loopback(port))
+}
+
+fn loopback(port: u16) -> libc::sockaddr_in {
     // SAFETY: all zeroes is a valid address.
     let mut address: libc::sockaddr_in = unsafe { core::mem::zeroed() };
     address.sin_family = libc::AF_INET as u16;
     address.sin_port = port.to_be();
     address.sin_addr.s_addr = u32::from_be_bytes([127, 0, 0, 1]).to_be();
-    begin(stream(libc::AF_INET)?, &address)
+    address
 }
 
 /// The same for `::1`, which is all that some programs listen on when they are told `localhost`.
@@ -59,6 +63,31 @@ fn begin<Address>(fd: Fd, address: &Address) -> Result<Fd> {
         Ok(_) | Err(Errno(libc::EINPROGRESS)) => Ok(fd),
         Err(error) => Err(error),
     }
+}
+
+/// Listens on a port of 127.0.0.1, of the kernel's choice if it is 0; says which.
+pub fn listen_loopback(port: u16) -> Result<(Fd, u16)> {
+    const BACKLOG: usize = 128;
+    let fd = stream(libc::AF_INET)?;
+    let (level, option, on) = (libc::SOL_SOCKET, libc::SO_REUSEADDR, 1i32);
+    let mut address = loopback(port);
+    let mut length = size_of_val(&address) as u32;
+    // SAFETY: each address is as long as it says; the kernel reads one int.
+    unsafe {
+        syscall!(libc::SYS_setsockopt, fd.raw(), level, option, &raw const on, size_of_val(&on))?;
+        syscall!(libc::SYS_bind, fd.raw(), &raw const address, size_of_val(&address))?;
+        syscall!(libc::SYS_listen, fd.raw(), BACKLOG)?;
+        syscall!(libc::SYS_getsockname, fd.raw(), &raw mut address, &raw mut length)?;
+    }
+    Ok((fd, u16::from_be(address.sin_port)))
+}
+
+/// The next connection that waits; EAGAIN if none does.
+pub fn accept(listener: &Fd) -> Result<Fd> {
+    let flags = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+    // SAFETY: nobody wants to know the address.
+    let fd = unsafe { syscall!(libc::SYS_accept4, listener.raw(), 0, 0, flags) }?;
+    Ok(Fd::owned(fd))
 }
 
 /// Whether a begun connection stands, once the socket is writable.

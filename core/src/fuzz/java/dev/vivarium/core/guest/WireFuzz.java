@@ -22,6 +22,8 @@ final class WireFuzz {
         loop = GuestLoop.start();
         var id = SandboxId.random(new SecureRandom());
         connection = new Connection(loop, id, SocketChannel.open(StandardProtocolFamily.UNIX));
+        // What the host answers goes nowhere.
+        connection.lose(Loss.Cause.CLOSED, "only its frames are wanted");
     }
 
     @AfterAll
@@ -54,6 +56,7 @@ final class WireFuzz {
             var subject = new Subject.File("file");
             switchboard.add(number -> new Channel(connection, number, service, subject, Keeper.NONE));
         }
+        switchboard.hang(1, new Door(connection, 2, _ -> {}));
         int cut = 2 + Byte.toUnsignedInt(bytes[1]) % (bytes.length - 2);
         read(reader, switchboard, bytes, 2, cut);
         read(reader, switchboard, bytes, cut, bytes.length);

@@ -14,6 +14,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /// The program that is init of one sandbox, as the host sees it through one connection. When the connection is lost the
@@ -88,6 +89,11 @@ public final class Guest implements AutoCloseable {
 
     /// Opens a channel; the request is what follows the credit in the specification.
     public Channel open(Service service, Payload request, Subject subject) {
+        return open(service, request, subject, _ -> {});
+    }
+
+    /// The same; `prepare` sees the channel before the guest does.
+    private Channel open(Service service, Payload request, Subject subject, Consumer<Channel> prepare) {
         if (!hello.offers(service)) {
             String feature = service.name().toLowerCase(Locale.ROOT);
             throw new SandboxException(new Failure.Unsupported(
@@ -100,6 +106,7 @@ public final class Guest implements AutoCloseable {
         open.append(request);
         // First added, then checked (by send): a loss in between finds the channel.
         Channel channel = add(service, subject);
+        prepare.accept(channel);
         try {
             connection.send(open.frame(channel.number(), Kind.OPEN));
         } catch (SandboxException e) {
@@ -107,6 +114,25 @@ public final class Guest implements AutoCloseable {
             throw e;
         }
         return channel;
+    }
+
+    /// Has the guest listen on its loopback, on `port` or, if that is 0, on one of the kernel's choice. Each
+    /// connection that comes is given to `taker`, in a worker of its own, and closed when that returns; there are
+    /// never more than `most` at a time. Fails with `ProviderFailed` when the port is taken.
+    public Listener listen(int port, int most, Consumer<Channel> taker) {
+        var door = new Door(connection, most, taker);
+        Channel channel = open(
+                Service.LISTEN,
+                new Payload().u16(port).u16(most),
+                new Subject.Listener("port " + port),
+                // Before the guest is asked: the first connection may come with its answer.
+                opening -> connection.switchboard().hang(opening.number(), door));
+        try {
+            return new Listener(channel, channel.started(Fields::u16));
+        } catch (RuntimeException e) {
+            channel.close();
+            throw e;
+        }
     }
 
     private Channel add(Service service, Subject subject) {

@@ -18,7 +18,9 @@ public enum Service {
     DIAL(11, 1, 1 << 18),
     STATS(12, 0, 0),
     SETUP(13, 0, 0),
-    HASH(14, 0, 0);
+    HASH(14, 0, 0),
+    /// The window is that of each connection which comes.
+    LISTEN(15, 0, 1 << 18);
 
     final int code;
     /// How many streams, numbered from 1, flow to the host.

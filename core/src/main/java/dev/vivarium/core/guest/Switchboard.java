@@ -24,6 +24,7 @@ final class Switchboard implements FrameReader.Sink {
 
     private final SandboxId id;
     private final Map<Integer, Channel> channels = new ConcurrentHashMap<>();
+    private final Map<Integer, Door> doors = new ConcurrentHashMap<>();
     private final AtomicInteger lastNumber = new AtomicInteger();
     private final Map<Long, CompletableFuture<Long>> pings = new ConcurrentHashMap<>();
     private final CompletableFuture<Fields> hello = new CompletableFuture<>();
@@ -71,6 +72,11 @@ final class Switchboard implements FrameReader.Sink {
         channels.put(channel.number(), channel);
     }
 
+    /// Lets connections arrive at the listener that is about to be opened, until its channel ends.
+    void hang(int listener, Door door) {
+        doors.put(listener, door);
+    }
+
     /// What completes with the time of the answer to `token`; the caller forgets it again.
     CompletableFuture<Long> expectPong(long token) {
         return pings.computeIfAbsent(token, _ -> new CompletableFuture<>());
@@ -109,6 +115,7 @@ final class Switchboard implements FrameReader.Sink {
             channel.wake();
         });
         channels.clear();
+        doors.clear();
     }
 
     private void greet(int number, Kind kind, ByteBuffer payload) {
@@ -141,13 +148,31 @@ final class Switchboard implements FrameReader.Sink {
             case FAIL, END -> {
                 if (channel != null) {
                     channels.remove(number);
+                    doors.remove(number);
                     channel.onEnd(kind, payload);
                     touch(channel);
                 }
             }
+            case ARRIVED -> arrive(number, new Fields(payload).i32());
             case HELLO, PONG, WELCOME, REFUSE, PING, SHUTDOWN, OPEN, CLOSE, DETACH, SIGNAL, RESIZE ->
                 throw new ProtocolViolation(kind + " came on channel " + Integer.toUnsignedString(number));
         }
+    }
+
+    /// The guest has ended a channel before it uses its place for another, so the count is exact.
+    private void arrive(int number, int listener) {
+        Door door = doors.get(listener);
+        if (door == null || number > 0 || channels.containsKey(number)) {
+            throw new ProtocolViolation("a connection arrived on channel " + Integer.toUnsignedString(number)
+                    + " for listener " + Integer.toUnsignedString(listener));
+        }
+        long there = channels.keySet().stream().filter(open -> open < 0).count();
+        if (there >= door.most()) {
+            throw new ProtocolViolation("more than " + door.most() + " connections arrived");
+        }
+        Channel channel = door.admit(number);
+        channels.put(number, channel);
+        door.serve(channel);
     }
 
     private void touch(Channel channel) {

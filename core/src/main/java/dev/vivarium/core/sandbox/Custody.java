@@ -35,7 +35,7 @@ final class Custody implements Keeper {
             }
             case READ, WRITE, MKDIR, MOVE, REMOVE, DIAL, HASH -> sandbox.lease().began();
             // Somebody who only looks does not keep it alive. (Sandbox.files() does: it is asked for by a user.)
-            case STAT, LIST, WATCH, STATS, SETUP -> {}
+            case STAT, LIST, WATCH, STATS, SETUP, LISTEN -> {}
         }
     }
 
@@ -47,7 +47,7 @@ final class Custody implements Keeper {
                 sandbox.lease().ended();
             }
             case READ, WRITE, MKDIR, MOVE, REMOVE, DIAL, HASH -> sandbox.lease().ended();
-            case STAT, LIST, WATCH, STATS, SETUP -> {}
+            case STAT, LIST, WATCH, STATS, SETUP, LISTEN -> {}
         }
     }
 

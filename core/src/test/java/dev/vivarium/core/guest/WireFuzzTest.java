@@ -31,6 +31,8 @@ final class WireFuzzTest {
         loop = GuestLoop.start();
         fake = FakeGuest.connect();
         connection = fake.attach(loop);
+        // What the host answers goes nowhere.
+        connection.lose(Loss.Cause.CLOSED, "only its frames are wanted");
     }
 
     @AfterEach
@@ -71,6 +73,7 @@ final class WireFuzzTest {
                         new Channel(connection, golden.channel(), service, new Subject.File("f"), Keeper.NONE));
             }
         }
+        switchboard.hang(9, new Door(connection, 2, _ -> {}));
         int position = 0;
         while (position < bytes.length) {
             int length = 1 + random.nextInt(bytes.length - position);

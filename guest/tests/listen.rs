@@ -1,0 +1,151 @@
+//! Connections from inside to the listener, and what becomes of them.
+
+#![allow(non_snake_case)]
+
+mod common;
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+
+use common::{Fields, Frame, Host, Outcome, kind, service, until};
+
+const LISTENER: u32 = 3;
+const FIRST: u32 = 1 << 31 | 1;
+
+fn listen(host: &mut Host, port: u16, most: u16) -> u16 {
+    host.open(LISTENER, service::LISTEN, |f| f.u32(100_000).u16(port).u16(most));
+    let started = host.frame();
+    assert_eq!((started.channel, started.kind), (LISTENER, kind::STARTED));
+    Fields(&started.payload).u16().unwrap()
+}
+
+fn arrival(host: &mut Host) -> u32 {
+    let Frame { channel, kind, payload } = host.frame();
+    assert_eq!((kind, Fields(&payload).u32().unwrap()), (kind::ARRIVED, LISTENER));
+    channel
+}
+
+fn connect(port: u16) -> TcpStream {
+    TcpStream::connect(("127.0.0.1", port)).unwrap()
+}
+
+fn fail_of(host: &mut Host, port: u16, most: u16) -> u16 {
+    host.open(7, service::LISTEN, |f| f.u32(100_000).u16(port).u16(most));
+    host.finish(7).fail.unwrap().0
+}
+
+#[test]
+fn aConnectionFromInsideIsCarriedOutAndBothWaysEnd() {
+    let mut host = Host::start();
+    let port = listen(&mut host, 0, 8);
+    let mut client = connect(port);
+    let channel = arrival(&mut host);
+    assert_eq!(channel, FIRST);
+    client.write_all(b"question").unwrap();
+    client.shutdown(Shutdown::Write).unwrap();
+    let mut outcome = Outcome::default();
+    while outcome.eof.is_empty() {
+        assert!(!host.step(channel, &mut outcome, true));
+    }
+    assert_eq!(outcome.text(1), "question");
+    host.data(channel, b"answer");
+    host.eof(channel);
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).unwrap();
+    assert_eq!(answer, "answer");
+    assert_eq!(host.finish(channel).fail, None);
+}
+
+#[test]
+fn whatIsSentBeyondTheCreditWaitsAndOthersGoOn() {
+    let mut host = Host::start();
+    let port = listen(&mut host, 0, 8);
+    let client = connect(port);
+    client.set_nonblocking(true).unwrap();
+    let channel = arrival(&mut host);
+    let mut sent = 0;
+    until("the client is held up", || match (&client).write(&[7; 65_536]) {
+        Ok(count) => {
+            sent += count;
+            false
+        }
+        Err(_) => sent > 200_000,
+    });
+    let mut outcome = Outcome::default();
+    while outcome.streams.get(&1).map_or(0, Vec::len) < 100_000 {
+        host.step(channel, &mut outcome, false);
+    }
+    host.ping();
+    assert_eq!(outcome.streams[&1].len(), 100_000);
+    host.credit(channel, 1, 50_000);
+    while outcome.streams[&1].len() < 150_000 {
+        host.step(channel, &mut outcome, false);
+    }
+}
+
+#[test]
+fn atTheLimitTheNextWaitsUntilOneHasGone() {
+    let mut host = Host::start();
+    let port = listen(&mut host, 0, 2);
+    let clients: Vec<TcpStream> = (0..3).map(|_| connect(port)).collect();
+    let first = arrival(&mut host);
+    let second = arrival(&mut host);
+    host.ping();
+    host.send(first, kind::CLOSE, |f| f);
+    host.finish(first);
+    let third = arrival(&mut host);
+    assert!(third != second && third != first);
+    drop(clients);
+}
+
+#[test]
+fn closingTheListenerFreesItsPortAndLeavesItsConnections() {
+    let mut host = Host::start();
+    let port = listen(&mut host, 0, 8);
+    let mut client = connect(port);
+    let channel = arrival(&mut host);
+    host.send(LISTENER, kind::CLOSE, |f| f);
+    assert_eq!(host.finish(LISTENER).fail, None);
+    assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
+    host.data(channel, b"still here");
+    let mut text = [0; 10];
+    client.read_exact(&mut text).unwrap();
+    assert_eq!(&text, b"still here");
+    assert_eq!(listen(&mut host, port, 8), port);
+}
+
+#[test]
+fn aLostConnectionEndsThemAllAndTheSamePortCanBeHadAgain() {
+    let mut host = Host::start();
+    let port = listen(&mut host, 0, 8);
+    let mut client = connect(port);
+    arrival(&mut host);
+    host.reconnect();
+    let mut rest = Vec::new();
+    let _ = client.read_to_end(&mut rest);
+    assert!(rest.is_empty());
+    assert_eq!(listen(&mut host, port, 8), port);
+    let _other = connect(port);
+    assert_eq!(arrival(&mut host), FIRST);
+}
+
+#[test]
+fn whatCannotBeListenedToIsRefused() {
+    let mut host = Host::start();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    assert_eq!(fail_of(&mut host, taken.local_addr().unwrap().port(), 1), 4);
+    assert_eq!(fail_of(&mut host, 0, 0), 1);
+    assert_eq!(fail_of(&mut host, 0, 513), 1);
+    listen(&mut host, 0, 1);
+    assert_eq!(fail_of(&mut host, 0, 1), 4);
+}
+
+#[test]
+fn aHostThatOpensAChannelOfOursBreaksTheRules() {
+    let mut host = Host::start();
+    host.open(FIRST, service::STATS, |f| f);
+    assert!(host.is_closed());
+    host.accept_again();
+    host.send(1, kind::ARRIVED, |f| f.u32(1));
+    assert!(host.is_closed());
+}
