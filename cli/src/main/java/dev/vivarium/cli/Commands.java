@@ -50,12 +50,22 @@ final class Commands {
         commands.put("preview", () -> new CommandLine(new PreviewCommand(terminal)));
         commands.put("pause", () -> new CommandLine(new StateCommand.Pause(terminal)));
         commands.put("resume", () -> new CommandLine(new StateCommand.Resume(terminal)));
+        commands.put("snapshot", this::snapshot);
+        commands.put("fork", () -> new CommandLine(new ForkCommand(terminal)));
         commands.put("keys", this::keys);
         commands.put("health", () -> new CommandLine(new HealthCommand(terminal)));
         commands.put("doctor", () -> new CommandLine(new DoctorCommand(terminal)));
         commands.put("completion", () -> new CommandLine(new CompletionCommand(terminal)));
         commands.put("version", () -> new CommandLine(new VersionCommand(terminal)));
         return commands;
+    }
+
+    private CommandLine snapshot() {
+        return new CommandLine(new SnapshotCommand(terminal))
+                .addSubcommand(new SnapshotCommand.Take(terminal))
+                .addSubcommand(new SnapshotLsCommand(terminal))
+                .addSubcommand(new SnapshotRmCommand(terminal))
+                .addSubcommand(new SnapshotRestoreCommand(terminal));
     }
 
     private CommandLine keys() {

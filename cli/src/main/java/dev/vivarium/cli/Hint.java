@@ -22,6 +22,10 @@ final class Hint {
             case Failure.SandboxNotRunning f
             when f.status() == Status.PAUSED -> Optional.of("to go on:  viv resume THREAD");
             case Failure.NoSuchFile f -> Optional.of("'" + f.path() + "' is not there; viv ls THREAD lists what is");
+            case Failure.NoSuchSnapshot _ -> Optional.of("viv snapshot ls THREAD lists what was saved");
+            case Failure.TooManySnapshots f ->
+                Optional.of("make room:  viv snapshot ls " + f.thread().value() + ", then viv snapshot rm SNAPSHOT");
+            case Failure.ThreadHasSandbox _ -> Optional.of("viv threads lists the names that are taken");
             case Failure.PolicyRefused _ -> Optional.of("the server's command policy decides: docs/command-policy.md");
             case Failure.AtCapacity _, Failure.TooManyCommands _, Failure.ShuttingDown _ ->
                 Optional.of("try again in a moment");

@@ -32,6 +32,25 @@ final class Table {
         return terminal.ttys().out() ? age(Duration.between(moment, Instant.now())) : moment.toString();
     }
 
+    /// Rounded, for a person; in bytes, for a pipe.
+    String size(long bytes) {
+        return terminal.ttys().out() ? rounded(bytes) : Long.toString(bytes);
+    }
+
+    static String rounded(long bytes) {
+        if (bytes < 1_000) {
+            return bytes + " B";
+        }
+        String[] units = {"kB", "MB", "GB", "TB", "PB", "EB"};
+        double value = bytes / 1_000.0;
+        int unit = 0;
+        while (value >= 999.95) {
+            value /= 1_000;
+            unit++;
+        }
+        return Math.round(value * 10) / 10.0 + " " + units[unit];
+    }
+
     static String age(Duration span) {
         String sign = span.isNegative() ? "in " : "";
         Duration length = span.abs();

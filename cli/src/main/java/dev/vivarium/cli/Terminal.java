@@ -1,6 +1,7 @@
 package dev.vivarium.cli;
 
 import dev.vivarium.json.Json;
+import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
 import java.util.Map;
@@ -38,6 +39,24 @@ record Terminal(InputStream in, PrintStream out, PrintStream err, Map<String, St
         out.writeBytes(Json.bytes(fields));
         out.println();
         out.flush();
+    }
+
+    /// Asks before something that cannot be undone. Where nobody can answer, a script said what it wanted.
+    boolean confirms(String question) {
+        if (!ttys.in() || !ttys.err()) {
+            return true;
+        }
+        err.print("viv: " + question + " [y/N] ");
+        err.flush();
+        try {
+            int first = in.read();
+            for (int next = first; next >= 0 && next != '\n'; next = in.read()) {
+                // The rest of the line is no answer either.
+            }
+            return first == 'y' || first == 'Y';
+        } catch (IOException _) {
+            return false;
+        }
     }
 
     /// Tells a person something that is no answer; scripts that ask for JSON are not told.

@@ -31,6 +31,7 @@ class CompletionTest {
         assertThat(completed("viv", "keys", "")).contains("issue", "list", "revoke");
         assertThat(completed("viv", "keys", "list", "--js")).containsExactly("--json");
         assertThat(completed("viv", "exec", "thread", "--timeo")).containsExactly("--timeout");
+        assertThat(completed("viv", "snapshot", "re")).containsExactly("restore");
         assertThat(completed("viv", "ser")).containsExactly("serve");
     }
 

@@ -52,4 +52,13 @@ class TableTest {
         table.row("22", "\u001b[31mred");
         table.print();
     }
+
+    @Test
+    void sizesAreRoundedForPeople() {
+        assertThat(Table.rounded(0)).isEqualTo("0 B");
+        assertThat(Table.rounded(999)).isEqualTo("999 B");
+        assertThat(Table.rounded(1_500)).isEqualTo("1.5 kB");
+        assertThat(Table.rounded(999_999)).isEqualTo("1.0 MB");
+        assertThat(Table.rounded(Long.MAX_VALUE)).isEqualTo("9.2 EB");
+    }
 }

@@ -103,7 +103,7 @@ public sealed interface Failure {
     record NoSuchSnapshot(String id) implements Failure {
         @Override
         public String sentence() {
-            return "the thread has no such snapshot";
+            return "there is no snapshot '" + id + "'";
         }
     }
 

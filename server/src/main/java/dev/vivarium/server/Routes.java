@@ -107,6 +107,7 @@ final class Routes {
         return List.of(
                 Route.post("/threads/{thread_id}/snapshots", TOKEN, snapshots::take),
                 Route.get("/threads/{thread_id}/snapshots", TOKEN, snapshots::list),
+                Route.get("/snapshots/{snapshot_id}", TOKEN, snapshots::find),
                 Route.delete("/threads/{thread_id}/snapshots/{snapshot_id}", TOKEN, snapshots::delete),
                 Route.post("/threads/{thread_id}/snapshots/{snapshot_id}/restore", TOKEN, snapshots::restore),
                 Route.post("/threads/{thread_id}/snapshots/{snapshot_id}/fork", TOKEN, snapshots::fork));

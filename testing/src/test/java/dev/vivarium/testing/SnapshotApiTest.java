@@ -114,6 +114,22 @@ class SnapshotApiTest {
     }
 
     @Test
+    void anIdAloneSaysWhoseItIs() {
+        String id = take("one");
+        var found = ann.get("/snapshots/" + id);
+        assertThat(found.status()).as(found.text()).isEqualTo(200);
+        assertThat(found.json().string("thread_id")).isEqualTo(thread);
+        assertThat(admin.get("/snapshots/" + id).status()).isEqualTo(200);
+        var foreign = bob.get("/snapshots/" + id);
+        var absent = bob.get("/snapshots/snp" + "0".repeat(20));
+        assertThat(foreign.status()).isEqualTo(404);
+        assertThat(foreign.text().replace(id, "")).isEqualTo(absent.text().replace("snp" + "0".repeat(20), ""));
+        assertThat(ann.get("/snapshots/nonsense").status()).isEqualTo(404);
+        ann.post("/threads/" + thread + "/members", "{\"user_id\":\"bob\",\"scopes\":[\"fs:ro\"]}");
+        assertThat(bob.get("/snapshots/" + id).status()).isEqualTo(403);
+    }
+
+    @Test
     void strangersAndUnknownNamesMeetTheSame404() {
         String id = take("");
         for (String path : new String[] {snapshots() + "/" + id, "/threads/none/snapshots/" + id}) {

@@ -112,11 +112,13 @@ public final class Snapshots {
 
     /// A snapshot of this thread. Fails with `NoSuchSnapshot`, also for that of another one.
     public SnapshotInfo require(ThreadId thread, String id) {
-        return Optional.of(id)
-                .filter(SnapshotId::isWellFormed)
-                .flatMap(text -> rows.find(new SnapshotId(text)))
-                .filter(snapshot -> snapshot.thread().equals(thread))
+        return find(id).filter(snapshot -> snapshot.thread().equals(thread))
                 .orElseThrow(() -> new SandboxException(new Failure.NoSuchSnapshot(id)));
+    }
+
+    /// A snapshot of whichever thread.
+    public Optional<SnapshotInfo> find(String id) {
+        return SnapshotId.isWellFormed(id) ? rows.find(new SnapshotId(id)) : Optional.empty();
     }
 
     /// Removes a snapshot; what was restored or forked from it stays.

@@ -19,8 +19,8 @@ import dev.vivarium.server.http.Exchange;
 import java.io.IOException;
 import java.util.Optional;
 
-/// `/threads/{thread_id}/snapshots`: takes, lists, restores, forks and deletes what a thread's files were. Needs the
-/// scope `snapshot`. Thread-safe.
+/// `/threads/{thread_id}/snapshots`: takes, lists, restores, forks and deletes what a thread's files were; and
+/// `/snapshots/{snapshot_id}`, for those who only know its id. Needs the scope `snapshot`. Thread-safe.
 public final class SnapshotsHandler {
     private final Sandboxes sandboxes;
     private final Rights rights;
@@ -46,6 +46,19 @@ public final class SnapshotsHandler {
         exchange.allowQuery();
         var all = sandboxes.snapshots().list(admit(exchange));
         exchange.answer(200, out -> SnapshotJson.write(out, all, Snapshots.PER_THREAD));
+    }
+
+    /// `GET /snapshots/{snapshot_id}`: whose it is, so that an id alone is enough to go on.
+    public void find(Exchange exchange) throws IOException {
+        exchange.allowQuery();
+        String id = exchange.path("snapshot_id");
+        var snapshot = sandboxes
+                .snapshots()
+                .find(id)
+                .filter(found -> scopes(exchange.principal(), found.thread()).isPresent())
+                .orElseThrow(() -> new SandboxException(new Failure.NoSuchSnapshot(id)));
+        admit(exchange.principal(), snapshot.thread());
+        exchange.answer(200, out -> SnapshotJson.write(out, snapshot));
     }
 
     /// `DELETE …/{snapshot_id}`: what came of it stays.
@@ -97,15 +110,20 @@ public final class SnapshotsHandler {
 
     /// The thread of the path, for whoever may save it; for strangers it is not there.
     private ThreadId admit(Exchange exchange) {
-        var thread = new ThreadId(exchange.path("thread_id"));
-        var scopes = sandboxes
-                .ownerOf(thread)
-                .flatMap(owner -> scopes(exchange.principal(), thread, owner))
-                .orElseThrow(() -> new SandboxException(new Failure.NoSandboxForThread(thread)));
+        return admit(exchange.principal(), new ThreadId(exchange.path("thread_id")));
+    }
+
+    private ThreadId admit(Principal caller, ThreadId thread) {
+        var scopes =
+                scopes(caller, thread).orElseThrow(() -> new SandboxException(new Failure.NoSandboxForThread(thread)));
         if (!scopes.allows(Scope.SNAPSHOT)) {
             throw new SandboxException(new Failure.NotAllowed("this needs the scope " + Scope.SNAPSHOT.text()));
         }
         return thread;
+    }
+
+    private Optional<Scopes> scopes(Principal caller, ThreadId thread) {
+        return sandboxes.ownerOf(thread).flatMap(owner -> scopes(caller, thread, owner));
     }
 
     private Optional<Scopes> scopes(Principal caller, ThreadId thread, UserId owner) {
