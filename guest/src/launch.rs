@@ -113,6 +113,11 @@ fn execute(options: &Options) -> String {
     failed("execute the runtime", process::execute(options.command[0], &argv, &environment))
 }
 
+/// A step that failed at a path.
+fn about(step: &str, path: &CStr, error: Errno) -> String {
+    failed(&format!("{step} {}", String::from_utf8_lossy(path.to_bytes())), error)
+}
+
 fn failed(step: &str, errno: Errno) -> String {
     let name = match errno.0 {
         libc::EPERM => "not permitted",

@@ -1,11 +1,9 @@
 //! The sandbox's cgroups: made, bounded and joined before there is a process that could outgrow them.
 
-use alloc::format;
-use alloc::string::String;
 use core::ffi::CStr;
 
 use super::options::Groups;
-use super::{Step, failed};
+use super::{Step, about};
 use crate::sys::{Errno, Fd, Result, file, syscall};
 
 /// Makes the groups, sets their limits, and joins those of the first version. Gives the group of the second version,
@@ -50,8 +48,4 @@ fn make(directory: &CStr) -> Result<()> {
 
 fn write(name: &CStr, value: &[u8]) -> Result<()> {
     file::open(name, libc::O_WRONLY)?.write(value).map(drop)
-}
-
-fn about(step: &str, path: &CStr, error: Errno) -> String {
-    failed(&format!("{step} {}", String::from_utf8_lossy(path.to_bytes())), error)
 }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::ffi::CStr;
 
 use super::options::Mount;
-use super::{Step, failed};
+use super::{Step, about, failed};
 use crate::sys::{Fd, Result, syscall};
 
 pub const READ_ONLY: u64 = 0x1;
@@ -192,8 +192,4 @@ pub fn hide(path: &CStr) -> Step<()> {
         Err(error) if [libc::EINVAL, libc::ENOENT].contains(&error.0) => Ok(()),
         Err(error) => Err(about("hide", path, error)),
     }
-}
-
-fn about(step: &str, path: &CStr, error: crate::sys::Errno) -> alloc::string::String {
-    failed(&format!("{step} {}", alloc::string::String::from_utf8_lossy(path.to_bytes())), error)
 }

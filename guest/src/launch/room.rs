@@ -4,13 +4,11 @@
 //! nowhere else. The host stays attached behind a descriptor for as long as things are taken from it.
 
 use alloc::ffi::CString;
-use alloc::format;
-use alloc::string::String;
 use core::ffi::CStr;
 
 use super::mount::{self, NODEV, NOEXEC, NOSUID, READ_ONLY};
 use super::options::{Entry, Mount, Options};
-use super::{Step, failed};
+use super::{Step, about, failed};
 use crate::sys::{Errno, Fd, Result, file, process, syscall};
 
 const DEVICES: [&CStr; 6] = [c"/dev/null", c"/dev/zero", c"/dev/full", c"/dev/random", c"/dev/urandom", c"/dev/tty"];
@@ -150,8 +148,4 @@ fn make_directory(path: &CStr) -> Step<()> {
         Ok(_) | Err(Errno(libc::EEXIST)) => Ok(()),
         Err(error) => Err(about("make", path, error)),
     }
-}
-
-fn about(step: &str, path: &CStr, error: Errno) -> String {
-    failed(&format!("{step} {}", String::from_utf8_lossy(path.to_bytes())), error)
 }

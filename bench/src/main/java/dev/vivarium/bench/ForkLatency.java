@@ -1,17 +1,11 @@
 package dev.vivarium.bench;
 
 import dev.vivarium.bench.Report.Row;
-import dev.vivarium.core.guest.GuestBinary;
 import dev.vivarium.core.provider.FileTrees;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.provider.Provider.Disk;
-import dev.vivarium.core.provider.oci.OciConfig;
-import dev.vivarium.core.provider.oci.OciProvider;
-import dev.vivarium.core.provider.oci.OciRuntime;
-import dev.vivarium.core.sandbox.Observer;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
-import dev.vivarium.core.store.Db;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.End;
 import dev.vivarium.model.NewSandbox;
@@ -23,7 +17,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
-import java.time.InstantSource;
 
 /// Saving and forking a workspace of 100 MB in 1,000 files, beside `cp -a` of the same files on the host.
 final class ForkLatency implements Measurement {
@@ -41,22 +34,17 @@ final class ForkLatency implements Measurement {
 
     @Override
     public void run(Bench bench, Report report) {
-        Path home = bench.newHome();
-        var config = OciConfig.of(home, GuestBinary.extractTo(home), OciRuntime.NATIVE);
-        try (Provider provider = OciProvider.open(config);
-                var db = Db.sqlite(home.resolve("bench.db"));
-                var sandboxes = Sandboxes.open(
-                        provider, db, PauseLatency.sandboxes(bench, 3), Observer.none(), InstantSource.system())) {
-            bench.bare().run("sh", "-c", FILES.formatted(home.resolve("files")));
-            Sandbox origin = sandboxes.open(request("origin")).sandbox();
+        try (var engine = Engine.open(bench, 3)) {
+            bench.bare().run("sh", "-c", FILES.formatted(engine.home().resolve("files")));
+            Sandbox origin = engine.sandboxes().open(request("origin")).sandbox();
             try (var execution = origin.exec(Command.shell(FILES.formatted("files")))) {
                 execution.collect();
             }
             Quiet.await();
             for (int round = 0; round < bench.rounds(30); round++) {
-                measure(bench, home, provider, sandboxes, origin);
+                measure(bench, engine, origin);
             }
-            sandboxes.terminate(origin.id(), End.Cause.USER, "measured");
+            engine.sandboxes().terminate(origin.id(), End.Cause.USER, "measured");
         }
         addRows(report);
     }
@@ -65,7 +53,10 @@ final class ForkLatency implements Measurement {
         return NewSandbox.of(new UserId("bench"), new ThreadId(thread));
     }
 
-    private void measure(Bench bench, Path home, Provider provider, Sandboxes sandboxes, Sandbox origin) {
+    private void measure(Bench bench, Engine engine, Sandbox origin) {
+        Path home = engine.home();
+        Provider provider = engine.provider();
+        Sandboxes sandboxes = engine.sandboxes();
         copy.time(() -> bench.bare()
                 .run(
                         "cp",

@@ -1,25 +1,14 @@
 package dev.vivarium.bench;
 
 import dev.vivarium.bench.Report.Row;
-import dev.vivarium.core.guest.GuestBinary;
 import dev.vivarium.core.provider.Machine;
-import dev.vivarium.core.provider.Provider;
-import dev.vivarium.core.provider.oci.OciConfig;
-import dev.vivarium.core.provider.oci.OciProvider;
-import dev.vivarium.core.provider.oci.OciRuntime;
-import dev.vivarium.core.sandbox.Observer;
 import dev.vivarium.core.sandbox.Sandbox;
-import dev.vivarium.core.sandbox.Sandboxes;
-import dev.vivarium.core.sandbox.SandboxesConfig;
-import dev.vivarium.core.store.Db;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.End;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.Optional;
 
 /// Freezing and thawing in the engine, where the new state is on disk before it is acted on, and of the machine below
@@ -39,17 +28,14 @@ final class PauseLatency implements Measurement {
 
     @Override
     public void run(Bench bench, Report report) {
-        Path home = bench.newHome();
-        var config = OciConfig.of(home, GuestBinary.extractTo(home), OciRuntime.NATIVE);
-        try (Provider provider = OciProvider.open(config);
-                var db = Db.sqlite(home.resolve("bench.db"));
-                var sandboxes =
-                        Sandboxes.open(provider, db, sandboxes(bench, 1), Observer.none(), InstantSource.system())) {
+        try (var engine = Engine.open(bench, 1)) {
+            var sandboxes = engine.sandboxes();
             var request = NewSandbox.of(new UserId("bench"), new ThreadId("pause"));
             Sandbox sandbox = sandboxes.open(request).sandbox();
             try (var sleeper = sandbox.exec(Command.shell("sleep 3600"))) {
                 sleeper.next();
-                Machine machine = provider.adopt(sandbox.id(), PATIENCE).orElseThrow();
+                Machine machine =
+                        engine.provider().adopt(sandbox.id(), PATIENCE).orElseThrow();
                 Optional<String> container = bench.docker().map(Docker::runToFirstOutput);
                 Quiet.await();
                 measure(bench, sandbox, machine, container);
@@ -59,20 +45,6 @@ final class PauseLatency implements Measurement {
             }
         }
         addRows(report);
-    }
-
-    /// An engine without a pool.
-    static SandboxesConfig sandboxes(Bench bench, int most) {
-        var standard = SandboxesConfig.standard();
-        return new SandboxesConfig(
-                0,
-                most,
-                standard.idleTimeout(),
-                standard.maxLifetime(),
-                standard.limits(),
-                bench.image(),
-                standard.maxCommandsPerSandbox(),
-                standard.reconcileEvery());
     }
 
     private void measure(Bench bench, Sandbox sandbox, Machine machine, Optional<String> container) {

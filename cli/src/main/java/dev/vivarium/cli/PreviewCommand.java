@@ -1,9 +1,10 @@
 package dev.vivarium.cli;
 
 import dev.vivarium.cli.remote.Http;
-import dev.vivarium.cli.remote.Passes.IfAbsent;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -41,18 +42,8 @@ final class PreviewCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         var account = server.account(terminal);
-        var pass = server.passes(account, terminal).fresh(thread, IfAbsent.FAIL);
         // Not our own token: an address is kept in histories, so that it gets one that can do this and no more.
-        JsonFields made = server.http(account)
-                .post(
-                        "/threads/" + Http.segment(thread) + "/sandbox/token",
-                        out -> {
-                            out.writeStringProperty("current_token", pass.token());
-                            out.writeArrayPropertyStart("scopes");
-                            out.writeString("process");
-                            out.writeEndArray();
-                        },
-                        fields -> fields);
+        JsonFields made = server.passes(account, terminal).narrowed(thread, List.of("process"), Optional.empty());
         String url = made.object("endpoints").string("http") + "/ports/" + port + "/?viv_token="
                 + Http.segment(made.string("token"));
         if (output.isJson()) {

@@ -1,12 +1,10 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
-import dev.vivarium.cli.remote.Pass;
-import dev.vivarium.cli.remote.Passes.IfAbsent;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -53,19 +51,7 @@ final class TokenCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         var account = server.account(terminal);
-        // A fresh one of our own first: what is made of a token cannot live longer than it does.
-        Pass pass = server.passes(account, terminal).fresh(thread, IfAbsent.FAIL);
-        JsonFields made = server.http(account)
-                .post(
-                        "/threads/" + Http.segment(thread) + "/sandbox/token",
-                        out -> {
-                            out.writeStringProperty("current_token", pass.token());
-                            out.writeArrayPropertyStart("scopes");
-                            scopes.forEach(out::writeString);
-                            out.writeEndArray();
-                            out.writeNumberProperty("ttl", ttl.toSeconds());
-                        },
-                        fields -> fields);
+        JsonFields made = server.passes(account, terminal).narrowed(thread, scopes, Optional.of(ttl));
         if (output.isJson()) {
             terminal.json(out -> write(out, made));
         } else {

@@ -2,35 +2,22 @@ package dev.vivarium.model;
 
 import java.util.random.RandomGenerator;
 
-/// The name of one sandbox: `sbx` and twenty characters of `[a-z0-9]`, so that it is safe in a path and in a host name.
-/// Immutable.
+/// The name of one sandbox: `sbx` and twenty characters of `[a-z0-9]`. Immutable.
 public record SandboxId(String value) {
-    private static final String ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
-    private static final String PREFIX = "sbx";
-    private static final int RANDOM_LENGTH = 20;
+    private static final IdShape SHAPE = new IdShape("session_id", "sbx");
 
     public SandboxId {
-        if (!isWellFormed(value)) {
-            throw new SandboxException(
-                    new Failure.InvalidRequest("session_id", "must be 'sbx' and 20 characters of a-z and 0-9"));
-        }
+        SHAPE.require(value);
     }
 
     /// A new id that nobody can guess; `random` must be a secure source outside tests.
     public static SandboxId random(RandomGenerator random) {
-        var text = new StringBuilder(PREFIX);
-        for (int i = 0; i < RANDOM_LENGTH; i++) {
-            text.append(ALPHABET.charAt(random.nextInt(ALPHABET.length())));
-        }
-        return new SandboxId(text.toString());
+        return new SandboxId(SHAPE.random(random));
     }
 
     /// Reports whether `text` could be an id at all.
     public static boolean isWellFormed(String text) {
-        if (text.length() != PREFIX.length() + RANDOM_LENGTH || !text.startsWith(PREFIX)) {
-            return false;
-        }
-        return text.chars().allMatch(c -> ALPHABET.indexOf(c) >= 0);
+        return SHAPE.fits(text);
     }
 
     @Override

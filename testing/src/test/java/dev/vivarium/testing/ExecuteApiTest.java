@@ -14,10 +14,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -26,25 +24,11 @@ class ExecuteApiTest {
     private static final String SSE = "text/event-stream";
     private static final String NDJSON = "application/x-ndjson";
 
-    private static TestServer server;
-    private static Api api;
-    private String session;
+    @RegisterExtension
+    static final SharedServer SERVER = SharedServer.with();
 
-    @BeforeAll
-    static void start() {
-        server = TestServer.start();
-        api = server.api();
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
-
-    @BeforeEach
-    void open() {
-        session = api.session();
-    }
+    private final Api api = SERVER.api();
+    private final String session = api.session();
 
     @Test
     void aCommandsResultHasTheFieldsOfTheContract() {
@@ -334,7 +318,7 @@ class ExecuteApiTest {
                 .strip();
     }
 
-    private static boolean isRunning(String commandLine) {
+    private boolean isRunning(String commandLine) {
         return ProcessHandle.allProcesses()
                 .anyMatch(process -> process.info()
                         .commandLine()
@@ -342,7 +326,7 @@ class ExecuteApiTest {
                         .orElse(false));
     }
 
-    private static List<ExecEvent> events(String body, String mediaType) throws IOException {
+    private List<ExecEvent> events(String body, String mediaType) throws IOException {
         var events = new ArrayList<ExecEvent>();
         try (InputStream stream = api.stream(body, mediaType);
                 var lines = new BufferedReader(new InputStreamReader(stream, StandardCharsets.UTF_8))) {

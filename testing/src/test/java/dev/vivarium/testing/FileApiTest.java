@@ -10,33 +10,18 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.Random;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class FileApiTest {
-    private static TestServer server;
-    private static Api api;
-    private String session;
+    @RegisterExtension
+    static final SharedServer SERVER =
+            SharedServer.with("--max-file-size-mb", "2", "--max-total-files", "20", "--max-workspace-size-mb", "3");
 
-    @BeforeAll
-    static void start() {
-        server = TestServer.start("--max-file-size-mb", "2", "--max-total-files", "20", "--max-workspace-size-mb", "3");
-        api = server.api();
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
-
-    @BeforeEach
-    void open() {
-        session = api.session();
-    }
+    private final Api api = SERVER.api();
+    private final String session = api.session();
 
     @Test
     void aFileIsUploadedUnderItsOwnName() {
@@ -79,7 +64,7 @@ class FileApiTest {
             assertThat(answer.status()).isEqualTo(200);
             assertThat(api.download(session, name).bytes()).isEqualTo(content);
         }
-        assertThat(server.home().resolve("tmp")).isEmptyDirectory();
+        assertThat(SERVER.get().home().resolve("tmp")).isEmptyDirectory();
     }
 
     @Test
@@ -169,7 +154,7 @@ class FileApiTest {
                 BodyPublishers.ofInputStream(() -> new java.io.ByteArrayInputStream(body)));
 
         assertThat(answer.status()).isEqualTo(413);
-        assertThat(server.home().resolve("tmp")).isEmptyDirectory();
+        assertThat(SERVER.get().home().resolve("tmp")).isEmptyDirectory();
     }
 
     @Test
@@ -219,21 +204,22 @@ class FileApiTest {
                 "a\u0000b"
             })
     void aPathThatIsNoFileOfTheWorkspaceIsRefused(String path) throws IOException {
-        var canary = Files.writeString(server.home().resolve("canary"), "unharmed");
-        api.execute(session, "mkdir dir; mkfifo fifo; ln -s " + server.home() + " link");
+        var canary = Files.writeString(SERVER.get().home().resolve("canary"), "unharmed");
+        api.execute(session, "mkdir dir; mkfifo fifo; ln -s " + SERVER.get().home() + " link");
 
         assertThat(api.upload(session, path, "x").status()).as("upload").isIn(400, 404);
         assertThat(api.download(session, path).status()).as("download").isIn(400, 404);
 
         assertThat(canary).hasContent("unharmed");
-        assertThat(server.home().resolve("x")).doesNotExist();
+        assertThat(SERVER.get().home().resolve("x")).doesNotExist();
         assertThat(names(session)).containsExactlyInAnyOrder("fifo", "link");
     }
 
     @Test
     void linksThatLeaveTheWorkspaceAreNotFollowed() throws IOException {
-        Files.writeString(server.home().resolve("secret"), "secret");
-        api.execute(session, "ln -s " + server.home() + "/secret a; ln -s / root; ln -s ../../../../../etc/passwd p");
+        Files.writeString(SERVER.get().home().resolve("secret"), "secret");
+        api.execute(
+                session, "ln -s " + SERVER.get().home() + "/secret a; ln -s / root; ln -s ../../../../../etc/passwd p");
 
         for (String path : new String[] {"a", "root/etc/passwd", "p"}) {
             var answer = api.download(session, path);
@@ -244,7 +230,7 @@ class FileApiTest {
 
     @Test
     void anUploadReplacesALinkOrAFifoAndNotWhatItLeadsTo() throws IOException {
-        var canary = Files.writeString(server.home().resolve("canary2"), "unharmed");
+        var canary = Files.writeString(SERVER.get().home().resolve("canary2"), "unharmed");
         api.execute(session, "mkfifo fifo; ln -s " + canary + " link");
 
         assertThat(api.upload(session, "link", "new").status()).isEqualTo(200);
@@ -393,10 +379,12 @@ class FileApiTest {
                 .field("session_id", session)
                 .file("half", "x".repeat(900_000))
                 .soFar();
-        try (var socket = new Socket(server.uri().getHost(), server.uri().getPort())) {
+        try (var socket =
+                new Socket(SERVER.get().uri().getHost(), SERVER.get().uri().getPort())) {
             var out = socket.getOutputStream();
-            out.write(("POST /upload_file HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + server.adminKey()
-                            + "\r\nContent-Type: " + Api.form().contentType() + "\r\nContent-Length: 1500000\r\n\r\n")
+            out.write(("POST /upload_file HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "
+                            + SERVER.get().adminKey() + "\r\nContent-Type: "
+                            + Api.form().contentType() + "\r\nContent-Length: 1500000\r\n\r\n")
                     .getBytes(StandardCharsets.US_ASCII));
             out.write(half);
             out.flush();
@@ -412,7 +400,7 @@ class FileApiTest {
         return api.execute(session, "find . -type f").string("stdout");
     }
 
-    private static java.util.List<String> names(String session) {
+    private java.util.List<String> names(String session) {
         return api.get("/list_files?session_id=" + session).json().objects("files").stream()
                 .map((JsonFields file) -> file.string("name"))
                 .toList();

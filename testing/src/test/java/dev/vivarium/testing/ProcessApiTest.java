@@ -10,33 +10,17 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ProcessApiTest {
-    private static TestServer server;
-    private static Api api;
-    private String session;
+    @RegisterExtension
+    static final SharedServer SERVER = SharedServer.with();
 
-    @BeforeAll
-    static void start() {
-        server = TestServer.start();
-        api = server.api();
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
-
-    @BeforeEach
-    void open() {
-        session = api.session();
-    }
+    private final Api api = SERVER.api();
+    private final String session = api.session();
 
     @Test
     void aLineAndAListOfWordsAreBothRun() {

@@ -1,6 +1,7 @@
 package dev.vivarium.cli.remote;
 
 import dev.vivarium.json.Json;
+import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.io.IOException;
@@ -12,6 +13,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.HexFormat;
@@ -69,6 +71,22 @@ public final class Passes {
     /// A pass whose whole life is before it.
     public Pass fresh(String thread, IfAbsent ifAbsent) {
         return negotiate(thread, ifAbsent, Optional.empty());
+    }
+
+    /// A token that allows less than ours, for someone else; as the server tells it. It is made of a fresh one,
+    /// since it cannot live longer than what it is made of.
+    public JsonFields narrowed(String thread, List<String> scopes, Optional<Duration> ttl) {
+        Pass own = fresh(thread, IfAbsent.FAIL);
+        return http.post(
+                path(thread) + "/token",
+                out -> {
+                    out.writeStringProperty("current_token", own.token());
+                    out.writeArrayPropertyStart("scopes");
+                    scopes.forEach(out::writeString);
+                    out.writeEndArray();
+                    ttl.ifPresent(time -> out.writeNumberProperty("ttl", time.toSeconds()));
+                },
+                fields -> fields);
     }
 
     boolean isDue(Pass pass) {

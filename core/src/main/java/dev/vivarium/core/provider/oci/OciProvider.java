@@ -10,6 +10,7 @@ import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.MachineSpec;
 import dev.vivarium.core.provider.Patience;
 import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.provider.Step;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -73,7 +74,7 @@ public final class OciProvider implements Provider {
             }
             return new OciProvider(config, place, Images.open(config.home()), disks, cgroups, slots);
         } catch (IOException e) {
-            throw failed("open the provider", e);
+            throw Step.OPEN.failed(e);
         }
     }
 
@@ -114,7 +115,7 @@ public final class OciProvider implements Provider {
             return launch(spec, image);
         } catch (IOException e) {
             undo(id, hadDisk, e);
-            throw failed("start a machine", e);
+            throw Step.START.failed(e);
         } catch (RuntimeException e) {
             undo(id, hadDisk, e);
             throw e;
@@ -122,17 +123,13 @@ public final class OciProvider implements Provider {
     }
 
     private boolean hasDisk(SandboxId id) {
-        try {
-            return disks.exists(id);
-        } catch (IOException e) {
-            throw failed("look for a disk", e);
-        }
+        return Step.START.get(() -> disks.exists(id));
     }
 
     /// What an earlier server left of the machine, if that is not running.
     private void clearAway(SandboxId id) {
         if (place.directory(id).isAlive()) {
-            throw new SandboxException(new Failure.ProviderFailed("start a machine", id + " runs already"));
+            throw Step.START.failed(id + " runs already");
         }
         remove(id, Disk.KEEP);
     }
@@ -178,7 +175,7 @@ public final class OciProvider implements Provider {
         command.addAll(options);
         int status = HostTool.start(command, config.runtime().environment(), directory.log());
         if (status != 0) {
-            throw new SandboxException(new Failure.ProviderFailed("start a machine", directory.lastWords()));
+            throw Step.START.failed(directory.lastWords());
         }
     }
 
@@ -204,7 +201,7 @@ public final class OciProvider implements Provider {
             ids.addAll(disks.survivors());
             return ids;
         } catch (IOException e) {
-            throw failed("look for machines", e);
+            throw Step.FIND.failed(e);
         }
     }
 
@@ -227,7 +224,7 @@ public final class OciProvider implements Provider {
             slot.ifPresent(number -> slots.release((int) number));
             disks.finish(id, disk);
         } catch (IOException e) {
-            throw failed("remove a machine", e);
+            throw Step.REMOVE.failed(e);
         }
     }
 
@@ -263,7 +260,7 @@ public final class OciProvider implements Provider {
             flush(place.directory(id));
             return snapshots.save(id, snapshot);
         } catch (IOException e) {
-            throw failed("take a snapshot", e);
+            throw Step.TAKE_SNAPSHOT.failed(e);
         }
     }
 
@@ -279,31 +276,19 @@ public final class OciProvider implements Provider {
     @Override
     public void restore(SandboxId id, SnapshotId snapshot) {
         if (place.directory(id).isAlive()) {
-            throw new SandboxException(new Failure.ProviderFailed("restore a snapshot", id + " runs"));
+            throw Step.RESTORE_SNAPSHOT.failed(id + " runs");
         }
-        try {
-            snapshots.restore(id, snapshot);
-        } catch (IOException e) {
-            throw failed("restore a snapshot", e);
-        }
+        Step.RESTORE_SNAPSHOT.run(() -> snapshots.restore(id, snapshot));
     }
 
     @Override
     public void deleteSnapshot(SnapshotId snapshot) {
-        try {
-            snapshots.delete(snapshot);
-        } catch (IOException e) {
-            throw failed("delete a snapshot", e);
-        }
+        Step.DELETE_SNAPSHOT.run(() -> snapshots.delete(snapshot));
     }
 
     @Override
     public Set<SnapshotId> snapshots() {
-        try {
-            return snapshots.all();
-        } catch (IOException e) {
-            throw failed("look for snapshots", e);
-        }
+        return Step.FIND_SNAPSHOTS.get(() -> snapshots.all());
     }
 
     /// The launcher holds a lock on the machine's directory until the runtime, which it becomes, is done.
@@ -319,10 +304,6 @@ public final class OciProvider implements Provider {
         } catch (IOException e) {
             return false;
         }
-    }
-
-    private static SandboxException failed(String step, IOException cause) {
-        return new SandboxException(new Failure.ProviderFailed(step, String.valueOf(cause)), cause);
     }
 
     @Override

@@ -8,6 +8,7 @@ import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.MachineSpec;
 import dev.vivarium.core.provider.Patience;
 import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.provider.Step;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -65,7 +66,7 @@ public final class ProcessProvider implements Provider {
             var disks = FileTrees.make(real.resolve("disks"), "rwx------").toRealPath();
             return new ProcessProvider(run, disks, guestBinary.toAbsolutePath(), user);
         } catch (IOException e) {
-            throw failed("open the provider", e);
+            throw Step.OPEN.failed(e);
         }
     }
 
@@ -91,7 +92,7 @@ public final class ProcessProvider implements Provider {
         var id = spec.id();
         requireHost(spec.image());
         if (isAlive(id)) {
-            throw new SandboxException(new Failure.ProviderFailed("start a machine", id + " runs already"));
+            throw Step.START.failed(id + " runs already");
         }
         boolean hadDisk = Files.exists(disk(id));
         remove(id, Disk.KEEP);
@@ -99,7 +100,7 @@ public final class ProcessProvider implements Provider {
             return launch(spec);
         } catch (IOException e) {
             remove(id, hadDisk ? Disk.KEEP : Disk.ERASE);
-            throw failed("start a machine", e);
+            throw Step.START.failed(e);
         } catch (RuntimeException e) {
             remove(id, hadDisk ? Disk.KEEP : Disk.ERASE);
             throw e;
@@ -176,7 +177,7 @@ public final class ProcessProvider implements Provider {
                     }
                 }
             } catch (IOException e) {
-                throw failed("look for machines", e);
+                throw Step.FIND.failed(e);
             }
         }
         return ids;
@@ -198,47 +199,31 @@ public final class ProcessProvider implements Provider {
                 FileTrees.delete(Snapshots.unfinished(disk(id)));
             }
         } catch (IOException e) {
-            throw failed("remove a machine", e);
+            throw Step.REMOVE.failed(e);
         }
     }
 
     @Override
     public long snapshot(SandboxId id, SnapshotId snapshot) {
-        try {
-            return snapshots.save(disk(id), snapshot);
-        } catch (IOException e) {
-            throw failed("take a snapshot", e);
-        }
+        return Step.TAKE_SNAPSHOT.get(() -> snapshots.save(disk(id), snapshot));
     }
 
     @Override
     public void restore(SandboxId id, SnapshotId snapshot) {
         if (isAlive(id)) {
-            throw new SandboxException(new Failure.ProviderFailed("restore a snapshot", id + " runs"));
+            throw Step.RESTORE_SNAPSHOT.failed(id + " runs");
         }
-        try {
-            snapshots.restore(snapshot, disk(id));
-        } catch (IOException e) {
-            throw failed("restore a snapshot", e);
-        }
+        Step.RESTORE_SNAPSHOT.run(() -> snapshots.restore(snapshot, disk(id)));
     }
 
     @Override
     public void deleteSnapshot(SnapshotId snapshot) {
-        try {
-            snapshots.delete(snapshot);
-        } catch (IOException e) {
-            throw failed("delete a snapshot", e);
-        }
+        Step.DELETE_SNAPSHOT.run(() -> snapshots.delete(snapshot));
     }
 
     @Override
     public Set<SnapshotId> snapshots() {
-        try {
-            return snapshots.all();
-        } catch (IOException e) {
-            throw failed("look for snapshots", e);
-        }
+        return Step.FIND_SNAPSHOTS.get(() -> snapshots.all());
     }
 
     /// All stop before any dies: who is stopped cannot have children that nobody finds.
@@ -248,7 +233,7 @@ public final class ProcessProvider implements Provider {
             tree.all().forEach(HostProcess::kill);
             return tree.all().isEmpty();
         })) {
-            throw new SandboxException(new Failure.ProviderFailed("remove a machine", "its processes do not die"));
+            throw Step.REMOVE.failed("its processes do not die");
         }
     }
 
@@ -266,10 +251,6 @@ public final class ProcessProvider implements Provider {
 
     private ProcessTree tree(SandboxId id) {
         return new ProcessTree("VIV_SANDBOX=" + id, disk(id).resolve("workspace"));
-    }
-
-    private static SandboxException failed(String step, IOException cause) {
-        return new SandboxException(new Failure.ProviderFailed(step, String.valueOf(cause)), cause);
     }
 
     @Override

@@ -1,0 +1,47 @@
+package dev.vivarium.bench;
+
+import dev.vivarium.core.guest.GuestBinary;
+import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.provider.oci.OciConfig;
+import dev.vivarium.core.provider.oci.OciProvider;
+import dev.vivarium.core.provider.oci.OciRuntime;
+import dev.vivarium.core.sandbox.Observer;
+import dev.vivarium.core.sandbox.Sandboxes;
+import dev.vivarium.core.sandbox.SandboxesConfig;
+import dev.vivarium.core.store.Db;
+import java.nio.file.Path;
+import java.time.InstantSource;
+
+/// The engine in this process, without a server and without a pool, on a home of its own.
+record Engine(Path home, Provider provider, Db db, Sandboxes sandboxes) implements AutoCloseable {
+    static Engine open(Bench bench, int mostSandboxes) {
+        Path home = bench.newHome();
+        Provider provider = OciProvider.open(OciConfig.of(home, GuestBinary.extractTo(home), OciRuntime.NATIVE));
+        Db db = Db.sqlite(home.resolve("bench.db"));
+        return new Engine(
+                home,
+                provider,
+                db,
+                Sandboxes.open(provider, db, config(bench, mostSandboxes), Observer.none(), InstantSource.system()));
+    }
+
+    private static SandboxesConfig config(Bench bench, int mostSandboxes) {
+        var standard = SandboxesConfig.standard();
+        return new SandboxesConfig(
+                0,
+                mostSandboxes,
+                standard.idleTimeout(),
+                standard.maxLifetime(),
+                standard.limits(),
+                bench.image(),
+                standard.maxCommandsPerSandbox(),
+                standard.reconcileEvery());
+    }
+
+    @Override
+    public void close() {
+        sandboxes.close();
+        db.close();
+        provider.close();
+    }
+}
