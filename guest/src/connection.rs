@@ -90,8 +90,13 @@ pub fn hello(out: &mut Frames, secret: &[u8], channels: &BTreeMap<u32, Channel>)
         .string(secret)
         .string(concat!("vivarium-guest ", env!("CARGO_PKG_VERSION")).as_bytes())
         .u32(running.len() as u32);
-    for (number, process) in running {
-        out.u32(number).u8(process.service).u32(process.pid as u32).i64(process.started_ms);
+    for (number, process) in &running {
+        out.u32(*number).u8(process.service).u32(process.pid as u32).i64(process.started_ms);
+    }
+    let kept: Vec<_> = running.iter().filter_map(|(number, process)| Some((*number, process.kept?))).collect();
+    out.u32(kept.len() as u32);
+    for (number, name) in kept {
+        out.u32(number).string(name);
     }
     out.end();
 }

@@ -36,7 +36,7 @@ fn of_connection(guest: &mut Guest, frame: &Frame) -> Result<(), Violation> {
         }
         kind::SHUTDOWN => guest.shut_down(),
         kind::HELLO | kind::WELCOME | kind::REFUSE | kind::PONG => Err(Violation),
-        kind::OPEN..=kind::RESIZE | kind::ARRIVED | kind::FAIL | kind::END => Err(Violation),
+        kind::OPEN..=kind::ATTACH | kind::ARRIVED | kind::FAIL | kind::END => Err(Violation),
         // Of a later host; what is not for a channel can be left undone.
         _ => Ok(()),
     }
@@ -122,6 +122,7 @@ fn of_channel(guest: &mut Guest, frame: &Frame) -> Result<(), Violation> {
             }
         }
         kind::DETACH => detach(guest, number),
+        kind::ATTACH => attach(guest, number, f.u32()?),
         kind::STARTED | kind::ARRIVED | kind::FAIL | kind::END => return Err(Violation),
         kind::HELLO..=kind::SHUTDOWN => return Err(Violation),
         _ => unknown(guest, number),
@@ -141,6 +142,15 @@ fn detach(guest: &mut Guest, number: u32) {
         && channel.service.detach(number, &mut guest.place)
     {
         guest.channels.remove(&number);
+    }
+}
+
+/// What is not kept, or has a host, cannot be taken over.
+fn attach(guest: &mut Guest, number: u32, credit: u32) {
+    if let Some(channel) = guest.channels.get_mut(&number)
+        && !channel.service.attach(number, credit, &mut guest.place)
+    {
+        unknown(guest, number);
     }
 }
 

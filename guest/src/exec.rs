@@ -6,16 +6,19 @@ use alloc::vec::Vec;
 
 use crate::fail::{Code, Fail};
 use crate::place::{Opened, Place, User, token};
-use crate::process::{Limits, Process};
+use crate::process::{Limits, Manner, Process};
 use crate::pty;
 use crate::request::Exec;
 use crate::spawn::{Plan, Stumble, spawn};
-use crate::streams::{Inbound, Outbound};
+use crate::streams::Outbound;
 use crate::sys::file::{pipe, set_nonblocking};
 use crate::sys::{self, Fd};
 use crate::wire::kind;
 
 const DEFAULT_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
+
+/// Names travel in the handshake, which must fit into one small frame.
+const LONGEST_NAME: usize = 32;
 
 /// The ends of a command's standard streams.
 struct Ends {
@@ -32,6 +35,9 @@ pub fn open(channel: u32, request: &Exec, place: &mut Place) -> Opened {
     let strings = Strings::of(request)?;
     if request.uid == 0 && !place.user.plain {
         return Err(Fail::new(Code::NotPermitted, "commands do not run as the guest's user"));
+    }
+    if request.kept.is_some_and(|name| name.is_empty() || name.len() > LONGEST_NAME) {
+        return Err(Fail::new(Code::Invalid, "the name of a kept process has 1 to 32 bytes"));
     }
     let user = User { uid: request.uid, gid: request.gid, ..place.user };
     let ends = ends(request, &user, place).map_err(|error| Fail::of(error, "cannot make its streams"))?;
@@ -57,7 +63,10 @@ pub fn open(channel: u32, request: &Exec, place: &mut Place) -> Opened {
 }
 
 fn watch(channel: u32, pid: i32, request: &Exec, ends: Ends, limits: Limits, place: &Place) -> sys::Result<Process> {
-    let outbound = |stream| Outbound::new(stream, request.credit, request.output_limit);
+    let outbound = |stream| match request.kept {
+        Some(_) => Outbound::kept(stream, request.credit),
+        None => Outbound::new(stream, request.credit, request.output_limit),
+    };
     for (source, fd) in ends.outputs.iter().enumerate() {
         if let Some(fd) = fd {
             let interest = if request.size.is_some() { libc::EPOLLIN | libc::EPOLLOUT } else { libc::EPOLLIN };
@@ -70,7 +79,8 @@ fn watch(channel: u32, pid: i32, request: &Exec, ends: Ends, limits: Limits, pla
     drop(ends.theirs);
     let [out, err] = ends.outputs;
     let outputs = [(out, outbound(1)), (err, outbound(2))];
-    Ok(Process::new(pid, request.size.is_some(), ends.input, Inbound::default(), outputs, limits))
+    let manner = Manner { terminal: request.size.is_some(), kept: request.kept.map(Box::from) };
+    Ok(Process::new(pid, manner, ends.input, outputs, limits))
 }
 
 fn ends(request: &Exec, user: &User, place: &Place) -> sys::Result<Ends> {

@@ -96,7 +96,7 @@ impl<'a> Guest<'a> {
 
     /// Microseconds until something is due; none if nothing is.
     fn patience(&self) -> Option<u64> {
-        let work = !self.queue.is_empty() && self.place.out.has_room();
+        let work = !self.queue.is_empty() && self.place.can_work();
         let input =
             self.connection.as_ref().is_some_and(|connection| connection.readable) && !self.place.out.is_flooded();
         if work || input {
@@ -142,7 +142,8 @@ impl<'a> Guest<'a> {
             let Some(number) = self.place.pids.remove(&child.pid) else { continue };
             let Some(channel) = self.channels.get_mut(&number) else { continue };
             channel.service.reaped(child);
-            if self.place.out.is_open() {
+            let kept = channel.service.running().is_some_and(|process| process.kept.is_some());
+            if self.place.out.is_open() || kept {
                 self.enqueue(number);
             } else {
                 // Nobody will hear of it: the next handshake just does not list it.
@@ -200,6 +201,9 @@ impl<'a> Guest<'a> {
             channel.service.lost(place)
         });
         self.place.arrivals = Arrivals::default();
+        // What is kept reads on.
+        let kept: Vec<u32> = self.channels.keys().copied().collect();
+        kept.into_iter().for_each(|number| self.enqueue(number));
         self.retry.later();
     }
 
@@ -238,7 +242,7 @@ impl<'a> Guest<'a> {
     /// Gives each channel that has something to do one slice, as long as its output finds room.
     fn work(&mut self) {
         for _ in 0..self.queue.len() {
-            if !self.place.out.has_room() {
+            if !self.place.can_work() {
                 return;
             }
             let Some(number) = self.queue.pop_front() else { return };

@@ -31,6 +31,7 @@ pub mod process;
 pub mod pty;
 pub mod remove;
 pub mod request;
+pub mod ring;
 pub mod seccomp;
 pub mod spawn;
 pub mod stats;

@@ -30,6 +30,13 @@ pub struct Place {
     pub counter: u64,
 }
 
+impl Place {
+    /// What channels say finds room, or nobody is there to hear it and only what is kept has work to do.
+    pub fn can_work(&self) -> bool {
+        self.out.has_room() || !self.out.is_open()
+    }
+}
+
 /// The sandbox user, or nobody else at all.
 #[derive(Clone, Copy)]
 pub struct User {
@@ -131,10 +138,12 @@ pub enum Next {
 }
 
 /// A process that the handshake lists.
-pub struct Running {
+pub struct Running<'a> {
     pub service: u8,
     pub pid: i32,
     pub started_ms: i64,
+    /// Its name, if it is kept for the next host.
+    pub kept: Option<&'a [u8]>,
 }
 
 /// An open channel. Calls come from the loop only; each does a bounded amount of work.
@@ -174,7 +183,12 @@ pub trait Service {
 
     fn reaped(&mut self, _child: Reaped) {}
 
-    fn running(&self) -> Option<Running> {
+    /// A host takes over what is kept; false if this is not.
+    fn attach(&mut self, _channel: u32, _credit: u32, _place: &mut Place) -> bool {
+        false
+    }
+
+    fn running(&self) -> Option<Running<'_>> {
         None
     }
 

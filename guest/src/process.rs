@@ -1,5 +1,7 @@
 //! A running command on its channel.
 
+use alloc::boxed::Box;
+
 use crate::place::{Next, Place, Running, Service, token};
 use crate::request::service;
 use crate::streams::{Got, Inbound, Outbound};
@@ -41,10 +43,18 @@ impl Limits {
     }
 }
 
+/// How a command runs.
+pub struct Manner {
+    pub terminal: bool,
+    /// The name by which the next host finds it, if it is kept for one.
+    pub kept: Option<Box<[u8]>>,
+}
+
 /// A command, its streams and its limits.
 pub struct Process {
     pid: i32,
     terminal: bool,
+    kept: Option<Box<[u8]>>,
     stdin: Option<Fd>,
     input: Inbound,
     outputs: [(Option<Fd>, Outbound); 2],
@@ -62,18 +72,18 @@ pub struct Process {
 impl Process {
     pub fn new(
         pid: i32,
-        terminal: bool,
+        manner: Manner,
         stdin: Option<Fd>,
-        input: Inbound,
         outputs: [(Option<Fd>, Outbound); 2],
         limits: Limits,
     ) -> Process {
         let started_us = limits.since_us;
         Process {
             pid,
-            terminal,
+            terminal: manner.terminal,
+            kept: manner.kept,
             stdin,
-            input,
+            input: Inbound::default(),
             outputs,
             limits,
             started_us,
@@ -98,7 +108,9 @@ impl Process {
         if self.input.is_done() || self.input.is_broken() {
             self.stdin = None;
         }
-        self.input.repay(channel, &mut place.out);
+        if !self.orphaned {
+            self.input.repay(channel, &mut place.out);
+        }
     }
 
     fn read(&mut self, channel: u32, place: &mut Place) {
@@ -129,8 +141,43 @@ impl Process {
         }
     }
 
+    /// The same for a kept command: it is heard through its memory, and goes on talking when nobody listens.
+    fn keep(&mut self, channel: u32, place: &mut Place) {
+        let mut budget = SLICE;
+        let (terminal, heard) = (self.terminal, !self.orphaned);
+        for (slot, output) in &mut self.outputs {
+            loop {
+                if heard {
+                    output.replay(channel, &mut place.out);
+                }
+                let open = !heard || (output.is_sent() && output.credit > 0 && place.out.has_room());
+                let Some(fd) = slot.as_ref().filter(|_| open && output.is_talking() && budget > 0) else { break };
+                match output.keep(fd, !terminal, heard) {
+                    Ok(Got::Bytes(count)) => {
+                        budget = budget.saturating_sub(count);
+                        self.last_output_us = now_us();
+                    }
+                    Ok(Got::Nothing) => {}
+                    Ok(Got::End) | Err(_) => *slot = None,
+                }
+            }
+        }
+    }
+
+    /// Some of its output can be taken now.
+    fn is_runnable(&self) -> bool {
+        self.outputs.iter().any(|(fd, output)| match (self.kept.is_some(), self.orphaned) {
+            (true, true) => fd.is_some() && output.is_talking(),
+            (true, false) => output.credit > 0 && (!output.is_sent() || fd.is_some() && output.is_talking()),
+            (false, orphaned) => !orphaned && fd.is_some() && output.is_runnable(),
+        })
+    }
+
     /// All that was written until the end has been sent.
     fn is_drained(&self) -> bool {
+        if self.kept.is_some() && (self.orphaned || self.outputs.iter().any(|(_, output)| !output.is_sent())) {
+            return false;
+        }
         self.orphaned
             || self
                 .outputs
@@ -167,6 +214,14 @@ impl Process {
         }
     }
 
+    /// Nobody will come back for what it said.
+    fn forget(&mut self) {
+        self.kept = None;
+        for (_, output) in &mut self.outputs {
+            output.ring = None;
+        }
+    }
+
     /// What still writes to the streams goes on, unheard.
     fn let_go(&mut self, place: &mut Place) {
         self.stdin = None;
@@ -180,7 +235,10 @@ impl Process {
 
 impl Service for Process {
     fn run(&mut self, channel: u32, place: &mut Place) -> Next {
-        if !self.orphaned {
+        if self.kept.is_some() {
+            self.feed(channel, place);
+            self.keep(channel, place);
+        } else if !self.orphaned {
             self.feed(channel, place);
             self.read(channel, place);
         }
@@ -195,8 +253,7 @@ impl Service for Process {
             self.let_go(place);
             return Next::Done;
         }
-        let more = self.outputs.iter().any(|(fd, output)| fd.is_some() && output.is_runnable());
-        if more && !self.orphaned { Next::Again } else { Next::Wait }
+        if self.is_runnable() { Next::Again } else { Next::Wait }
     }
 
     fn wake(&mut self, source: u8, events: u32) -> bool {
@@ -231,18 +288,35 @@ impl Service for Process {
 
     fn close(&mut self, place: &mut Place) {
         self.kill(Cause::Closed);
+        self.forget();
         self.let_go(place);
     }
 
     fn lost(&mut self, place: &mut Place) -> bool {
         self.orphaned = true;
+        if self.kept.is_some() {
+            return true;
+        }
         if self.ended.is_some() {
             self.let_go(place);
         }
         self.ended.is_none()
     }
 
+    fn attach(&mut self, channel: u32, credit: u32, place: &mut Place) -> bool {
+        if self.kept.is_none() || !self.orphaned {
+            return false;
+        }
+        self.orphaned = false;
+        self.input.renew();
+        let [out, err] = &mut self.outputs;
+        let (out, err) = (out.1.renew(credit), err.1.renew(credit));
+        place.out.frames.begin(channel, kind::STARTED).u32(self.pid as u32).u64(out).u64(err).end();
+        true
+    }
+
     fn detach(&mut self, channel: u32, place: &mut Place) -> bool {
+        self.forget();
         if self.ended.is_none() {
             place.pids.remove(&self.pid);
             self.send_end(channel, Cause::Detached, 0, place);
@@ -280,9 +354,9 @@ impl Service for Process {
         }
     }
 
-    fn running(&self) -> Option<Running> {
+    fn running(&self) -> Option<Running<'_>> {
         let service = if self.terminal { service::PTY } else { service::EXEC };
-        Some(Running { service, pid: self.pid, started_ms: self.started_ms })
+        Some(Running { service, pid: self.pid, started_ms: self.started_ms, kept: self.kept.as_deref() })
     }
 
     fn deadline(&self) -> Option<u64> {

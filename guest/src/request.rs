@@ -22,8 +22,11 @@ pub mod service {
     pub const HASH: u8 = 14;
     pub const LISTEN: u8 = 15;
 
-    /// Bit n: service n is available.
-    pub const FEATURES: u64 = (1 << (LISTEN + 1)) - 2;
+    /// Processes can be kept.
+    const KEEPING: u64 = 1 << 32;
+
+    /// Bit n: service n is available; from 32 on, what is no service.
+    pub const FEATURES: u64 = ((1 << (LISTEN + 1)) - 2) | KEEPING;
 }
 
 /// A command to run, with or without a terminal.
@@ -41,6 +44,8 @@ pub struct Exec<'a> {
     pub env: Vec<&'a [u8]>,
     /// Columns and rows; a terminal has them.
     pub size: Option<(u16, u16)>,
+    /// What the host calls it when it comes back for it; only what is kept has a name.
+    pub kept: Option<&'a [u8]>,
 }
 
 /// One request. Paths are relative to the workspace.
@@ -79,12 +84,7 @@ impl<'a> Request<'a> {
     pub fn decode(payload: &'a [u8]) -> Result<Option<Request<'a>>, Violation> {
         let mut f = Fields(payload);
         let request = match f.u8()? {
-            service::EXEC => Request::Exec(exec(&mut f)?),
-            service::PTY => {
-                let mut command = exec(&mut f)?;
-                command.size = Some((f.u16()?, f.u16()?));
-                Request::Exec(command)
-            }
+            number @ (service::EXEC | service::PTY) => Request::Exec(exec(&mut f, number == service::PTY)?),
             service::READ => Request::Read { credit: f.u32()?, path: f.string()?, offset: f.u64()?, length: f.u64()? },
             service::WRITE => Request::Write(write(&mut f)?),
             service::STAT => Request::Stat { path: f.string()?, follow: f.u8()? != 0 },
@@ -106,10 +106,11 @@ impl<'a> Request<'a> {
     }
 }
 
-fn exec<'a>(f: &mut Fields<'a>) -> Result<Exec<'a>, Violation> {
+fn exec<'a>(f: &mut Fields<'a>, terminal: bool) -> Result<Exec<'a>, Violation> {
+    let (credit, flags) = (f.u32()?, f.u8()?);
     Ok(Exec {
-        credit: f.u32()?,
-        with_input: f.u8()? & 1 != 0,
+        credit,
+        with_input: flags & 1 != 0,
         uid: f.u32()?,
         gid: f.u32()?,
         timeout_ms: f.u64()?,
@@ -118,7 +119,8 @@ fn exec<'a>(f: &mut Fields<'a>) -> Result<Exec<'a>, Violation> {
         cwd: f.string()?,
         argv: f.strings()?,
         env: f.strings()?,
-        size: None,
+        size: if terminal { Some((f.u16()?, f.u16()?)) } else { None },
+        kept: if flags & 2 != 0 { Some(f.string()?) } else { None },
     })
 }
 

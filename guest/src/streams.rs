@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use crate::duct::BATCH;
 use crate::outbox::Outbox;
+use crate::ring::Ring;
 use crate::sys::event::Epoll;
 use crate::sys::file;
 use crate::sys::{Errno, Fd, Result, now_us};
@@ -13,6 +14,8 @@ use crate::wire::{HOST_CREDIT, MAX_DATA, Violation, kind};
 const BULK: u32 = 4;
 /// Less is copied.
 const WORTHWHILE: usize = 16 * 1024;
+/// A terminal never has more to say at once.
+const SCREENFUL: u64 = 4096;
 /// Between two looks at a pipe that fills quickly; a wide pipe is not full so soon.
 const PAUSE_US: u64 = 200;
 
@@ -23,6 +26,8 @@ pub struct Inbound {
     written: usize,
     /// Consumed, but not yet given back as credit.
     owed: u64,
+    /// Of what waits, sent by an earlier host: no credit is given back for it.
+    stale: u64,
     ended: bool,
     /// The reader is gone: what comes is thrown away, and counted as consumed.
     broken: bool,
@@ -31,7 +36,7 @@ pub struct Inbound {
 impl Inbound {
     /// Takes what the host sent. More than its credit is a violation.
     pub fn push(&mut self, fd: Option<&Fd>, mut bytes: &[u8]) -> core::result::Result<(), Violation> {
-        let held = (self.waiting.len() - self.written + bytes.len()) as u64 + self.owed;
+        let held = self.waiting() + bytes.len() as u64 + self.owed - self.stale;
         if self.ended || held > HOST_CREDIT {
             return Err(Violation);
         }
@@ -84,8 +89,20 @@ impl Inbound {
                 bytes.len()
             }
         };
-        self.owed += count as u64;
+        let stale = self.stale.min(count as u64);
+        self.stale -= stale;
+        self.owed += count as u64 - stale;
         count
+    }
+
+    fn waiting(&self) -> u64 {
+        (self.waiting.len() - self.written) as u64
+    }
+
+    /// Another host, with all the credit that a host has at first.
+    pub fn renew(&mut self) {
+        self.owed = 0;
+        self.stale = self.waiting();
     }
 
     /// Gives credit back in large portions.
@@ -125,6 +142,8 @@ pub struct Outbound {
     /// When to look again at a pipe of which nothing is told but its end.
     look_at: Option<u64>,
     deaf: bool,
+    /// What was said recently, if that is kept.
+    pub ring: Option<Ring>,
 }
 
 impl Outbound {
@@ -143,7 +162,72 @@ impl Outbound {
             carried: 0,
             look_at: None,
             deaf: false,
+            ring: None,
         }
+    }
+
+    /// A stream that remembers. The recent end of it is what counts, so nothing limits its length.
+    pub fn kept(stream: u8, credit: u32) -> Outbound {
+        Outbound { ring: Some(Ring::default()), ..Outbound::new(stream, credit, 0) }
+    }
+
+    /// There may be something to read, before END if that is near.
+    pub fn is_talking(&self) -> bool {
+        self.ready && self.last != Some(0)
+    }
+
+    /// Reads once into the ring: as much as may be sent at once, or at will while nobody listens.
+    pub fn keep(&mut self, fd: &Fd, whole: bool, heard: bool) -> Result<Got> {
+        let credit = if heard { self.credit } else { u64::MAX };
+        let most = if whole { MAX_DATA as u64 } else { SCREENFUL };
+        let room = credit.min(self.last.unwrap_or(u64::MAX)).min(most) as usize;
+        let Some(ring) = &mut self.ring else { return Ok(Got::End) };
+        let mut asked = 0;
+        let got = ring.fill(room, |into| {
+            asked = into.len();
+            fd.read(into)
+        });
+        match got {
+            Ok(0) => Ok(Got::End),
+            Ok(count) => {
+                self.total = ring.total();
+                if let Some(last) = &mut self.last {
+                    *last -= count as u64;
+                }
+                self.ready = !whole || count == asked || self.hung_up;
+                Ok(Got::Bytes(count))
+            }
+            Err(Errno(libc::EAGAIN)) => {
+                self.ready = false;
+                Ok(Got::Nothing)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Sends what the host does not have, as far as its credit and the room go.
+    pub fn replay(&mut self, channel: u32, out: &mut Outbox) {
+        let Some(ring) = &mut self.ring else { return };
+        while !ring.is_sent() && self.credit > 0 && out.has_room() {
+            let unsent = ring.unsent();
+            let count = unsent.len().min(MAX_DATA).min(self.credit.min(MAX_DATA as u64) as usize);
+            out.frames.begin(channel, kind::DATA).u8(self.stream).raw(&unsent[..count]).end();
+            self.credit -= count as u64;
+            ring.sent(count);
+        }
+    }
+
+    /// The host has all that was read.
+    pub fn is_sent(&self) -> bool {
+        self.ring.as_ref().is_none_or(Ring::is_sent)
+    }
+
+    /// Another host listens from here on. Says from which position it will hear the stream.
+    pub fn renew(&mut self, credit: u32) -> u64 {
+        self.credit = credit.into();
+        let Some(ring) = &mut self.ring else { return 0 };
+        ring.rewind();
+        ring.first()
     }
 
     pub fn wake(&mut self, events: u32) {

@@ -27,6 +27,7 @@ pub mod kind {
     pub const DETACH: u8 = 0x16;
     pub const SIGNAL: u8 = 0x17;
     pub const RESIZE: u8 = 0x18;
+    pub const ATTACH: u8 = 0x19;
     pub const ARRIVED: u8 = 0x1A;
     pub const FAIL: u8 = 0x1E;
     pub const END: u8 = 0x1F;

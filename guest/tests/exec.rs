@@ -315,7 +315,7 @@ fn aDetachedProcessGoesOnUnheard() {
     assert_eq!(host.finish(2).exit().code, 0);
     assert!(is_alive(pid));
     host.reconnect();
-    assert_eq!(host.hello[host.hello.len() - 4..], [0, 0, 0, 0]);
+    assert_eq!(host.hello[host.hello.len() - 8..], [0; 8]);
 }
 
 #[test]
@@ -352,7 +352,7 @@ fn aProcessThatEndsWithoutAHostIsNotListed() {
     host.accept_again();
     // It connected while they ran, or after: a second connection is after.
     host.reconnect();
-    assert_eq!(host.hello[host.hello.len() - 4..], [0, 0, 0, 0]);
+    assert_eq!(host.hello[host.hello.len() - 8..], [0; 8]);
 }
 
 #[test]

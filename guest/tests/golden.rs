@@ -115,6 +115,7 @@ fn check_exec(g: &Golden, command: &Exec) {
     assert_eq!(command.cwd, g.string("cwd"));
     assert_eq!(command.argv, g.strings("argv"));
     assert_eq!(command.env, g.strings("env"));
+    assert_eq!(command.kept, (g.number::<u8>("flags") & 2 == 2).then(|| g.string("name")).as_deref());
     assert_eq!(command.size, terminal.then(|| (g.number("columns"), g.number("rows"))));
 }
 
@@ -143,7 +144,7 @@ fn whatTheGuestSendsHasTheGoldenBytes() {
 
     let mut out = Frames::default();
     vivarium_guest::connection::hello(&mut out, b"0123456789abcdef", &Default::default());
-    assert_eq!(out.buffer, named("hello-listening"));
+    assert_eq!(out.buffer, named("hello-keeping"));
 
     let mut out = Frames::default();
     out.begin(9, kind::STARTED).u16(3128).end();

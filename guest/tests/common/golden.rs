@@ -19,7 +19,7 @@ pub struct Field {
     pub value: String,
 }
 
-const KINDS: [(&str, u8); 18] = [
+const KINDS: [(&str, u8); 19] = [
     ("HELLO", 0x01),
     ("WELCOME", 0x02),
     ("REFUSE", 0x03),
@@ -35,6 +35,7 @@ const KINDS: [(&str, u8); 18] = [
     ("DETACH", 0x16),
     ("SIGNAL", 0x17),
     ("RESIZE", 0x18),
+    ("ATTACH", 0x19),
     ("ARRIVED", 0x1A),
     ("FAIL", 0x1E),
     ("END", 0x1F),

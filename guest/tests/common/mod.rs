@@ -192,7 +192,11 @@ impl Host {
     }
 
     pub fn exec(&mut self, channel: u32, command: &Run) {
-        self.open(channel, service::EXEC, |f| command.put(f));
+        let name = command.kept.as_ref().map(String::as_bytes);
+        self.open(channel, service::EXEC, |f| {
+            let f = command.put(f);
+            if let Some(name) = name { f.string(name) } else { f }
+        });
     }
 
     pub fn shell(&mut self, script: &str) -> Outcome {
@@ -259,6 +263,8 @@ pub struct Run {
     pub output_limit: u64,
     pub cwd: &'static str,
     pub argv: Vec<String>,
+    /// The name under which it is kept for the next host.
+    pub kept: Option<String>,
 }
 
 impl Run {
@@ -271,6 +277,7 @@ impl Run {
             output_limit: 0,
             cwd: "",
             argv: argv.iter().map(|argument| argument.to_string()).collect(),
+            kept: None,
         }
     }
 
@@ -279,7 +286,8 @@ impl Run {
     }
 
     pub fn put<'a>(&self, f: &'a mut Frames) -> &'a mut Frames {
-        f.u32(self.credit).u8(self.with_input.into()).u32(1000).u32(1000);
+        let flags = u8::from(self.with_input) | u8::from(self.kept.is_some()) << 1;
+        f.u32(self.credit).u8(flags).u32(1000).u32(1000);
         f.u64(self.timeout_ms).u64(self.idle_timeout_ms).u64(self.output_limit).string(self.cwd.as_bytes());
         f.u32(self.argv.len() as u32);
         for argument in &self.argv {

@@ -7,10 +7,13 @@ import dev.vivarium.core.guest.Message;
 import dev.vivarium.core.guest.Payload;
 import dev.vivarium.core.guest.Service;
 import dev.vivarium.core.guest.Subject;
+import dev.vivarium.core.guest.Survivor;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.ExecResult;
 import dev.vivarium.model.Exit;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
 
 /// A command that runs in a sandbox. Thread-safe, meant for one reader; others may write, signal and close meanwhile.
 ///
@@ -23,6 +26,7 @@ public final class Execution implements AutoCloseable {
     private final Channel channel;
     private final Command command;
     private final int pid;
+    private final long firstByte;
     private Progress progress = Progress.STARTED;
 
     /// What [#next] has told its reader. Confined to the reader.
@@ -32,11 +36,15 @@ public final class Execution implements AutoCloseable {
         EXITED
     }
 
-    private Execution(Guest guest, Channel channel, Command command, int pid) {
+    /// What the guest says of a process when it is ours: its number, and how much of its output came before.
+    private record Begun(int pid, long firstByte) {}
+
+    private Execution(Guest guest, Channel channel, Command command, Begun begun) {
         this.guest = guest;
         this.channel = channel;
         this.command = command;
-        this.pid = pid;
+        this.pid = begun.pid();
+        this.firstByte = begun.firstByte();
     }
 
     /// Starts `command` as the sandbox user and returns as soon as it runs. Throws `CannotRun` when it cannot.
@@ -50,11 +58,36 @@ public final class Execution implements AutoCloseable {
         return begin(guest, Service.PTY, command, request);
     }
 
+    /// Starts `command` on a terminal that is kept under `name`: when the guest is lost it goes on, and [#attach]
+    /// takes it over again. What it says is remembered only in part, so no limit applies to it.
+    public static Execution startOnKeptTerminal(Guest guest, Command command, String name, int columns, int rows) {
+        if (!guest.keeps()) {
+            throw new SandboxException(new Failure.Unsupported(
+                    "a shell", "the guest of this sandbox, " + guest.build() + ", cannot keep one"));
+        }
+        Payload request = Requests.kept(command).u16(columns).u16(rows).string(name);
+        return begin(guest, Service.PTY, command, request);
+    }
+
+    /// Takes over a kept process. It begins with what the guest remembers of its output, [#firstByte] says from where.
+    public static Execution attach(Guest guest, Survivor survivor) {
+        String name = survivor.name().orElseThrow();
+        Channel channel = guest.attach(survivor, new Subject.Program(name));
+        try {
+            Begun begun = channel.started(fields -> new Begun(fields.i32(), fields.u64()));
+            Command unknown = Command.of(name).withInput(Command.Input.STREAM);
+            return new Execution(guest, channel, unknown, begun);
+        } catch (RuntimeException e) {
+            channel.close();
+            throw e;
+        }
+    }
+
     private static Execution begin(Guest guest, Service service, Command command, Payload request) {
         Channel channel =
                 guest.open(service, request, new Subject.Program(command.argv().getFirst()));
         try {
-            return new Execution(guest, channel, command, channel.started(Fields::i32));
+            return new Execution(guest, channel, command, new Begun(channel.started(Fields::i32), 0));
         } catch (RuntimeException e) {
             channel.close();
             throw e;
@@ -64,6 +97,11 @@ public final class Execution implements AutoCloseable {
     /// Its number inside the sandbox.
     public int pid() {
         return pid;
+    }
+
+    /// How many bytes of its standard output came before the first that is heard here; none, unless it was taken over.
+    public long firstByte() {
+        return firstByte;
     }
 
     /// Waits for what happens next. The last event is `Exited`; asking again after it is a mistake.

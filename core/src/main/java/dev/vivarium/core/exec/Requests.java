@@ -13,13 +13,23 @@ final class Requests {
     private static final int SANDBOX_USER = 1000;
 
     private static final int INPUT_IS_A_STREAM = 1;
+    private static final int KEPT = 2;
     private static final String PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
     private Requests() {}
 
     static Payload exec(Command command) {
+        return exec(command, 0);
+    }
+
+    /// The same for one that is kept; its name goes behind everything else.
+    static Payload kept(Command command) {
+        return exec(command, KEPT);
+    }
+
+    private static Payload exec(Command command, int flags) {
         return new Payload()
-                .u8(command.input() == Command.Input.STREAM ? INPUT_IS_A_STREAM : 0)
+                .u8(flags | (command.input() == Command.Input.STREAM ? INPUT_IS_A_STREAM : 0))
                 .u32(SANDBOX_USER)
                 .u32(SANDBOX_USER)
                 .u64(millis(command.timeout()))

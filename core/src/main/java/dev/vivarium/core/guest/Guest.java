@@ -71,10 +71,31 @@ public final class Guest implements AutoCloseable {
         return hello.build();
     }
 
-    /// Processes that the guest still runs from an earlier connection. Each waits to be let go by [#detach] or
-    /// ended by [#kill].
+    /// Processes that the guest still has from an earlier connection. Each waits to be let go by [#detach], ended
+    /// by [#kill] or, if it is kept, taken over by [#attach].
     public List<Survivor> survivors() {
         return hello.survivors();
+    }
+
+    /// Reports whether processes can be kept for the next connection.
+    public boolean keeps() {
+        return hello.keeps();
+    }
+
+    /// Takes over a kept process of an earlier connection, once. Its channel begins with what the guest remembers.
+    public Channel attach(Survivor survivor, Subject subject) {
+        Keeper keeper = connection.keeper();
+        keeper.began(survivor.service());
+        var channel = new Channel(connection, survivor.channel(), survivor.service(), subject, keeper);
+        // It takes the place of the one without a reader; before the guest is asked, nothing comes on it.
+        connection.switchboard().reserve(channel);
+        try {
+            connection.send(new Payload().u32(survivor.service().window).frame(survivor.channel(), Kind.ATTACH));
+        } catch (SandboxException e) {
+            channel.onLost(e.failure());
+            throw e;
+        }
+        return channel;
     }
 
     /// Lets a process of an earlier connection go on alone.

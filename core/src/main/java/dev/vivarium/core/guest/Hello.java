@@ -3,11 +3,14 @@ package dev.vivarium.core.guest;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.time.Instant;
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 
 /// What a guest says first. Immutable.
 record Hello(int generation, long features, String secret, String build, List<Survivor> survivors) {
+    private static final long KEEPING = 1L << 32;
     private static final byte[] MAGIC = "VIVG".getBytes(StandardCharsets.US_ASCII);
 
     Hello {
@@ -35,6 +38,11 @@ record Hello(int generation, long features, String secret, String build, List<Su
         return (features >>> service.code & 1) != 0;
     }
 
+    /// Reports whether processes can be kept for the next host.
+    boolean keeps() {
+        return (features & KEEPING) != 0;
+    }
+
     @Override
     public String toString() {
         return "Hello[generation " + generation + ", build " + build + ", " + survivors.size() + " survivors]";
@@ -42,15 +50,33 @@ record Hello(int generation, long features, String secret, String build, List<Su
 
     private static List<Survivor> survivors(Fields fields) {
         long count = fields.u32();
-        var survivors = new ArrayList<Survivor>();
+        var survivors = new LinkedHashMap<Integer, Survivor>();
         for (long i = 0; i < count; i++) {
             int channel = fields.i32();
-            fields.u8(); // service: EXEC and PTY are let go alike
-            survivors.add(new Survivor(channel, fields.i32(), Instant.ofEpochMilli(fields.i64())));
+            Service service = fields.u8() == Service.PTY.code ? Service.PTY : Service.EXEC;
+            var started = new Survivor(
+                    channel, service, fields.i32(), Instant.ofEpochMilli(fields.i64()), Optional.empty());
+            survivors.put(channel, started);
             if (channel <= 0) {
                 throw new ProtocolViolation("HELLO names channel " + Integer.toUnsignedString(channel));
             }
         }
-        return survivors;
+        return named(fields, survivors);
+    }
+
+    /// An older guest keeps nothing and says nothing about it.
+    private static List<Survivor> named(Fields fields, Map<Integer, Survivor> survivors) {
+        long count = fields.isEmpty() ? 0 : fields.u32();
+        for (long i = 0; i < count; i++) {
+            int channel = fields.i32();
+            String name = fields.string();
+            var kept = survivors.get(channel);
+            if (kept == null) {
+                throw new ProtocolViolation("HELLO keeps what it does not run");
+            }
+            survivors.put(
+                    channel, new Survivor(channel, kept.service(), kept.pid(), kept.started(), Optional.of(name)));
+        }
+        return List.copyOf(survivors.values());
     }
 }

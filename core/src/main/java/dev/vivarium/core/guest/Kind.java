@@ -19,6 +19,7 @@ enum Kind {
     DETACH(0x16, Way.TO_GUEST),
     SIGNAL(0x17, Way.TO_GUEST),
     RESIZE(0x18, Way.TO_GUEST),
+    ATTACH(0x19, Way.TO_GUEST),
     ARRIVED(0x1A, Way.TO_HOST),
     FAIL(0x1E, Way.TO_HOST),
     END(0x1F, Way.TO_HOST);

@@ -154,7 +154,7 @@ final class Switchboard implements FrameReader.Sink {
                 }
             }
             case ARRIVED -> arrive(number, new Fields(payload).i32());
-            case HELLO, PONG, WELCOME, REFUSE, PING, SHUTDOWN, OPEN, CLOSE, DETACH, SIGNAL, RESIZE ->
+            case HELLO, PONG, WELCOME, REFUSE, PING, SHUTDOWN, OPEN, CLOSE, DETACH, SIGNAL, RESIZE, ATTACH ->
                 throw new ProtocolViolation(kind + " came on channel " + Integer.toUnsignedString(number));
         }
     }

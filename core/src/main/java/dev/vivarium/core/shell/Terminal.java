@@ -3,6 +3,7 @@ package dev.vivarium.core.shell;
 import dev.vivarium.core.exec.Execution;
 import dev.vivarium.core.exec.Target;
 import dev.vivarium.core.guest.Guest;
+import dev.vivarium.core.guest.Survivor;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.Failure;
@@ -25,11 +26,30 @@ public final class Terminal implements AutoCloseable {
     /// `TERM` is set unless its environment has it.
     public static Terminal open(Guest guest, Command command, int columns, int rows) {
         requireSize(columns, rows);
+        return new Terminal(Execution.startOnTerminal(guest, interactive(command), columns, rows));
+    }
+
+    /// The same for a terminal that is kept under `name` when the guest is lost.
+    static Terminal openKept(Guest guest, Command command, String name, TerminalSize size) {
+        Command interactive = interactive(command);
+        return new Terminal(
+                Execution.startOnKeptTerminal(guest, interactive, name, size.columns(), size.rows()));
+    }
+
+    /// Takes over a kept terminal.
+    static Terminal attach(Guest guest, Survivor survivor) {
+        return new Terminal(Execution.attach(guest, survivor));
+    }
+
+    private static Command interactive(Command command) {
         var env = new HashMap<>(command.env());
         env.putIfAbsent("TERM", TERM);
-        Command interactive =
-                command.withEnv(env).withInput(Command.Input.STREAM).withOutputLimit(Command.UNLIMITED);
-        return new Terminal(Execution.startOnTerminal(guest, interactive, columns, rows));
+        return command.withEnv(env).withInput(Command.Input.STREAM).withOutputLimit(Command.UNLIMITED);
+    }
+
+    /// How many bytes the terminal showed before the first that is heard here.
+    long firstByte() {
+        return execution.firstByte();
     }
 
     /// The number of the process inside the sandbox.

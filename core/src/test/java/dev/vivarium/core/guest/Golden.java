@@ -87,7 +87,7 @@ record Golden(String name, byte[] bytes, int channel, Kind kind, List<Field> fie
     boolean isForTheHost() {
         return switch (kind) {
             case HELLO, PONG, STARTED, DATA, CREDIT, EOF, ARRIVED, FAIL, END -> true;
-            case WELCOME, REFUSE, PING, SHUTDOWN, OPEN, CLOSE, DETACH, SIGNAL, RESIZE -> false;
+            case WELCOME, REFUSE, PING, SHUTDOWN, OPEN, CLOSE, DETACH, SIGNAL, RESIZE, ATTACH -> false;
         };
     }
 

@@ -1,0 +1,127 @@
+//! The recent output of a kept process.
+
+use alloc::vec::Vec;
+
+use crate::sys::Result;
+
+/// As much is remembered.
+pub const CAPACITY: usize = 256 * 1024;
+/// The first read of a process that says little; memory grows with what it says.
+const FIRST: usize = 4 * 1024;
+
+/// The last bytes of a stream and how far the host has them. Positions count from the stream's first byte.
+#[derive(Default)]
+pub struct Ring {
+    /// The byte at position p is at `p % CAPACITY`; shorter than that until so much has come.
+    bytes: Vec<u8>,
+    total: u64,
+    sent: u64,
+}
+
+impl Ring {
+    /// Takes what `read` puts into the room it is given, at most `most` bytes. What is overwritten is lost to a host
+    /// that does not have it yet.
+    pub fn fill(&mut self, most: usize, read: impl FnOnce(&mut [u8]) -> Result<usize>) -> Result<usize> {
+        let at = (self.total % CAPACITY as u64) as usize;
+        let room = most.min(FIRST.max(self.bytes.len())).min(CAPACITY - at);
+        let old = self.bytes.len();
+        self.bytes.resize(old.max(at + room), 0);
+        let got = read(&mut self.bytes[at..at + room]);
+        let count = *got.as_ref().unwrap_or(&0);
+        self.bytes.truncate(old.max(at + count));
+        self.total += count as u64;
+        self.sent = self.sent.max(self.first());
+        got
+    }
+
+    /// The position of the oldest byte that is here.
+    pub fn first(&self) -> u64 {
+        self.total.saturating_sub(CAPACITY as u64)
+    }
+
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// The next bytes for the host, as far as they lie together; none if it has all.
+    pub fn unsent(&self) -> &[u8] {
+        let at = (self.sent % CAPACITY as u64) as usize;
+        let count = (self.total - self.sent).min((CAPACITY - at) as u64) as usize;
+        &self.bytes[at..at + count]
+    }
+
+    pub fn sent(&mut self, count: usize) {
+        self.sent += count as u64;
+    }
+
+    pub fn is_sent(&self) -> bool {
+        self.sent == self.total
+    }
+
+    /// Another host: it has nothing yet.
+    pub fn rewind(&mut self) {
+        self.sent = self.first();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::Errno;
+
+    fn put(ring: &mut Ring, bytes: &[u8]) {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let count = ring
+                .fill(rest.len(), |into| {
+                    into.copy_from_slice(&rest[..into.len()]);
+                    Ok(into.len())
+                })
+                .unwrap();
+            rest = &rest[count..];
+        }
+    }
+
+    fn take(ring: &mut Ring) -> Vec<u8> {
+        let mut all = Vec::new();
+        while !ring.is_sent() {
+            let count = ring.unsent().len();
+            all.extend_from_slice(ring.unsent());
+            ring.sent(count);
+        }
+        all
+    }
+
+    #[test]
+    fn whatIsSentIsStillThereForAnotherHost() {
+        let mut ring = Ring::default();
+        put(&mut ring, b"hello ");
+        assert_eq!(take(&mut ring), b"hello ");
+        put(&mut ring, b"world");
+        assert_eq!(take(&mut ring), b"world");
+        ring.rewind();
+        assert_eq!((ring.first(), take(&mut ring)), (0, b"hello world".to_vec()));
+    }
+
+    #[test]
+    fn onlyTheLastBytesAreKeptInTheirOrder() {
+        let all: Vec<u8> = (0..CAPACITY * 5 / 2).map(|i| (i % 251) as u8).collect();
+        let mut ring = Ring::default();
+        for piece in all.chunks(7_777) {
+            put(&mut ring, piece);
+        }
+        assert_eq!(ring.first() as usize, all.len() - CAPACITY);
+        assert!(take(&mut ring) == all[all.len() - CAPACITY..]);
+        ring.rewind();
+        assert!(take(&mut ring) == all[all.len() - CAPACITY..]);
+        assert!(ring.bytes.len() == CAPACITY);
+    }
+
+    #[test]
+    fn aFailedReadChangesNothing() {
+        let mut ring = Ring::default();
+        put(&mut ring, b"x");
+        assert!(ring.fill(100, |_| Err(Errno(libc::EAGAIN))).is_err());
+        assert_eq!((ring.total(), take(&mut ring)), (1, b"x".to_vec()));
+    }
+}
