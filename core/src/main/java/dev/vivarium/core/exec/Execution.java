@@ -69,7 +69,8 @@ public final class Execution implements AutoCloseable {
         return begin(guest, Service.PTY, command, request);
     }
 
-    /// Takes over a kept process. It begins with what the guest remembers of its output, [#firstByte] says from where.
+    /// Takes over a kept process. It begins with what the guest remembers of its output, [#firstByte] says from
+    /// where.
     public static Execution attach(Guest guest, Survivor survivor) {
         String name = survivor.name().orElseThrow();
         Channel channel = guest.attach(survivor, new Subject.Program(name));
@@ -99,7 +100,8 @@ public final class Execution implements AutoCloseable {
         return pid;
     }
 
-    /// How many bytes of its standard output came before the first that is heard here; none, unless it was taken over.
+    /// How many bytes of its standard output came before the first that is heard here; none, unless it was taken
+    /// over.
     public long firstByte() {
         return firstByte;
     }

@@ -54,8 +54,8 @@ record Hello(int generation, long features, String secret, String build, List<Su
         for (long i = 0; i < count; i++) {
             int channel = fields.i32();
             Service service = fields.u8() == Service.PTY.code ? Service.PTY : Service.EXEC;
-            var started = new Survivor(
-                    channel, service, fields.i32(), Instant.ofEpochMilli(fields.i64()), Optional.empty());
+            var started =
+                    new Survivor(channel, service, fields.i32(), Instant.ofEpochMilli(fields.i64()), Optional.empty());
             survivors.put(channel, started);
             if (channel <= 0) {
                 throw new ProtocolViolation("HELLO names channel " + Integer.toUnsignedString(channel));

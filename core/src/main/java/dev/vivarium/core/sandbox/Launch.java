@@ -6,6 +6,7 @@ import dev.vivarium.core.guest.Survivor;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.MachineSpec;
 import dev.vivarium.core.provider.Provider.Disk;
+import dev.vivarium.core.shell.Shells;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.model.Limits;
 import java.nio.channels.SocketChannel;
@@ -37,13 +38,16 @@ final class Launch {
         }
     }
 
-    /// Takes the guest's next connection. What it still runs from before goes on alone: nobody can be listening.
+    /// Takes the guest's next connection. What it still runs from before goes on alone, since nobody can be
+    /// listening; only shells wait to be taken over.
     Guest greet(Machine machine, String secret, Duration patience) {
         SocketChannel socket = machine.connect(patience);
         Guest guest = Guest.greet(engine.loop, machine.id(), socket, secret);
         try {
             for (Survivor survivor : guest.survivors()) {
-                guest.detach(survivor);
+                if (!Shells.isShell(survivor)) {
+                    guest.detach(survivor);
+                }
             }
             return guest;
         } catch (RuntimeException e) {

@@ -9,7 +9,10 @@ import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.guest.GuestStats;
 import dev.vivarium.core.preview.Connection;
 import dev.vivarium.core.provider.Machine;
+import dev.vivarium.core.shell.Shell;
+import dev.vivarium.core.shell.Shells;
 import dev.vivarium.core.shell.Terminal;
+import dev.vivarium.core.shell.TerminalSize;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.core.store.SandboxRow.Phase;
 import dev.vivarium.model.Command;
@@ -57,6 +60,7 @@ public final class Sandbox {
     private final Losses losses;
     private final Turns turns = new Turns();
     private final Processes processes;
+    private final Shells shells;
     private final CountDownLatch gone = new CountDownLatch(1);
     private volatile String secret;
 
@@ -73,6 +77,7 @@ public final class Sandbox {
         this.ooms = new OomWatch(engine.world);
         this.losses = new Losses(engine.world);
         this.processes = new Processes(row.id(), engine.world.clock());
+        this.shells = new Shells(engine.world.random(), engine.world.clock());
     }
 
     public SandboxId id() {
@@ -108,6 +113,16 @@ public final class Sandbox {
     /// Opens a terminal that runs `command`. Close the result.
     public Terminal terminal(Command command, int columns, int rows) {
         return Terminal.open(guest(), withEnv(command, Map.of()), columns, rows);
+    }
+
+    /// Starts `command` on a terminal that several people can share and that outlives this server.
+    public Shell shell(Command command, TerminalSize size) {
+        return shells.open(guest(), withEnv(command, Map.of()), size);
+    }
+
+    /// The terminals that people share.
+    public Shells shells() {
+        return shells;
     }
 
     /// Its files, for as long as the present stream to its guest lasts; ask again for each use.

@@ -33,6 +33,7 @@ final class Streams {
     void attach(Sandbox sandbox, Machine machine, Guest guest) {
         guest.keptBy(sandbox.custody());
         guest.onLost(() -> engine.tasks.start("lost-" + sandbox.id(), () -> lost(sandbox, machine, guest)));
+        sandbox.shells().moveTo(guest);
     }
 
     /// The guest of a sandbox whose machine has just been thawed.

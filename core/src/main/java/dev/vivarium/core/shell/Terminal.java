@@ -32,8 +32,7 @@ public final class Terminal implements AutoCloseable {
     /// The same for a terminal that is kept under `name` when the guest is lost.
     static Terminal openKept(Guest guest, Command command, String name, TerminalSize size) {
         Command interactive = interactive(command);
-        return new Terminal(
-                Execution.startOnKeptTerminal(guest, interactive, name, size.columns(), size.rows()));
+        return new Terminal(Execution.startOnKeptTerminal(guest, interactive, name, size.columns(), size.rows()));
     }
 
     /// Takes over a kept terminal.

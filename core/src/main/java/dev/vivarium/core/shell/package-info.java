@@ -1,4 +1,4 @@
-/// Terminals in a sandbox.
+/// Terminals in a sandbox, alone or with several people in them.
 @NullMarked
 package dev.vivarium.core.shell;
 

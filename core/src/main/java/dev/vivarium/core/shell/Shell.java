@@ -1,0 +1,336 @@
+package dev.vivarium.core.shell;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.vivarium.core.exec.Target;
+import dev.vivarium.core.guest.Guest;
+import dev.vivarium.core.guest.Survivor;
+import dev.vivarium.model.ExecEvent;
+import dev.vivarium.model.Exit;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.ShellId;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/// A terminal that several people are in at once. It lives in the guest: viewers come and go, streams break and servers
+/// restart, and it is the same shell until its process exits or its sandbox ends. Thread-safe.
+///
+/// # Design note
+///
+/// One worker reads the terminal into a [Scrollback]; each viewer has only a position in it. So a viewer costs no
+/// queue, and one that is slow misses what was overwritten and is told how much. The worker waits for the *fastest*
+/// viewer: as long as one keeps up, nobody slows the process down, and when none does, the process waits as on any slow
+/// terminal. Without viewers it runs on.
+///
+/// Positions count from the terminal's first byte, on both sides of the wire. When the stream to the guest breaks, the
+/// guest replays what it remembers and says where that begins; what is known is skipped, and what nobody has any more
+/// is a gap of known length.
+public final class Shell {
+    /// How far the fastest viewer may fall behind before the process waits for it.
+    private static final int WINDOW = Scrollback.CAPACITY / 2;
+
+    private final ShellId id;
+    private final Origin origin;
+
+    final ReentrantLock lock = new ReentrantLock();
+    private final Condition news = lock.newCondition();
+    private final Condition room = lock.newCondition();
+
+    @GuardedBy("lock")
+    private final Scrollback scrollback = new Scrollback(0);
+
+    @GuardedBy("lock")
+    private final List<Viewer> viewers = new ArrayList<>();
+
+    /// Counts changes of who is here.
+    @GuardedBy("lock")
+    private int arrivals;
+
+    @GuardedBy("lock")
+    private TerminalSize size;
+
+    @GuardedBy("lock")
+    private @Nullable ShellEvent last;
+
+    private final Mooring mooring;
+
+    /// Where a shell comes from. One that an earlier server opened does not know its command any more.
+    record Origin(Optional<String> command, Instant started) {}
+
+    Shell(ShellId id, Origin origin, Guest guest, TerminalSize size) {
+        this.id = id;
+        this.origin = origin;
+        this.mooring = new Mooring(guest);
+        this.size = size;
+    }
+
+    public ShellId id() {
+        return id;
+    }
+
+    /// What it runs, if this server started it.
+    public Optional<String> command() {
+        return origin.command();
+    }
+
+    public Instant started() {
+        return origin.started();
+    }
+
+    public TerminalSize size() {
+        lock.lock();
+        try {
+            return size;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Who is in it.
+    public List<Participant> people() {
+        lock.lock();
+        try {
+            return peopleLocked();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// How its process ended, if it has.
+    public Optional<Exit> exit() {
+        return last().flatMap(
+                        event -> event instanceof ShellEvent.Exited(Exit exit) ? Optional.of(exit) : Optional.empty());
+    }
+
+    /// Reports whether it can still be used.
+    public boolean isOpen() {
+        return last().isEmpty();
+    }
+
+    private Optional<ShellEvent> last() {
+        lock.lock();
+        try {
+            return lastLocked();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Lets somebody in: they see what was shown recently, then what comes. Close the result.
+    public Viewer join(Participant who) {
+        lock.lock();
+        try {
+            var viewer = new Viewer(this, who, scrollback);
+            viewers.add(viewer);
+            arrivals++;
+            news.signalAll();
+            return viewer;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Sends a signal to its process and all that this has started.
+    public void signal(int signal) {
+        mooring.current().signal(signal, Target.TREE);
+    }
+
+    /// Ends it: its process is killed with all that this has started.
+    public void kill() {
+        mooring.current().close();
+    }
+
+    /// Runs on `opened` from here on.
+    void begin(Terminal opened) {
+        mooring.at(opened);
+        start(() -> follow(opened));
+    }
+
+    /// Takes over what an earlier server has left.
+    void begin(Survivor survivor) {
+        start(() -> follow(mooring.takeOver(survivor)));
+    }
+
+    private void start(Runnable first) {
+        Thread.ofVirtual().name("shell-" + id).start(() -> run(first));
+    }
+
+    private void run(Runnable first) {
+        Runnable next = first;
+        while (next != null) {
+            try {
+                next.run();
+                return;
+            } catch (SandboxException e) {
+                next = afterLoss(e.failure());
+            } catch (RuntimeException e) {
+                finish(new ShellEvent.Gone(new Failure.Internal(id.value())));
+                throw e;
+            }
+        }
+    }
+
+    /// Reads until the process has ended.
+    private void follow(Terminal opened) {
+        long position = opened.firstByte();
+        while (true) {
+            awaitRoom();
+            switch (opened.next()) {
+                case ExecEvent.Started _ -> {}
+                case ExecEvent.Output(var _, byte[] bytes) -> {
+                    shown(position, bytes);
+                    position += bytes.length;
+                }
+                case ExecEvent.Exited(Exit exit) -> {
+                    finish(new ShellEvent.Exited(exit));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// What to do when the guest is lost: the same shell on the next guest, or nothing.
+    private @Nullable Runnable afterLoss(Failure failure) {
+        Optional<Survivor> next =
+                failure instanceof Failure.GuestUnreachable ? mooring.awaitNext() : Optional.empty();
+        if (next.isPresent()) {
+            return () -> follow(mooring.takeOver(next.get()));
+        }
+        finish(new ShellEvent.Gone(failure));
+        return null;
+    }
+
+    /// There is another guest, where it either goes on or is no more.
+    void moved(Guest next, Optional<Survivor> survivor) {
+        mooring.moved(next, survivor);
+    }
+
+    private void awaitRoom() {
+        lock.lock();
+        try {
+            while (!viewers.isEmpty() && scrollback.end() - fastestLocked() > WINDOW) {
+                room.awaitUninterruptibly();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @GuardedBy("lock")
+    private long fastestLocked() {
+        long fastest = 0;
+        for (Viewer viewer : viewers) {
+            fastest = Math.max(fastest, viewer.position());
+        }
+        return fastest;
+    }
+
+    /// The terminal showed `bytes`, the first of them at `position`.
+    private void shown(long position, byte[] bytes) {
+        lock.lock();
+        try {
+            if (position > scrollback.end()) {
+                scrollback.skipTo(position);
+            }
+            int known = (int) Math.min(bytes.length, scrollback.end() - position);
+            scrollback.append(bytes, known, bytes.length - known);
+            news.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void finish(ShellEvent event) {
+        mooring.end(event instanceof ShellEvent.Gone(Failure failure) ? failure : Shells.noSuchShell(id));
+        lock.lock();
+        try {
+            last = event;
+            news.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Types one portion. If the stream breaks before it has gone out whole, it is typed again on the next one.
+    void type(byte[] bytes, int offset, int length) {
+        Terminal now = mooring.current();
+        try {
+            now.write(bytes, offset, length);
+        } catch (SandboxException e) {
+            if (!(e.failure() instanceof Failure.GuestUnreachable)) {
+                throw e;
+            }
+            mooring.leave(now);
+            mooring.current().write(bytes, offset, length);
+        }
+    }
+
+    /// Whoever types decides how large the terminal is.
+    void resize(TerminalSize wanted) {
+        if (takeSize(wanted)) {
+            mooring.current().resize(wanted.columns(), wanted.rows());
+        }
+    }
+
+    /// Reports whether there is a terminal that has to be told.
+    private boolean takeSize(TerminalSize wanted) {
+        lock.lock();
+        try {
+            boolean other = !size.equals(wanted) && last == null;
+            size = wanted;
+            return other;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void leave(Viewer viewer) {
+        lock.lock();
+        try {
+            if (viewers.remove(viewer)) {
+                arrivals++;
+                news.signalAll();
+                room.signalAll();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @GuardedBy("lock")
+    List<Participant> peopleLocked() {
+        return viewers.stream().map(Viewer::who).toList();
+    }
+
+    @GuardedBy("lock")
+    int arrivalsLocked() {
+        return arrivals;
+    }
+
+    @GuardedBy("lock")
+    Scrollback scrollbackLocked() {
+        return scrollback;
+    }
+
+    @GuardedBy("lock")
+    Optional<ShellEvent> lastLocked() {
+        return Optional.ofNullable(last);
+    }
+
+    /// Waits for something to happen; to be called in a loop.
+    @GuardedBy("lock")
+    void awaitNewsLocked() {
+        news.awaitUninterruptibly();
+    }
+
+    /// A viewer has gone ahead.
+    @GuardedBy("lock")
+    void takenLocked() {
+        room.signal();
+    }
+}

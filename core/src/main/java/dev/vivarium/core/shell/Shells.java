@@ -1,0 +1,105 @@
+package dev.vivarium.core.shell;
+
+import dev.vivarium.core.guest.Guest;
+import dev.vivarium.core.guest.Service;
+import dev.vivarium.core.guest.Survivor;
+import dev.vivarium.model.Command;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.ShellId;
+import java.time.InstantSource;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.random.RandomGenerator;
+
+/// The shells of one sandbox, by id. Thread-safe.
+///
+/// One whose process has exited stays for a while, so that whoever comes late still sees how it ended.
+public final class Shells {
+    /// How many ended shells are remembered.
+    private static final int ENDED = 4;
+
+    private final Map<ShellId, Shell> shells = new ConcurrentHashMap<>();
+    private final RandomGenerator random;
+    private final InstantSource clock;
+
+    public Shells(RandomGenerator random, InstantSource clock) {
+        this.random = random;
+        this.clock = clock;
+    }
+
+    /// Starts `command` in a new shell.
+    public Shell open(Guest guest, Command command, TerminalSize size) {
+        var id = ShellId.random(random);
+        var origin = new Shell.Origin(Optional.of(String.join(" ", command.argv())), clock.instant());
+        var terminal = Terminal.openKept(guest, command, id.value(), size);
+        var shell = new Shell(id, origin, guest, size);
+        forgetOld();
+        shells.put(id, shell);
+        shell.begin(terminal);
+        return shell;
+    }
+
+    /// The shell with this id. Fails with the problem `no-such-shell`.
+    public Shell require(ShellId id) {
+        Shell shell = shells.get(id);
+        if (shell == null) {
+            throw new SandboxException(noSuchShell(id));
+        }
+        return shell;
+    }
+
+    /// All of them, the newest last; also a few that have ended.
+    public List<Shell> list() {
+        return shells.values().stream()
+                .sorted(Comparator.comparing(Shell::started)
+                        .thenComparing(shell -> shell.id().value()))
+                .toList();
+    }
+
+    /// The newest that still runs.
+    public Optional<Shell> newest() {
+        return list().reversed().stream().filter(Shell::isOpen).findFirst();
+    }
+
+    /// Reports whether what a guest still has from before is a shell.
+    public static boolean isShell(Survivor survivor) {
+        return survivor.service() == Service.PTY
+                && survivor.name().filter(ShellId::isWellFormed).isPresent();
+    }
+
+    /// Finds the shells again on another guest than before.
+    public void moveTo(Guest guest) {
+        Map<ShellId, Survivor> kept = new HashMap<>();
+        for (Survivor survivor : guest.survivors()) {
+            if (isShell(survivor)) {
+                kept.put(new ShellId(survivor.name().orElseThrow()), survivor);
+            }
+        }
+        for (Shell shell : shells.values()) {
+            shell.moved(guest, Optional.ofNullable(kept.remove(shell.id())));
+        }
+        kept.forEach((id, survivor) -> adopt(guest, id, survivor));
+    }
+
+    private void adopt(Guest guest, ShellId id, Survivor survivor) {
+        var shell = new Shell(id, new Shell.Origin(Optional.empty(), survivor.started()), guest, TerminalSize.USUAL);
+        shells.put(id, shell);
+        shell.begin(survivor);
+    }
+
+    private void forgetOld() {
+        List<Shell> ended = list().stream().filter(shell -> !shell.isOpen()).toList();
+        for (Shell shell : ended.subList(0, Math.max(0, ended.size() - ENDED))) {
+            shells.remove(shell.id());
+        }
+    }
+
+    static Failure noSuchShell(ShellId id) {
+        return new Failure.Unrecognized("no-such-shell", 404, "there is no shell " + id + " in this sandbox");
+    }
+}

@@ -1,0 +1,21 @@
+package dev.vivarium.core.shell;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+
+/// How large a terminal is. There is no smaller one than a single character; what is larger than any screen is cut.
+/// Immutable.
+public record TerminalSize(int columns, int rows) {
+    /// What a terminal has unless somebody says otherwise.
+    public static final TerminalSize USUAL = new TerminalSize(80, 24);
+
+    private static final int LARGEST = 1_000;
+
+    public TerminalSize {
+        if (columns < 1 || rows < 1) {
+            throw new SandboxException(new Failure.InvalidRequest("size", "must be at least one column and one row"));
+        }
+        columns = Math.min(columns, LARGEST);
+        rows = Math.min(rows, LARGEST);
+    }
+}

@@ -1,0 +1,262 @@
+package dev.vivarium.core.shell;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.vivarium.core.guest.RealGuest;
+import dev.vivarium.core.shell.Participant.Role;
+import dev.vivarium.model.Command;
+import dev.vivarium.model.Exit;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.UserId;
+import java.nio.file.Files;
+import java.security.SecureRandom;
+import java.time.Instant;
+import java.time.InstantSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+final class ShellTest {
+    private RealGuest real;
+    private Shells shells;
+
+    @BeforeEach
+    void start() {
+        real = RealGuest.start();
+        shells = newShells();
+    }
+
+    @AfterEach
+    void stop() {
+        real.close();
+    }
+
+    @Test
+    void twoPeopleSeeTheSameAndBothType() {
+        Shell shell = open("while read line; do echo \"<$line>\"; done");
+        try (Viewer ann = join(shell, "ann", Role.TYPIST);
+                Viewer bob = join(shell, "bob", Role.TYPIST)) {
+            ann.type("from ann\n");
+            assertThat(until(bob, "<from ann>")).contains("from ann\r\n");
+            bob.type("from bob\n");
+            until(ann, "<from bob>");
+        }
+    }
+
+    @Test
+    void whoOnlyWatchesIsRefusedWhenTyping() {
+        Shell shell = open("echo hello; sleep 1000");
+        try (Viewer viewer = join(shell, "eve", Role.WATCHER)) {
+            until(viewer, "hello");
+            assertNotAllowed(() -> viewer.type("rm -rf /\n"));
+            assertNotAllowed(() -> viewer.signal(9));
+            viewer.resize(new TerminalSize(10, 10));
+            assertThat(shell.size()).isEqualTo(TerminalSize.USUAL);
+        }
+    }
+
+    @Test
+    void everybodyIsToldWhoIsThere() {
+        Shell shell = open("sleep 1000");
+        try (Viewer ann = join(shell, "ann", Role.TYPIST)) {
+            assertThat(presence(ann)).containsExactly("ann TYPIST");
+            Viewer bob = join(shell, "bob", Role.WATCHER);
+            assertThat(presence(ann)).containsExactly("ann TYPIST", "bob WATCHER");
+            bob.close();
+            assertThat(presence(ann)).containsExactly("ann TYPIST");
+            assertThat(bob.next()).isInstanceOf(ShellEvent.Left.class);
+        }
+        assertThat(shell.people()).isEmpty();
+    }
+
+    @Test
+    void whoeverComesLaterSeesTheRecentScreenAndHowItEnded() {
+        Shell shell = open("echo the end; exit 3");
+        await().until(() -> !shell.isOpen());
+        try (Viewer viewer = join(shell, "ann", Role.TYPIST)) {
+            until(viewer, "the end");
+            assertThat(exit(viewer).code()).isEqualTo(3);
+            assertThat(viewer.next()).isInstanceOf(ShellEvent.Left.class);
+        }
+        assertThat(shell.exit()).map(Exit::code).hasValue(3);
+    }
+
+    @Test
+    void theTerminalHasTheSizeOfTheOneWhoTypedLast() {
+        Shell shell = open("while read line; do stty size; done");
+        try (Viewer ann = join(shell, "ann", Role.TYPIST);
+                Viewer bob = join(shell, "bob", Role.TYPIST)) {
+            ann.resize(new TerminalSize(100, 30));
+            bob.resize(new TerminalSize(120, 40));
+            ann.type("\n");
+            until(ann, "30 100");
+            bob.type("\n");
+            until(ann, "40 120");
+        }
+    }
+
+    @Test
+    void noCharacterIsCutAndWhatIsNoneIsReplaced() {
+        Shell shell = open(
+                "stty -echo -opost; echo ready; read x; printf '\\360\\237'; read x; printf '\\230\\200|\\377|\\303'");
+        try (Viewer viewer = join(shell, "ann", Role.TYPIST)) {
+            until(viewer, "ready\n");
+            viewer.type("\n");
+            viewer.type("\n");
+            assertThat(untilExit(viewer)).isEqualTo("😀|\uFFFD|\uFFFD");
+        }
+    }
+
+    @Test
+    void aSlowViewerMissesWhatAFastOneSeesAndSlowsNobody() {
+        Shell shell = open("stty -opost -echo; echo ready; read go; seq 200000");
+        try (Viewer slow = join(shell, "slow", Role.WATCHER);
+                Viewer fast = join(shell, "fast", Role.TYPIST)) {
+            until(slow, "ready\n");
+            until(fast, "ready\n");
+            fast.type("\n");
+            assertThat(untilExit(fast)).isEqualTo(numbers(200_000));
+            assertThat(slow.next())
+                    .isInstanceOfSatisfying(
+                            ShellEvent.Missed.class,
+                            missed -> assertThat(missed.bytes() + Scrollback.CAPACITY)
+                                    .isEqualTo(numbers(200_000).length()));
+            assertThat(numbers(200_000)).endsWith(untilExit(slow));
+        }
+    }
+
+    @Test
+    void theProcessWaitsWhenNobodyKeepsUp() {
+        Shell shell = open("stty -opost; seq 500000; touch done");
+        try (Viewer viewer = join(shell, "ann", Role.WATCHER)) {
+            viewer.next();
+            await().during(java.time.Duration.ofMillis(300))
+                    .until(() -> !Files.exists(real.workspace().resolve("done")));
+            assertThat(untilExit(viewer)).isEqualTo(numbers(500_000));
+        }
+    }
+
+    @Test
+    void withoutViewersItRunsOn() {
+        Shell shell = open("seq 500000; exit 7");
+        await().until(() -> shell.exit().isPresent());
+        assertThat(shell.exit()).map(Exit::code).hasValue(7);
+    }
+
+    @Test
+    void aBrokenStreamLosesAndRepeatsNothing() {
+        Shell shell = open("stty -opost -echo; seq 30000; read x; echo \"<$x>\"");
+        try (Viewer viewer = join(shell, "ann", Role.TYPIST)) {
+            viewer.next();
+            viewer.next();
+            real.guest().close();
+            shells.moveTo(real.accept());
+            String seen = until(viewer, "\n30000\n");
+            viewer.type("after\n");
+            assertThat(numbers(30_000) + "<after>\n").endsWith(seen + untilExit(viewer));
+        }
+    }
+
+    @Test
+    void anotherServerFindsItWithItsRecentScreen() {
+        Shell shell = open("echo before; while read line; do echo \"<$line>\"; done");
+        try (Viewer viewer = join(shell, "ann", Role.TYPIST)) {
+            until(viewer, "before");
+        }
+        real.guest().close();
+        Shells others = newShells();
+        others.moveTo(real.accept());
+        try (Viewer viewer = join(others.require(shell.id()), "bob", Role.TYPIST)) {
+            until(viewer, "before");
+            viewer.type("still there\n");
+            until(viewer, "<still there>");
+        }
+        assertThat(others.newest()).map(Shell::id).hasValue(shell.id());
+    }
+
+    @Test
+    void aShellThatIsNotOnTheNextGuestIsGone() {
+        Shell shell = open("sleep 1000");
+        try (Viewer viewer = join(shell, "ann", Role.TYPIST);
+                var other = RealGuest.start()) {
+            viewer.next();
+            real.guest().close();
+            shells.moveTo(other.guest());
+            assertThat(viewer.next()).isInstanceOf(ShellEvent.Gone.class);
+        }
+    }
+
+    private Shell open(String script) {
+        return shells.open(real.guest(), Command.of("bash", "--norc", "-c", script), TerminalSize.USUAL);
+    }
+
+    private static Shells newShells() {
+        return new Shells(new SecureRandom(), InstantSource.system());
+    }
+
+    private static Viewer join(Shell shell, String user, Role role) {
+        return shell.join(new Participant(new UserId(user), role, Instant.EPOCH));
+    }
+
+    private static java.util.List<String> presence(Viewer viewer) {
+        ShellEvent event = viewer.next();
+        assertThat(event).isInstanceOf(ShellEvent.Presence.class);
+        return ((ShellEvent.Presence) event)
+                .people().stream()
+                        .map(who -> who.user().value() + " " + who.role())
+                        .toList();
+    }
+
+    private static String until(Viewer viewer, String wanted) {
+        var screen = new StringBuilder();
+        while (screen.indexOf(wanted) < 0) {
+            switch (viewer.next()) {
+                case ShellEvent.Output(String text) -> screen.append(text);
+                case ShellEvent.Presence _ -> {}
+                case ShellEvent other -> throw new AssertionError(other + " after: " + screen);
+            }
+        }
+        return screen.toString();
+    }
+
+    private static String untilExit(Viewer viewer) {
+        var screen = new StringBuilder();
+        while (true) {
+            switch (viewer.next()) {
+                case ShellEvent.Output(String text) -> screen.append(text);
+                case ShellEvent.Presence _ -> {}
+                case ShellEvent.Exited _ -> {
+                    return screen.toString();
+                }
+                case ShellEvent other -> throw new AssertionError(other + " after: " + screen);
+            }
+        }
+    }
+
+    private static Exit exit(Viewer viewer) {
+        while (true) {
+            if (viewer.next() instanceof ShellEvent.Exited(Exit exit)) {
+                return exit;
+            }
+        }
+    }
+
+    private static String numbers(int last) {
+        var text = new StringBuilder();
+        for (int i = 1; i <= last; i++) {
+            text.append(i).append('\n');
+        }
+        return text.toString();
+    }
+
+    private static void assertNotAllowed(org.assertj.core.api.ThrowableAssert.ThrowingCallable action) {
+        assertThatThrownBy(action)
+                .isInstanceOfSatisfying(
+                        SandboxException.class, e -> assertThat(e.failure()).isInstanceOf(Failure.NotAllowed.class));
+    }
+}
