@@ -7,6 +7,7 @@ import static dev.vivarium.server.http.Route.Access.OWN;
 import static dev.vivarium.server.http.Route.Access.TOKEN;
 
 import dev.vivarium.core.access.Keys;
+import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.store.Db;
@@ -32,6 +33,9 @@ import dev.vivarium.server.preview.PreviewHandler;
 import dev.vivarium.server.preview.PreviewHosts;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.PreviewConfig;
+import dev.vivarium.server.socket.ShellSockets;
+import dev.vivarium.server.socket.ShellsHandler;
+import dev.vivarium.server.socket.Wake;
 import dev.vivarium.server.telemetry.Metrics;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.time.InstantSource;
@@ -53,7 +57,8 @@ final class Routes {
             ThreadRoutes.Access access,
             Telemetry telemetry,
             Metrics metrics,
-            PreviewHandler preview) {}
+            PreviewHandler preview,
+            ShellSockets sockets) {}
 
     /// The hosts that show ports of sandboxes.
     static List<HostRoute> hosts(PreviewHandler preview, PreviewConfig config) {
@@ -79,6 +84,7 @@ final class Routes {
         var spool = config.home().resolve("tmp");
         var keys = new KeysHandler(parts.keys());
         var preview = parts.preview();
+        var shells = new ShellsHandler(Wake.of(config.calls()));
         return List.of(
                 Route.get("/", OPEN, new WelcomeHandler()::handle),
                 Route.get("/health", OPEN, health(parts, gate, clock)::handle),
@@ -94,6 +100,9 @@ final class Routes {
                 Route.post("/download_file", KEY, new DownloadFileHandler(callers, parts.telemetry())::handle),
                 Route.get("/list_files", KEY, new ListFilesHandler(callers)::handle),
                 Route.post("/cleanup", KEY, new CleanupHandler(parts.sandboxes(), callers)::handle),
+                Route.get("/sandboxes/{sandbox_id}/shell", OPEN, parts.sockets()::handle),
+                Route.get("/sandboxes/{sandbox_id}/shells", Route.Access.scoped(Scope.SHELL_RO), shells::list),
+                Route.post("/sandboxes/{sandbox_id}/shells", Route.Access.scoped(Scope.SHELL), shells::open),
                 Route.get("/metrics", KEY, new MetricsHandler(parts.metrics())::handle),
                 Route.any("/sandboxes/{sandbox_id}/ports/{port}", OWN, preview::addSlash),
                 Route.any("/sandboxes/{sandbox_id}/ports/{port}/{rest…}", OWN, preview::byPath),

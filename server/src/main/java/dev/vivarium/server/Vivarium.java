@@ -20,6 +20,8 @@ import dev.vivarium.server.http.Witness;
 import dev.vivarium.server.preview.PreviewHandler;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.EngineConfig;
+import dev.vivarium.server.socket.ShellSockets;
+import dev.vivarium.server.socket.Wake;
 import dev.vivarium.server.telemetry.Metrics;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.net.URI;
@@ -37,15 +39,23 @@ public final class Vivarium implements AutoCloseable {
     private final Sandboxes sandboxes;
     private final ThreadRoutes.Access access;
     private final Router router;
+    private final ShellSockets sockets;
     private final Edge edge;
 
     private Vivarium(
-            Db db, Provider provider, Sandboxes sandboxes, ThreadRoutes.Access access, Router router, Edge edge) {
+            Db db,
+            Provider provider,
+            Sandboxes sandboxes,
+            ThreadRoutes.Access access,
+            Router router,
+            ShellSockets sockets,
+            Edge edge) {
         this.db = db;
         this.provider = provider;
         this.sandboxes = sandboxes;
         this.access = access;
         this.router = router;
+        this.sockets = sockets;
         this.edge = edge;
     }
 
@@ -65,13 +75,15 @@ public final class Vivarium implements AutoCloseable {
             var gate = new Gate();
             var admission = new Admission(keys, access.tokens(), access.rights(), sandboxes);
             var preview = new PreviewHandler(admission, config.preview(), clock);
-            var parts = new Routes.Parts(config, db, provider, sandboxes, keys, access, telemetry, metrics, preview);
+            var sockets = undo.add(new ShellSockets(admission, Wake.of(config.calls()), telemetry::typed, clock));
+            var parts = new Routes.Parts(
+                    config, db, provider, sandboxes, keys, access, telemetry, metrics, preview, sockets);
             var router = new Router(Routes.of(parts, gate, clock), Routes.hosts(preview, config.preview()));
             var edge = undo.add(Edge.start(config.http(), router, admission, new Witness(access.audit(), clock), gate));
             metrics.watch(sandboxes::pool);
             metrics.watchAudit(access.audit()::dropped);
             undo.keep();
-            return new Vivarium(db, provider, sandboxes, access, router, edge);
+            return new Vivarium(db, provider, sandboxes, access, router, sockets, edge);
         }
     }
 
@@ -110,6 +122,7 @@ public final class Vivarium implements AutoCloseable {
 
     /// Takes no new work, gives what runs up to `grace`, and lets the sandboxes go on without a server.
     public void stop(Duration grace) {
+        sockets.close();
         edge.stop(grace);
         close();
     }
@@ -117,6 +130,7 @@ public final class Vivarium implements AutoCloseable {
     /// Stops at once, from the top down. Sandboxes go on. Idempotent.
     @Override
     public void close() {
+        sockets.close();
         edge.close();
         sandboxes.close();
         provider.close();

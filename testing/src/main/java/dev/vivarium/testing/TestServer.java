@@ -1,5 +1,9 @@
 package dev.vivarium.testing;
 
+import dev.vivarium.core.access.Grant;
+import dev.vivarium.core.access.Issue;
+import dev.vivarium.core.access.Scope;
+import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.guest.GuestBinary;
 import dev.vivarium.core.provider.FileTrees;
@@ -9,6 +13,7 @@ import dev.vivarium.core.provider.oci.OciProvider;
 import dev.vivarium.core.provider.oci.OciRuntime;
 import dev.vivarium.core.provider.process.ProcessProvider;
 import dev.vivarium.core.sandbox.Sandboxes;
+import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.Vivarium;
 import dev.vivarium.server.http.Route;
 import dev.vivarium.server.settings.Config;
@@ -110,6 +115,25 @@ public final class TestServer implements AutoCloseable {
     /// The tokens it takes.
     public Tokens tokens() {
         return server.tokens();
+    }
+
+    /// A token for a sandbox, as its owner would be given one.
+    public String token(String sandbox, Scope... scopes) {
+        var info = sandboxes().require(new SandboxId(sandbox)).info();
+        var wanted = new Issue(
+                info.user(),
+                Grant.Standing.OWNER,
+                info.id(),
+                info.thread(),
+                Scopes.of(scopes),
+                Issue.MAX_TTL,
+                List.of());
+        return server.tokens().issue(wanted).token();
+    }
+
+    /// Makes every token of a sandbox worthless.
+    public void forgetTokens(String sandbox) {
+        server.tokens().forget(new SandboxId(sandbox));
     }
 
     /// The API as the admin uses it.

@@ -18,10 +18,12 @@ final class ServerProcess implements AutoCloseable {
     private static final String READY = "ready on ";
 
     private final Process process;
+    private final URI uri;
     private final Api api;
 
-    private ServerProcess(Process process, Api api) {
+    private ServerProcess(Process process, URI uri, Api api) {
         this.process = process;
+        this.uri = uri;
         this.api = api;
     }
 
@@ -31,7 +33,7 @@ final class ServerProcess implements AutoCloseable {
             var process = java(home, "serve", arguments).start();
             URI uri = awaitReady(process);
             String key = Files.readString(home.resolve("credentials")).strip();
-            return new ServerProcess(process, new Api(uri, key));
+            return new ServerProcess(process, uri, new Api(uri, key));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -77,6 +79,11 @@ final class ServerProcess implements AutoCloseable {
             }
         }
         throw new IllegalStateException("the server ended before it was ready");
+    }
+
+    /// Where it answers.
+    URI uri() {
+        return uri;
     }
 
     Api api() {

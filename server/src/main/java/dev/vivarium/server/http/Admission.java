@@ -54,6 +54,11 @@ public final class Admission {
         return new Caller(Optional.of(principal), Optional.of(sandbox), scopes);
     }
 
+    /// Reports whether `credential` is a key, not a token.
+    public boolean isKey(String credential) {
+        return keys.find(credential).isPresent();
+    }
+
     /// Whoever has any key or token that is good for something.
     Principal identify(HttpFields headers) {
         return identify(Credentials.key(headers));

@@ -9,11 +9,14 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Supplier;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
+import org.eclipse.jetty.websocket.api.Session;
+import org.eclipse.jetty.websocket.server.ServerWebSocketContainer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,11 +43,10 @@ final class Dispatcher extends Handler.Abstract {
                 HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
         response.getHeaders().put("X-Request-Id", requestId);
         try {
-            boolean complete = serve(request, response, requestId);
-            if (complete) {
-                callback.succeeded();
-            } else {
-                callback.failed(new IOException("the request was refused before it had arrived"));
+            switch (serve(request, response, requestId, callback)) {
+                case COMPLETE -> callback.succeeded();
+                case UNREAD -> callback.failed(new IOException("the request was refused before it had arrived"));
+                case UPGRADED -> {}
             }
         } catch (IOException | RuntimeException e) {
             // The status is spent or the client is gone: the connection ends, and with it the half answer.
@@ -54,11 +56,24 @@ final class Dispatcher extends Handler.Abstract {
         return true;
     }
 
-    /// Answers. Reports whether the connection can carry another request.
-    private boolean serve(Request request, Response response, String requestId) throws IOException {
+    /// What became of a request.
+    private enum Outcome {
+        /// The connection can carry another.
+        COMPLETE,
+        /// It was refused before it had arrived.
+        UNREAD,
+        /// The connection is a WebSocket now.
+        UPGRADED
+    }
+
+    private Outcome serve(Request request, Response response, String requestId, Callback callback) throws IOException {
         try {
-            answer(request, response, requestId);
-            return true;
+            var exchange = answer(request, response, requestId);
+            if (exchange.upgraded().isEmpty()) {
+                return Outcome.COMPLETE;
+            }
+            upgrade(request, response, exchange.upgraded().get(), callback);
+            return Outcome.UPGRADED;
         } catch (SandboxException e) {
             return refuse(request, response, requestId, e.failure(), e);
         } catch (RuntimeException e) {
@@ -72,7 +87,26 @@ final class Dispatcher extends Handler.Abstract {
         }
     }
 
-    private void answer(Request request, Response response, String requestId) throws IOException {
+    private static void upgrade(
+            Request request, Response response, Supplier<Session.Listener> endpoint, Callback callback) {
+        var container = ServerWebSocketContainer.get(request.getContext());
+        boolean upgraded = container.upgrade(
+                (_, answer, _) -> {
+                    // Compression would cost more time than the bytes of a terminal are worth.
+                    answer.setExtensions(List.of());
+                    return endpoint.get();
+                },
+                request,
+                response,
+                callback);
+        if (!upgraded) {
+            response.getHeaders().put(HttpHeader.UPGRADE, "websocket");
+            throw new SandboxException(
+                    new Failure.Unrecognized("upgrade-required", 426, "connect to this path with a WebSocket"));
+        }
+    }
+
+    private Exchange answer(Request request, Response response, String requestId) throws IOException {
         String path = request.getHttpURI().getPath();
         var match = find(request, path == null ? "" : path);
         if (match.isEmpty()) {
@@ -115,6 +149,7 @@ final class Dispatcher extends Handler.Abstract {
         } else {
             witness.refused(match, caller, failure);
         }
+        return exchange;
     }
 
     private void pass(Route route, Exchange exchange) throws IOException {
@@ -146,7 +181,7 @@ final class Dispatcher extends Handler.Abstract {
                 "method-not-allowed", 405, "this path answers to " + String.join(", ", methods)));
     }
 
-    private static boolean refuse(
+    private static Outcome refuse(
             Request request, Response response, String requestId, Failure failure, RuntimeException cause)
             throws IOException {
         if (response.isCommitted()) {
@@ -160,6 +195,6 @@ final class Dispatcher extends Handler.Abstract {
             fields.put("X-Request-Id", requestId);
             allow.ifPresent(methods -> fields.put(HttpHeader.ALLOW, methods));
         });
-        return Refusal.discard(request);
+        return Refusal.discard(request) ? Outcome.COMPLETE : Outcome.UNREAD;
     }
 }

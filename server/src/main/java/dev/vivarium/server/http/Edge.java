@@ -17,12 +17,14 @@ import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.VirtualThreads;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
+import org.eclipse.jetty.websocket.server.ServerWebSocketContainer;
 
 /// The listening server. A few platform workers watch the sockets; every request has a virtual thread. Thread-safe.
 public final class Edge implements AutoCloseable {
     private static final int WORKERS = 16;
     private static final int MAX_CONNECTIONS = 8192;
     private static final int ACCEPT_QUEUE = 1024;
+    private static final Duration SOCKET_IDLE = Duration.ofMinutes(2);
     private static final int MAX_HEADER_BYTES = 16 * 1024;
 
     private final Server server;
@@ -48,6 +50,7 @@ public final class Edge implements AutoCloseable {
         connector.setIdleTimeout(config.idleConnection().toMillis());
         server.addConnector(connector);
         server.addBean(new NetworkConnectionLimit(MAX_CONNECTIONS, connector));
+        ServerWebSocketContainer.ensure(server).setIdleTimeout(SOCKET_IDLE);
         server.setHandler(new Dispatcher(router, admission, witness, gate));
         server.setErrorHandler(new Refusal.OfJetty());
         start(server, config);

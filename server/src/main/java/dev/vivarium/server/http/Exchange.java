@@ -18,11 +18,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Blocker;
+import org.eclipse.jetty.websocket.api.Session;
 import tools.jackson.core.JsonGenerator;
 
 /// One request and its answer, seen by one handler. The status can be sent once: until then a failure becomes a
@@ -40,6 +42,7 @@ public final class Exchange {
     private final Map<String, String> rawPathParameters;
     private final Map<String, String> queryParameters;
     private final Caller caller;
+    private Optional<Supplier<Session.Listener>> upgrade = Optional.empty();
 
     Exchange(Request request, Response response, String requestId, Router.Match match, Caller caller) {
         this.request = request;
@@ -51,6 +54,16 @@ public final class Exchange {
         // A query that belongs to somebody else may be any text.
         boolean isOurs = !(match.route().access() instanceof Route.Access.Own);
         this.queryParameters = isOurs ? rawQuery().map(Paths::query).orElse(Map.of()) : Map.of();
+    }
+
+    /// Lets the connection become a WebSocket that `endpoint` serves, instead of an answer.
+    public void upgrade(Supplier<Session.Listener> endpoint) {
+        upgrade = Optional.of(endpoint);
+    }
+
+    /// What serves the connection from here on, if the handler wants that.
+    Optional<Supplier<Session.Listener>> upgraded() {
+        return upgrade;
     }
 
     /// Under which the log speaks of this request.

@@ -1,6 +1,8 @@
 package dev.vivarium.server.telemetry;
 
 import dev.vivarium.core.sandbox.Observer;
+import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.core.shell.Viewer;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
@@ -113,6 +115,14 @@ public final class Telemetry implements Observer {
                 .took(took)
                 .with("file", name)
                 .with("size_bytes", String.valueOf(bytes)));
+    }
+
+    /// Somebody typed so many characters in a shell; what they were is nobody's business.
+    public void typed(Viewer viewer, Sandbox sandbox, int characters) {
+        log(Event.of("shell_input", sandbox.info())
+                .with("by", viewer.who().user().value())
+                .with("shell", viewer.shell().id().value())
+                .with("characters", String.valueOf(characters)));
     }
 
     public void limitExceeded(SandboxInfo session, Failure failure) {

@@ -1,0 +1,68 @@
+package dev.vivarium.server.socket;
+
+import dev.vivarium.core.shell.TerminalSize;
+import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.Command;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.ShellId;
+import java.util.Optional;
+
+/// The first message of a socket: who comes, and to which shell. Immutable.
+///
+/// Without `session_id` a new shell is started, which runs `command` or else `bash`.
+record Auth(String token, Optional<ShellId> session, Optional<TerminalSize> size, Command command) {
+    @Override
+    public String toString() {
+        return "Auth[" + session + "]";
+    }
+
+    /// Throws `NotAuthenticated` when it is not such a message.
+    static String token(JsonFields fields) {
+        try {
+            if (fields.string("type").equals("auth")) {
+                return fields.string("token");
+            }
+        } catch (SandboxException e) {
+            throw refused(e.failure().sentence());
+        }
+        throw refused("the first message must be {\"type\":\"auth\",\"token\":…}");
+    }
+
+    static Auth read(JsonFields fields) {
+        String token = token(fields);
+        var session = fields.optionalString("session_id").map(Auth::session);
+        var size = size(fields);
+        var command = fields.optionalString("command").map(Command::shell).orElseGet(() -> Command.of("bash"));
+        var directory = fields.optionalString("cwd").orElse("");
+        fields.refuseOthers();
+        return new Auth(token, session, size, command.withDirectory(directory));
+    }
+
+    static Optional<TerminalSize> size(JsonFields fields) {
+        var columns = fields.optionalInteger("cols");
+        var rows = fields.optionalInteger("rows");
+        if (columns.isEmpty() && rows.isEmpty()) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                new TerminalSize(side(columns, TerminalSize.USUAL.columns()), side(rows, TerminalSize.USUAL.rows())));
+    }
+
+    private static int side(Optional<Long> wanted, int usual) {
+        return wanted.map(length -> (int) Math.clamp(length, 0, Integer.MAX_VALUE))
+                .orElse(usual);
+    }
+
+    private static ShellId session(String text) {
+        if (!ShellId.isWellFormed(text)) {
+            throw new SandboxException(
+                    new Failure.Unrecognized("no-such-shell", 404, "there is no shell of that name in this sandbox"));
+        }
+        return new ShellId(text);
+    }
+
+    private static SandboxException refused(String why) {
+        return new SandboxException(new Failure.NotAuthenticated(why));
+    }
+}

@@ -1,0 +1,37 @@
+package dev.vivarium.server.socket;
+
+import dev.vivarium.json.ProblemJson;
+import dev.vivarium.model.Failure;
+
+/// Why a socket is closed. A failure has 4000 and the status that it has over HTTP, so that 4401 is 401. Immutable.
+record Close(int code, String reason) {
+    private static final int NORMAL = 1000;
+    private static final int GOING_AWAY = 1001;
+    private static final int OURS = 4000;
+
+    /// A close frame has no room for more.
+    private static final int REASON = 100;
+
+    Close {
+        reason = reason.length() <= REASON ? reason : reason.substring(0, REASON) + "…";
+    }
+
+    static Close ended() {
+        return new Close(NORMAL, "the shell has ended");
+    }
+
+    static Close stopping() {
+        return new Close(GOING_AWAY, "the server is stopping");
+    }
+
+    static Close of(Failure failure) {
+        return failure instanceof Failure.ShuttingDown
+                ? stopping()
+                : new Close(OURS + ProblemJson.status(failure), failure.sentence());
+    }
+
+    /// Reports whether the code says all: who is not let in learns nothing else.
+    boolean isRefusal() {
+        return code == 4401 || code == 4403;
+    }
+}

@@ -1,0 +1,141 @@
+package dev.vivarium.server.socket;
+
+import dev.vivarium.core.access.Scope;
+import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.core.shell.Viewer;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.server.http.Admission;
+import dev.vivarium.server.http.Caller;
+import dev.vivarium.server.http.Exchange;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.eclipse.jetty.websocket.api.Session;
+
+/// Every open socket to a shell. Closes those whose client does not say who it is, may no longer be there, or is gone
+/// without a word. Thread-safe.
+public final class ShellSockets implements AutoCloseable {
+    /// How long a client has to say who it is.
+    private static final Duration AUTH = Duration.ofSeconds(5);
+
+    /// How soon a revoked token closes its socket.
+    private static final Duration CHECK = Duration.ofMillis(400);
+
+    private static final Duration PING = Duration.ofSeconds(20);
+    private static final Duration SILENCE = Duration.ofSeconds(70);
+
+    /// How long a client has to answer a close.
+    private static final Duration FAREWELL = Duration.ofSeconds(1);
+
+    private final Admission admission;
+    private final Wake wake;
+    private final Witness witness;
+    private final InstantSource clock;
+    private final Set<ShellSocket> open = ConcurrentHashMap.newKeySet();
+    private final ScheduledExecutorService pulse = Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().daemon().name("shell-sockets").factory());
+    private volatile boolean closed;
+
+    /// Hears who typed in which shell, but not what.
+    @FunctionalInterface
+    public interface Witness {
+        void typed(Viewer viewer, Sandbox sandbox, int characters);
+    }
+
+    public ShellSockets(Admission admission, Wake wake, Witness witness, InstantSource clock) {
+        this.admission = admission;
+        this.wake = wake;
+        this.witness = witness;
+        this.clock = clock;
+        var _ = pulse.scheduleWithFixedDelay(this::check, CHECK.toMillis(), CHECK.toMillis(), TimeUnit.MILLISECONDS);
+        var _ = pulse.scheduleWithFixedDelay(this::ping, PING.toMillis(), PING.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /// `GET /sandboxes/{sandbox_id}/shell`, which becomes a WebSocket. Who comes is asked there, in the first
+    /// message.
+    public void handle(Exchange exchange) {
+        exchange.allowQuery();
+        String sandboxId = exchange.path("sandbox_id");
+        exchange.upgrade(() -> new ShellSocket(this, sandboxId));
+    }
+
+    Caller admit(String sandboxId, String credential, Scope wanted) {
+        try {
+            return admission.admit(sandboxId, credential, wanted);
+        } catch (SandboxException e) {
+            // A token for another sandbox is no token here; only somebody with a key is told that there is none.
+            if (e.failure() instanceof Failure.NoSuchSandbox && !admission.isKey(credential)) {
+                throw new SandboxException(new Failure.NotAuthenticated("the token is not for this sandbox"), e);
+            }
+            throw e;
+        }
+    }
+
+    Wake wake() {
+        return wake;
+    }
+
+    Instant now() {
+        return clock.instant();
+    }
+
+    void typed(Viewer viewer, Sandbox sandbox, int characters) {
+        witness.typed(viewer, sandbox, characters);
+    }
+
+    /// Reports whether the socket may stay; not if the server is stopping.
+    boolean add(ShellSocket socket) {
+        open.add(socket);
+        return !closed;
+    }
+
+    void remove(ShellSocket socket) {
+        open.remove(socket);
+    }
+
+    /// Cuts the connection of a client that does not answer the close.
+    void hangUpSoon(Session session) {
+        if (!closed) {
+            var _ = pulse.schedule(session::disconnect, FAREWELL.toMillis(), TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void check() {
+        long now = System.nanoTime();
+        for (ShellSocket socket : open) {
+            if (socket.isInside()) {
+                // To look a sandbox up may wait for it to be found again.
+                Thread.ofVirtual().name("shell-check").start(socket::check);
+            } else if (socket.isSilent() && now - socket.openedAt() > AUTH.toNanos()) {
+                socket.close(Close.of(new Failure.NotAuthenticated("nothing was said within 5 s")));
+            }
+        }
+    }
+
+    private void ping() {
+        long now = System.nanoTime();
+        for (ShellSocket socket : open) {
+            if (now - socket.heardAt() > SILENCE.toNanos()) {
+                socket.close(new Close(1001, "nothing was heard for " + SILENCE.toSeconds() + " s"));
+            } else if (socket.isInside()) {
+                socket.ping();
+            }
+        }
+    }
+
+    /// Closes every socket; shells go on. Idempotent.
+    @Override
+    public void close() {
+        closed = true;
+        for (ShellSocket socket : open) {
+            socket.close(Close.stopping());
+        }
+        pulse.shutdownNow();
+    }
+}
