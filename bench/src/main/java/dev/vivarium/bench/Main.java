@@ -28,6 +28,7 @@ public final class Main {
         all.put("stdout", new Bandwidth());
         all.put("heap", new SmallHeap());
         all.put("preview", new PreviewHeap());
+        all.put("shell", new ShellLatency());
         all.put("start", new StartUp());
         all.put("burst", new Burst());
         all.put("load", new Load());

@@ -55,6 +55,16 @@ final class VivServer implements AutoCloseable {
         }
     }
 
+    /// Where it listens, on the loopback.
+    int port() {
+        return port;
+    }
+
+    /// The admin's key.
+    String key() {
+        return key;
+    }
+
     private static int awaitReady(Process process, Path log) throws IOException {
         var lines = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {

@@ -1,0 +1,112 @@
+package dev.vivarium.bench;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.charset.StandardCharsets;
+
+/// The yardstick for shells: a terminal of the kernel with a program on it and nothing between. Confined to one worker.
+final class BarePty implements AutoCloseable {
+    private static final int READ_WRITE_NO_CONTROL = 2 | 256;
+    private static final int NAME = 128;
+    private static final int BUFFER = 4096;
+
+    private final Linker linker = Linker.nativeLinker();
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment buffer = arena.allocate(BUFFER);
+    private final MethodHandle read = function("read", ValueLayout.JAVA_LONG, three());
+    private final MethodHandle write = function("write", ValueLayout.JAVA_LONG, three());
+    private final int master;
+    private final Process process;
+
+    private BarePty(String... argv) {
+        try {
+            master = (int) function("posix_openpt", ValueLayout.JAVA_INT, ValueLayout.JAVA_INT)
+                    .invokeExact(READ_WRITE_NO_CONTROL);
+            check((int) function("grantpt", ValueLayout.JAVA_INT, ValueLayout.JAVA_INT)
+                    .invokeExact(master));
+            check((int) function("unlockpt", ValueLayout.JAVA_INT, ValueLayout.JAVA_INT)
+                    .invokeExact(master));
+            check((int) function("ptsname_r", ValueLayout.JAVA_INT, three()).invokeExact(master, buffer, (long) NAME));
+            var name = new File(buffer.getString(0));
+            process = new ProcessBuilder(argv)
+                    .redirectInput(name)
+                    .redirectOutput(name)
+                    .redirectError(name)
+                    .start();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        } catch (Throwable failure) {
+            throw new IllegalStateException("opening a terminal", failure);
+        }
+    }
+
+    static BarePty start(String... argv) {
+        return new BarePty(argv);
+    }
+
+    /// Types `text` and waits until as many bytes have come back.
+    void echo(String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        try {
+            MemorySegment.copy(bytes, 0, buffer, ValueLayout.JAVA_BYTE, 0, bytes.length);
+            long written = (long) write.invokeExact(master, buffer, (long) bytes.length);
+            require(written == bytes.length);
+            await(bytes.length);
+        } catch (Throwable failure) {
+            throw new IllegalStateException("typing", failure);
+        }
+    }
+
+    /// Waits for so many bytes.
+    void await(long count) {
+        try {
+            for (long left = count; left > 0; ) {
+                long got = (long) read.invokeExact(master, buffer, (long) BUFFER);
+                require(got > 0);
+                left -= got;
+            }
+        } catch (Throwable failure) {
+            throw new IllegalStateException("reading from the terminal", failure);
+        }
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+        try {
+            int _ = (int) function("close", ValueLayout.JAVA_INT, ValueLayout.JAVA_INT)
+                    .invokeExact(master);
+        } catch (Throwable failure) {
+            throw new IllegalStateException("closing a terminal", failure);
+        }
+        arena.close();
+    }
+
+    private static MemoryLayout[] three() {
+        return new MemoryLayout[] {ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG};
+    }
+
+    @SuppressWarnings("restricted") // The point of this class is to call the C library and nothing else.
+    private MethodHandle function(String name, MemoryLayout result, MemoryLayout... parameters) {
+        return linker.downcallHandle(
+                linker.defaultLookup().findOrThrow(name), FunctionDescriptor.of(result, parameters));
+    }
+
+    private static void check(int result) {
+        require(result == 0);
+    }
+
+    private static void require(boolean holds) {
+        if (!holds) {
+            throw new IllegalStateException("the terminal failed");
+        }
+    }
+}

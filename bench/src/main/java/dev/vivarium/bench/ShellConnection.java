@@ -1,0 +1,105 @@
+package dev.vivarium.bench;
+
+import java.io.BufferedInputStream;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/// A WebSocket to a shell on one blocking socket, so that no client's machinery is measured. Confined to one worker.
+final class ShellConnection implements AutoCloseable {
+    private static final int FINAL_TEXT = 0x81;
+    private static final int MASKED = 0x80;
+    private static final int SHORT = 126;
+    private static final int LONG = 127;
+    private static final int MASK = 4;
+
+    private final Socket socket;
+    private final DataInputStream in;
+
+    private ShellConnection(Socket socket) throws IOException {
+        this.socket = socket;
+        this.in = new DataInputStream(new BufferedInputStream(socket.getInputStream()));
+    }
+
+    /// Starts `command` in a new shell and waits for its first line.
+    static ShellConnection open(int port, String key, String sandbox, String command) {
+        try {
+            var socket = new Socket(InetAddress.getLoopbackAddress(), port);
+            socket.setTcpNoDelay(true);
+            var shell = new ShellConnection(socket);
+            shell.upgrade(port, sandbox);
+            shell.send("{\"type\":\"auth\",\"token\":\"" + key + "\",\"command\":\"" + command + "\"}");
+            shell.await("ready");
+            return shell;
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    /// Types `text` and waits until it is shown.
+    void echo(String text) {
+        try {
+            send("{\"type\":\"stdin\",\"data\":\"" + text + "\"}");
+            await("\"data\":\"" + text + "\"");
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    private void upgrade(int port, String sandbox) throws IOException {
+        String request = "GET /sandboxes/" + sandbox + "/shell HTTP/1.1\r\nHost: localhost:" + port
+                + "\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+        socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+        var head = new StringBuilder();
+        while (head.indexOf("\r\n\r\n") < 0) {
+            head.append((char) in.readUnsignedByte());
+        }
+        if (!head.toString().startsWith("HTTP/1.1 101 ")) {
+            throw new IOException("no WebSocket: " + head);
+        }
+    }
+
+    /// The mask is zero: it is there against proxies, and there is none.
+    private void send(String message) throws IOException {
+        byte[] bytes = message.getBytes(StandardCharsets.UTF_8);
+        boolean small = bytes.length < SHORT;
+        var frame = ByteBuffer.allocate(2 + (small ? 0 : Short.BYTES) + MASK + bytes.length);
+        frame.put((byte) FINAL_TEXT).put((byte) (MASKED | (small ? bytes.length : SHORT)));
+        if (!small) {
+            frame.putShort((short) bytes.length);
+        }
+        frame.putInt(0).put(bytes);
+        socket.getOutputStream().write(frame.array());
+    }
+
+    private void await(String wanted) throws IOException {
+        while (!next().contains(wanted)) {
+            // Presence, or what came before.
+        }
+    }
+
+    private String next() throws IOException {
+        in.readUnsignedByte();
+        int length = in.readUnsignedByte();
+        if (length == SHORT) {
+            length = in.readUnsignedShort();
+        } else if (length == LONG) {
+            length = (int) in.readLong();
+        }
+        return new String(in.readNBytes(length), StandardCharsets.UTF_8);
+    }
+
+    @Override
+    public void close() {
+        try {
+            socket.close();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+}
