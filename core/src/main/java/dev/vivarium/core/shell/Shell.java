@@ -196,8 +196,7 @@ public final class Shell {
 
     /// What to do when the guest is lost: the same shell on the next guest, or nothing.
     private @Nullable Runnable afterLoss(Failure failure) {
-        Optional<Survivor> next =
-                failure instanceof Failure.GuestUnreachable ? mooring.awaitNext() : Optional.empty();
+        Optional<Survivor> next = failure instanceof Failure.GuestUnreachable ? mooring.awaitNext() : Optional.empty();
         if (next.isPresent()) {
             return () -> follow(mooring.takeOver(next.get()));
         }

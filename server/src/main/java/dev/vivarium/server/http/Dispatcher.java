@@ -114,10 +114,11 @@ final class Dispatcher extends Handler.Abstract {
             admission.identify(request.getHeaders());
             throw nothingThere(request, response);
         }
-        handle(request, response, requestId, match.get());
+        return handle(request, response, requestId, match.get());
     }
 
-    private void handle(Request request, Response response, String requestId, Router.Match match) throws IOException {
+    private Exchange handle(Request request, Response response, String requestId, Router.Match match)
+            throws IOException {
         var route = match.route();
         var at = witness.now();
         var caller = Optional.<Caller>empty();
@@ -132,6 +133,7 @@ final class Dispatcher extends Handler.Abstract {
                 pass(route, exchange);
             }
             witness.saw(match, caller.get(), at, response.getStatus());
+            return exchange;
         } catch (SandboxException e) {
             tellOfFailure(match, caller, at, e.failure());
             throw e;
@@ -149,7 +151,6 @@ final class Dispatcher extends Handler.Abstract {
         } else {
             witness.refused(match, caller, failure);
         }
-        return exchange;
     }
 
     private void pass(Route route, Exchange exchange) throws IOException {
