@@ -483,7 +483,7 @@ fn whatALaterHostMayAskIsUnsupportedForItsChannelAlone() {
     host.open(1, 200, |f| f);
     assert_eq!(host.finish(1).code(), 15);
     host.exec(1, &Run::of(&["sleep", "1000"]));
-    host.send(1, 0x1A, |f| f);
+    host.send(1, 0x1B, |f| f);
     assert_eq!(host.finish(1).code(), 15);
     host.send(0, 0x0F, |f| f);
     host.ping();
