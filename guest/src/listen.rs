@@ -37,11 +37,11 @@ impl Arrivals {
 }
 
 struct Listener {
-    socket: Fd,
+    /// None once it is closed: its port is free at once, so that the next one can have it.
+    socket: Option<Fd>,
     most: usize,
     /// Somebody may be waiting.
     ready: bool,
-    closed: bool,
 }
 
 pub fn open(channel: u32, credit: u32, (port, most): (u16, u16), place: &mut Place) -> Opened {
@@ -62,7 +62,7 @@ pub fn open(channel: u32, credit: u32, (port, most): (u16, u16), place: &mut Pla
     place.arrivals.listener = Some(channel);
     place.arrivals.credit = credit;
     place.out.frames.begin(channel, kind::STARTED).u16(port).end();
-    Ok(Some(Box::new(Listener { socket, most: most.into(), ready: true, closed: false })))
+    Ok(Some(Box::new(Listener { socket: Some(socket), most: most.into(), ready: true })))
 }
 
 fn taken(error: Errno) -> Fail {
@@ -74,17 +74,17 @@ fn taken(error: Errno) -> Fail {
 
 impl Service for Listener {
     fn run(&mut self, channel: u32, place: &mut Place) -> Next {
-        if self.closed {
+        let Some(socket) = &self.socket else {
             place.out.frames.begin(channel, kind::END).end();
             return Next::Done;
-        }
+        };
         for _ in 0..SLICE {
             let arrivals = &mut place.arrivals;
             if !self.ready || arrivals.open + arrivals.fresh.len() >= self.most {
                 // Who finds no room waits in the kernel, until one of the others has gone.
                 return Next::Wait;
             }
-            match socket::accept(&self.socket) {
+            match socket::accept(socket) {
                 Ok(connection) => arrivals.fresh.push(connection),
                 Err(Errno(libc::EINTR | libc::ECONNABORTED)) => {}
                 Err(Errno(libc::EAGAIN)) => self.ready = false,
@@ -100,8 +100,11 @@ impl Service for Listener {
         true
     }
 
-    fn close(&mut self, _place: &mut Place) {
-        self.closed = true;
+    fn close(&mut self, place: &mut Place) {
+        if self.socket.take().is_some() {
+            place.arrivals.listener = None;
+            place.arrivals.fresh.clear();
+        }
     }
 }
 
@@ -130,13 +133,10 @@ fn free_number(guest: &mut Guest) -> u32 {
     }
 }
 
-/// A channel has ended: its place is free for another.
+/// A channel has ended: if it was one of ours, its place is free for another.
 pub fn left(guest: &mut Guest, number: u32) {
     let arrivals = &mut guest.place.arrivals;
-    if arrivals.listener == Some(number) {
-        arrivals.listener = None;
-        arrivals.fresh.clear();
-    } else if number & OURS != 0 {
+    if number & OURS != 0 {
         arrivals.open -= 1;
         if let Some(listener) = arrivals.listener {
             guest.enqueue(listener);

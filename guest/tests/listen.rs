@@ -115,6 +115,18 @@ fn closingTheListenerFreesItsPortAndLeavesItsConnections() {
 }
 
 #[test]
+fn aClosedListenerMakesWayForTheNextAtOnce() {
+    let mut host = Host::start();
+    let port = listen(&mut host, 0, 8);
+    host.send(LISTENER, kind::CLOSE, |f| f);
+    host.open(LISTENER + 1, service::LISTEN, |f| f.u32(100_000).u16(port).u16(8));
+    let mut outcome = Outcome::default();
+    while outcome.started.is_none() {
+        assert!(!host.step(LISTENER + 1, &mut outcome, true), "{outcome:?}");
+    }
+}
+
+#[test]
 fn aLostConnectionEndsThemAllAndTheSamePortCanBeHadAgain() {
     let mut host = Host::start();
     let port = listen(&mut host, 0, 8);

@@ -1,0 +1,192 @@
+package dev.vivarium.core.egress;
+
+import dev.vivarium.model.SandboxException;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.Socket;
+import java.util.List;
+import java.util.Optional;
+
+/// One request to a host and its answer, on a connection of their own. Both are written anew from what was understood.
+/// Confined to its two workers.
+final class Forward {
+    private static final int TLS_PORT = 443;
+    private static final int WEB_PORT = 80;
+
+    private final Transit transit;
+    private final Client client;
+    private final Order order;
+    private final Source source;
+    private final Socket socket;
+
+    /// Why the request could not be sent to its end, if it could not.
+    private volatile Optional<Rejection> brokenBody = Optional.empty();
+
+    /// What to ask, of whom, and what to add to it. Immutable.
+    record Order(RequestHead head, Framing body, Destination to, List<Credential> credentials) {
+        Order {
+            credentials = List.copyOf(credentials);
+        }
+
+        /// The first lines as the host gets them.
+        String lines() {
+            int usual = credentials.isEmpty() ? WEB_PORT : TLS_PORT;
+            var lines = new StringBuilder(head.method() + " " + to.path() + " HTTP/1.1\r\n");
+            lines.append("Host: ").append(to.authority(usual)).append("\r\n");
+            for (HeaderLines.Line line : head.headers().passedOn()) {
+                if (credentials.stream().noneMatch(credential -> line.isNamed(credential.header()))) {
+                    append(lines, line.name(), line.value());
+                }
+            }
+            credentials.forEach(credential -> append(lines, credential.header(), credential.value()));
+            return lines.append(body.header())
+                    .append("Connection: close\r\n\r\n")
+                    .toString();
+        }
+
+        /// An answer that shows what was added must not show it to the program.
+        boolean isSecret(String value) {
+            return credentials.stream().anyMatch(credential -> value.contains(credential.value()));
+        }
+    }
+
+    Forward(Transit transit, Order order, Source source, Socket socket) {
+        this.transit = transit;
+        this.client = transit.client();
+        this.order = order;
+        this.source = source;
+        this.socket = socket;
+    }
+
+    /// Sends the request, passes the answer on, and returns when the program has it.
+    void run() throws IOException {
+        ask();
+        Thread up = Thread.ofVirtual().name("egress-up-" + order.to()).start(this::up);
+        try {
+            answer();
+            client.finish();
+        } catch (Rejection e) {
+            refuse(brokenBody.orElse(e));
+        } catch (IOException e) {
+            // Cut short: what has come must not look whole.
+            client.close();
+        } finally {
+            transit.hangUp();
+            Tunnel.await(up);
+        }
+    }
+
+    private void ask() throws IOException {
+        try {
+            socket.getOutputStream().write(Gateway.bytes(order.lines()));
+        } catch (IOException e) {
+            throw Rejection.badAnswer(order.to() + " closed the connection: " + e.getMessage());
+        }
+        if (order.head().awaitsContinue()) {
+            client.out().write(Gateway.bytes("HTTP/1.1 100 Continue\r\n\r\n"));
+        }
+    }
+
+    private void refuse(Rejection rejection) throws IOException {
+        transit.answered(rejection.verdict(), rejection.status());
+        client.refuse(rejection);
+        client.finish();
+    }
+
+    private void up() {
+        try {
+            sendBody();
+            transit.linger();
+        } catch (SandboxException e) {
+            transit.hangUp();
+        }
+    }
+
+    /// A host may answer before it has heard everything, so an error of its side is not the end.
+    private void sendBody() {
+        try {
+            client.bear(Gateway.IDLE);
+            source.copy(order.body(), order.body(), socket.getOutputStream());
+        } catch (IllegalArgumentException e) {
+            giveUp("the body cannot be read: " + e.getMessage());
+        } catch (InterruptedIOException e) {
+            giveUp("the body did not come");
+        } catch (IOException e) {
+            // What still comes from the program goes nowhere.
+        }
+    }
+
+    private void giveUp(String why) {
+        brokenBody = Optional.of(Rejection.malformed(why));
+        transit.hangUp();
+    }
+
+    private void answer() throws IOException {
+        var answers = new Source(new PatientInput(socket.getInputStream(), client));
+        AnswerHead head = awaitHead(answers);
+        Framing body = readable(() -> head.body(order.head().method()));
+        Framing as = switch (body) {
+            case Framing.Chunked _, Framing.UntilClose _ ->
+                order.head().isOld() ? new Framing.UntilClose() : new Framing.Chunked();
+            case Framing.Absent _, Framing.Length _ -> body;
+        };
+        transit.answered(Passage.Verdict.ALLOWED, head.status());
+        client.out().write(Gateway.bytes(lines(head, as)));
+        try {
+            answers.copy(body, as, client.out());
+        } catch (IllegalArgumentException e) {
+            throw new IOException("the answer cannot be read on", e);
+        }
+    }
+
+    private AnswerHead awaitHead(Source answers) {
+        while (true) {
+            AnswerHead head = readable(() -> AnswerHead.of(firstLines(answers)));
+            if (head.status() == 101) {
+                throw Rejection.badAnswer(order.to() + " changes the protocol, which nobody asked for");
+            }
+            if (!head.isInterim()) {
+                return head;
+            }
+        }
+    }
+
+    private List<String> firstLines(Source answers) {
+        try {
+            return answers.head()
+                    .orElseThrow(() -> Rejection.badAnswer(order.to() + " closed the connection without an answer"));
+        } catch (InterruptedIOException e) {
+            throw new Rejection(504, Passage.Verdict.UNREACHABLE, order.to() + " does not answer");
+        } catch (IOException e) {
+            throw Rejection.badAnswer(order.to() + " broke off: " + e.getMessage());
+        }
+    }
+
+    private <T> T readable(java.util.function.Supplier<T> reading) {
+        try {
+            return reading.get();
+        } catch (IllegalArgumentException e) {
+            throw Rejection.badAnswer("the answer of " + order.to() + " cannot be read: " + e.getMessage());
+        }
+    }
+
+    /// The first lines as the program gets them.
+    private String lines(AnswerHead head, Framing as) {
+        String reason = order.isSecret(head.reason()) ? "" : head.reason();
+        var lines = new StringBuilder("HTTP/1.1 " + head.status() + " " + reason + "\r\n");
+        for (HeaderLines.Line line : head.headers().passedOn()) {
+            if (!order.isSecret(line.value())) {
+                append(lines, line.name(), line.value());
+            }
+        }
+        // Of an answer without a body the length is still worth knowing.
+        Framing said = as instanceof Framing.Absent && order.head().method().equals("HEAD")
+                ? Framing.of(head.headers(), as)
+                : as;
+        return lines.append(said.header()).append("Connection: close\r\n\r\n").toString();
+    }
+
+    private static void append(StringBuilder lines, String name, String value) {
+        lines.append(name).append(": ").append(value).append("\r\n");
+    }
+}

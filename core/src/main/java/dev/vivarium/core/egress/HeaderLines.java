@@ -1,0 +1,86 @@
+package dev.vivarium.core.egress;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/// The header lines of a message, in order, each of them beyond doubt: a line that two readers could understand
+/// differently is refused. Immutable.
+record HeaderLines(List<Line> lines) {
+    private static final Pattern NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}");
+
+    /// What concerns one connection and not the next.
+    private static final Set<String> OF_THE_CONNECTION = Set.of(
+            "connection",
+            "keep-alive",
+            "proxy-connection",
+            "proxy-authenticate",
+            "proxy-authorization",
+            "proxy-authentication-info",
+            "te",
+            "trailer",
+            "transfer-encoding",
+            "upgrade",
+            "http2-settings");
+
+    /// What we say ourselves, from what we have understood.
+    private static final Set<String> OURS = Set.of("host", "content-length", "expect");
+
+    /// A name as it came, and its value.
+    record Line(String name, String value) {
+        boolean isNamed(String other) {
+            return name.equalsIgnoreCase(other);
+        }
+    }
+
+    HeaderLines {
+        lines = List.copyOf(lines);
+    }
+
+    /// Reads lines without their ends; throws [IllegalArgumentException] for one that is no header.
+    static HeaderLines of(List<String> texts) {
+        var lines = new ArrayList<Line>();
+        for (String text : texts) {
+            int colon = text.indexOf(':');
+            String name = text.substring(0, Math.max(0, colon));
+            String value = text.substring(colon + 1);
+            boolean isText = value.chars().allMatch(c -> c == '\t' || c >= ' ' && c != 0x7f && c <= 0xff);
+            if (!NAME.matcher(name).matches() || !isText) {
+                throw new IllegalArgumentException("a header line cannot be read");
+            }
+            lines.add(new Line(name, value.strip()));
+        }
+        return new HeaderLines(lines);
+    }
+
+    /// Reports whether a header of that name is not anybody else's to set.
+    static boolean isOurs(String name) {
+        String lower = name.toLowerCase(Locale.ROOT);
+        return OURS.contains(lower) || OF_THE_CONNECTION.contains(lower);
+    }
+
+    /// Every value of that name.
+    List<String> all(String name) {
+        return lines.stream()
+                .filter(line -> line.isNamed(name))
+                .map(Line::value)
+                .toList();
+    }
+
+    /// What goes on to the next connection: not what concerns this one alone, nor what we say ourselves.
+    List<Line> passedOn() {
+        Set<String> listed = new HashSet<>();
+        for (String value : all("connection")) {
+            for (String name : value.split(",")) {
+                listed.add(name.strip().toLowerCase(Locale.ROOT));
+            }
+        }
+        return lines.stream()
+                .filter(line ->
+                        !isOurs(line.name()) && !listed.contains(line.name().toLowerCase(Locale.ROOT)))
+                .toList();
+    }
+}

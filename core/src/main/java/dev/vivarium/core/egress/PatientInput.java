@@ -1,0 +1,30 @@
+package dev.vivarium.core.egress;
+
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.SocketTimeoutException;
+
+/// What a host sends, read with as much patience as the whole connection has: a host may be silent for as long as the
+/// program is not. Confined to the worker that reads it.
+final class PatientInput extends FilterInputStream {
+    private final Client client;
+
+    PatientInput(InputStream in, Client client) {
+        super(in);
+        this.client = client;
+    }
+
+    @Override
+    public int read(byte[] bytes, int offset, int length) throws IOException {
+        while (true) {
+            try {
+                return super.read(bytes, offset, length);
+            } catch (SocketTimeoutException e) {
+                if (client.isIdle(Gateway.IDLE)) {
+                    throw e;
+                }
+            }
+        }
+    }
+}

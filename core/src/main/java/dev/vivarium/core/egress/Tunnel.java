@@ -1,0 +1,139 @@
+package dev.vivarium.core.egress;
+
+import dev.vivarium.model.HostName;
+import dev.vivarium.model.SandboxException;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InterruptedIOException;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.util.Optional;
+
+/// Bytes both ways between a program and a host, until both have said that nothing more comes. Confined to its two
+/// workers.
+final class Tunnel {
+    private static final int BUFFER = 64 * 1024;
+
+    private final Transit transit;
+    private final Client client;
+    private final Source source;
+    private final Socket socket;
+    private final Destination to;
+
+    Tunnel(Transit transit, Source source, Socket socket, Destination to) {
+        this.transit = transit;
+        this.client = transit.client();
+        this.source = source;
+        this.socket = socket;
+        this.to = to;
+    }
+
+    /// Answers the program and carries what is said, to the end.
+    void run() throws IOException {
+        transit.answered(Passage.Verdict.ALLOWED, 200);
+        client.out().write(Gateway.bytes("HTTP/1.1 200 Connection Established\r\n\r\n"));
+        Thread up = Thread.ofVirtual().name("egress-up-" + to).start(this::up);
+        try {
+            down();
+            client.finish();
+        } catch (IOException e) {
+            client.close();
+        } finally {
+            await(up);
+        }
+    }
+
+    private void down() throws IOException {
+        InputStream in = new PatientInput(socket.getInputStream(), client);
+        var buffer = new byte[BUFFER];
+        for (int count; (count = in.read(buffer, 0, buffer.length)) >= 0; ) {
+            client.out().write(buffer, 0, count);
+        }
+    }
+
+    private void up() {
+        try {
+            carryUp();
+            transit.linger();
+        } catch (SandboxException e) {
+            // The sandbox is gone.
+        } finally {
+            transit.hangUp();
+        }
+    }
+
+    /// A host that takes no more may still have something to say, so an error here is not the end.
+    private void carryUp() {
+        try {
+            OutputStream out = socket.getOutputStream();
+            out.write(introduction());
+            for (Optional<byte[]> piece = next(); piece.isPresent(); piece = next()) {
+                out.write(piece.get());
+            }
+            socket.shutdownOutput();
+        } catch (InterruptedIOException e) {
+            transit.cut(Passage.Verdict.ALLOWED);
+        } catch (IOException e) {
+            // What still comes from the program goes nowhere.
+        }
+    }
+
+    private Optional<byte[]> next() throws IOException {
+        while (true) {
+            client.bear(Gateway.IDLE);
+            try {
+                return source.piece();
+            } catch (InterruptedIOException e) {
+                if (client.isIdle(Gateway.IDLE)) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /// What the program says first. If that is the beginning of TLS, it is kept until the name in it is known to be
+    /// one that the program may speak to.
+    private byte[] introduction() throws IOException {
+        var first = new ByteArrayOutputStream();
+        ServerName name = new ServerName.Unfinished();
+        while (name instanceof ServerName.Unfinished) {
+            Optional<byte[]> piece = next();
+            if (piece.isEmpty()) {
+                return first.toByteArray();
+            }
+            first.write(piece.get());
+            name = ServerName.in(first.toByteArray());
+        }
+        if (!mayName(name)) {
+            transit.cut(Passage.Verdict.NAME_REFUSED);
+            throw new IOException("another host is named");
+        }
+        return first.toByteArray();
+    }
+
+    private boolean mayName(ServerName name) {
+        return switch (name) {
+            case ServerName.Absent _, ServerName.Unfinished _ -> true;
+            case ServerName.Broken _ -> false;
+            case ServerName.Found(String text) -> mayName(text);
+        };
+    }
+
+    private boolean mayName(String text) {
+        try {
+            HostName named = HostName.of(text);
+            return to.host().address().isPresent() || named.equals(to.host()) || transit.isAllowed(named, to.port());
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
+    }
+
+    static void await(Thread worker) {
+        try {
+            worker.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package dev.vivarium.core.egress;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+
+/// A host outside: listens on the loopback of this machine and does with each connection what the test says.
+final class Outside implements AutoCloseable {
+    private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    private final BlockingQueue<String> requests = new LinkedBlockingQueue<>();
+    private final Behaviour behaviour;
+
+    /// What it does with a connection. What it reads by [#head] is remembered.
+    interface Behaviour {
+        void serve(Socket socket, Outside self) throws IOException;
+    }
+
+    private Outside(Behaviour behaviour) throws IOException {
+        this.behaviour = behaviour;
+        Thread.ofVirtual().name("outside").start(this::run);
+    }
+
+    static Outside doing(Behaviour behaviour) throws IOException {
+        return new Outside(behaviour);
+    }
+
+    /// Answers each request with these bytes, and closes the connection.
+    static Outside answering(String answer) throws IOException {
+        return doing((socket, self) -> {
+            self.head(socket);
+            socket.getOutputStream().write(answer.getBytes(StandardCharsets.ISO_8859_1));
+        });
+    }
+
+    int port() {
+        return listener.getLocalPort();
+    }
+
+    /// The next request that came: its first lines.
+    String request() throws InterruptedException {
+        return requests.take();
+    }
+
+    int requests() {
+        return requests.size();
+    }
+
+    /// Reads until the empty line.
+    String head(Socket socket) throws IOException {
+        var head = new ByteArrayOutputStream();
+        while (!head.toString(StandardCharsets.ISO_8859_1).endsWith("\r\n\r\n")) {
+            int c = socket.getInputStream().read();
+            if (c < 0) {
+                break;
+            }
+            head.write(c);
+        }
+        String text = head.toString(StandardCharsets.ISO_8859_1);
+        requests.add(text);
+        return text;
+    }
+
+    private void run() {
+        while (!listener.isClosed()) {
+            try {
+                Socket socket = listener.accept();
+                Thread.ofVirtual().name("outside-" + socket.getPort()).start(() -> serve(socket));
+            } catch (IOException e) {
+                return;
+            }
+        }
+    }
+
+    private void serve(Socket socket) {
+        try (socket) {
+            behaviour.serve(socket, this);
+        } catch (IOException e) {
+            // The other side has gone, as some tests want it.
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        listener.close();
+    }
+}
