@@ -35,7 +35,6 @@ import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.PreviewConfig;
 import dev.vivarium.server.socket.ShellSockets;
 import dev.vivarium.server.socket.ShellsHandler;
-import dev.vivarium.server.socket.Wake;
 import dev.vivarium.server.telemetry.Metrics;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.time.InstantSource;
@@ -68,8 +67,7 @@ final class Routes {
 
     static List<Route> of(Parts parts, Gate gate, InstantSource clock) {
         var config = parts.config();
-        var waking = config.calls().wakeOnTraffic() ? Callers.Waking.ON_TRAFFIC : Callers.Waking.BY_HAND;
-        var callers = new Callers(parts.sandboxes(), waking);
+        var callers = callers(config, parts.sandboxes());
         var call = new CommandCall(config.calls(), parts.telemetry());
         var routes = new ArrayList<>(sessions(parts, gate, clock, callers, call));
         routes.addAll(snapshots(parts));
@@ -78,13 +76,19 @@ final class Routes {
         return List.copyOf(routes);
     }
 
+    /// Finds sandboxes, and wakes them if the server is to do that.
+    static Callers callers(Config config, Sandboxes sandboxes) {
+        var waking = config.calls().wakeOnTraffic() ? Callers.Waking.ON_TRAFFIC : Callers.Waking.BY_HAND;
+        return new Callers(sandboxes, waking);
+    }
+
     private static List<Route> sessions(
             Parts parts, Gate gate, InstantSource clock, Callers callers, CommandCall call) {
         var config = parts.config();
         var spool = config.home().resolve("tmp");
         var keys = new KeysHandler(parts.keys());
         var preview = parts.preview();
-        var shells = new ShellsHandler(Wake.of(config.calls()));
+        var shells = new ShellsHandler(callers);
         return List.of(
                 Route.get("/", OPEN, new WelcomeHandler()::handle),
                 Route.get("/health", OPEN, health(parts, gate, clock)::handle),

@@ -21,7 +21,7 @@ import dev.vivarium.server.preview.PreviewHandler;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.EngineConfig;
 import dev.vivarium.server.socket.ShellSockets;
-import dev.vivarium.server.socket.Wake;
+import dev.vivarium.server.socket.ShellWitness;
 import dev.vivarium.server.telemetry.Metrics;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.net.URI;
@@ -75,7 +75,11 @@ public final class Vivarium implements AutoCloseable {
             var gate = new Gate();
             var admission = new Admission(keys, access.tokens(), access.rights(), sandboxes);
             var preview = new PreviewHandler(admission, config.preview(), clock);
-            var sockets = undo.add(new ShellSockets(admission, Wake.of(config.calls()), telemetry::typed, clock));
+            var sockets = undo.add(new ShellSockets(
+                    admission,
+                    access.tokens(),
+                    Routes.callers(config, sandboxes),
+                    new ShellWitness(access.audit(), telemetry, clock)));
             var parts = new Routes.Parts(
                     config, db, provider, sandboxes, keys, access, telemetry, metrics, preview, sockets);
             var router = new Router(Routes.of(parts, gate, clock), Routes.hosts(preview, config.preview()));

@@ -131,11 +131,6 @@ public final class TestServer implements AutoCloseable {
         return server.tokens().issue(wanted).token();
     }
 
-    /// Makes every token of a sandbox worthless.
-    public void forgetTokens(String sandbox) {
-        server.tokens().forget(new SandboxId(sandbox));
-    }
-
     /// The API as the admin uses it.
     public Api api() {
         return new Api(uri(), adminKey());

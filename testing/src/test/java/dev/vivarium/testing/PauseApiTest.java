@@ -59,6 +59,40 @@ class PauseApiTest {
     }
 
     @Test
+    void comingToAShellAndTypingInItWakeAPausedSandbox() {
+        open("on");
+        try (var shell = ShellClient.enter(server.uri(), session, server.adminKey(), "")) {
+            api.post(path("pause"), "{}");
+            shell.type("echo $((6 * 7))\n").awaitScreen("42");
+            assertThat(state()).isEqualTo("running");
+        }
+        api.post(path("pause"), "{}");
+        try (var shell = ShellClient.enter(server.uri(), session, server.adminKey(), "")) {
+            shell.type("echo $((6 * 7))\n").awaitScreen("42");
+        }
+        api.post(path("pause"), "{}");
+        assertThat(api.post(path("shells"), "{}").status()).isEqualTo(201);
+    }
+
+    @Test
+    void withoutWakingAShellIsRefusedAndKeysAreNotLostSilently() {
+        open("off");
+        try (var shell = ShellClient.enter(server.uri(), session, server.adminKey(), "")) {
+            api.post(path("pause"), "{}");
+            shell.type("touch typed\n");
+            assertThat(shell.await("error").string("code")).isEqualTo("sandbox-not-running");
+        }
+        try (var shell = ShellClient.connect(server.uri(), session)) {
+            shell.auth(server.adminKey(), "");
+            assertThat(shell.await("error").string("message")).contains("resume it first");
+            assertThat(shell.awaitClose()).isEqualTo(4409);
+        }
+        assertThat(api.post(path("shells"), "{}").status()).isEqualTo(409);
+        api.post(path("resume"), "{}");
+        assertThat(api.get(path("files/typed")).status()).isEqualTo(404);
+    }
+
+    @Test
     void withoutWakingACallIsRefusedWithTheWayOut() {
         open("off");
         api.post(path("pause"), "{}");

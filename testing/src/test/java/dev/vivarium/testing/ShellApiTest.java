@@ -195,21 +195,6 @@ class ShellApiTest {
     }
 
     @Test
-    void aTokenThatIsNoLongerGoodClosesItsSocketAndNotTheShell() {
-        String sandbox = api.session();
-        String id;
-        try (var shell = ShellClient.enter(server.uri(), sandbox, server.token(sandbox, Scope.SHELL), QUIET)) {
-            id = shell.session();
-            shell.type("x=kept; echo rea''dy\n").awaitScreen("ready");
-            server.forgetTokens(sandbox);
-            assertThat(shell.awaitClose()).isEqualTo(4401);
-        }
-        try (var shell = enter(sandbox, "\"session_id\":\"" + id + "\"")) {
-            shell.type("echo still $x\n").awaitScreen("still kept");
-        }
-    }
-
-    @Test
     void anotherTokenOfTheSameUserTakesThePlaceOfTheFirst() {
         String sandbox = api.session();
         try (var shell = ShellClient.enter(server.uri(), sandbox, server.token(sandbox, Scope.SHELL), QUIET)) {

@@ -27,6 +27,8 @@ public record AuditEntry(
         ISSUED,
         /// Somebody used a sandbox, by token or by key.
         USED,
+        /// Somebody typed in a shell, or sent it a signal.
+        TYPED,
         /// Somebody was refused.
         REFUSED,
         /// A token was ended.

@@ -180,6 +180,7 @@ public final class Tokens implements AutoCloseable {
             while (!stopped.await(BEAT.toMillis(), TimeUnit.MILLISECONDS)) {
                 Instant now = clock.instant();
                 watches.tellAll(grant -> !now.isBefore(grant.expires()), Ended.EXPIRED);
+                watches.tellAll(grant -> revocations.isDead(grant, now), Ended.REVOKED);
                 if (++beats % BEATS_BETWEEN_PRUNINGS == 0) {
                     prune();
                 }

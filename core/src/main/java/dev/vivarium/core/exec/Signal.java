@@ -15,6 +15,7 @@ public enum Signal {
     TERM(15),
     CONT(18),
     STOP(19),
+    TSTP(20),
     WINCH(28);
 
     private final int number;

@@ -1,6 +1,7 @@
 package dev.vivarium.core.shell;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.vivarium.core.exec.Signal;
 import dev.vivarium.core.exec.Target;
 import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.guest.Survivor;
@@ -9,6 +10,7 @@ import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.ShellId;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,15 +26,18 @@ import org.jspecify.annotations.Nullable;
 ///
 /// One worker reads the terminal into a [Scrollback]; each viewer has only a position in it. So a viewer costs no
 /// queue, and one that is slow misses what was overwritten and is told how much. The worker waits for the *fastest*
-/// viewer: as long as one keeps up, nobody slows the process down, and when none does, the process waits as on any slow
-/// terminal. Without viewers it runs on.
+/// viewer as long as it takes, as on any slow terminal, and for the others a second at most: on a busy machine all who
+/// read see everything, and one who does not read slows nobody down. Without viewers it runs on.
 ///
 /// Positions count from the terminal's first byte, on both sides of the wire. When the stream to the guest breaks, the
 /// guest replays what it remembers and says where that begins; what is known is skipped, and what nobody has any more
 /// is a gap of known length.
 public final class Shell {
-    /// How far the fastest viewer may fall behind before the process waits for it.
+    /// How far a viewer may fall behind before the process waits for it.
     private static final int WINDOW = Scrollback.CAPACITY / 2;
+
+    /// How long the process waits for those who are slower than the fastest.
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     private final ShellId id;
     private final Origin origin;
@@ -46,6 +51,10 @@ public final class Shell {
 
     @GuardedBy("lock")
     private final List<Viewer> viewers = new ArrayList<>();
+
+    /// Those of the viewers that have kept up so far.
+    @GuardedBy("lock")
+    private final List<Viewer> followers = new ArrayList<>();
 
     /// Counts changes of who is here.
     @GuardedBy("lock")
@@ -136,8 +145,8 @@ public final class Shell {
     }
 
     /// Sends a signal to its process and all that this has started.
-    public void signal(int signal) {
-        mooring.current().signal(signal, Target.TREE);
+    public void signal(Signal signal) {
+        mooring.current().signal(signal.number(), Target.TREE);
     }
 
     /// Ends it: its process is killed with all that this has started.
@@ -209,15 +218,50 @@ public final class Shell {
         mooring.moved(next, survivor);
     }
 
+    /// Waits for those who watch: for the fastest as long as it takes, for the others a moment. Whoever has used up
+    /// that moment is not waited for again before they have caught up.
     private void awaitRoom() {
         lock.lock();
         try {
-            while (!viewers.isEmpty() && scrollback.end() - fastestLocked() > WINDOW) {
-                room.awaitUninterruptibly();
+            long left = PATIENCE.toNanos();
+            while (!viewers.isEmpty() && (isFarBehindLocked(fastestLocked()) || left > 0 && isAnyAwaitedLocked())) {
+                if (left > 0) {
+                    left = room.awaitNanos(left);
+                } else {
+                    room.await();
+                }
             }
+            noteFollowersLocked();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         } finally {
             lock.unlock();
         }
+    }
+
+    @GuardedBy("lock")
+    private void noteFollowersLocked() {
+        followers.clear();
+        for (Viewer viewer : viewers) {
+            if (!isFarBehindLocked(viewer.position())) {
+                followers.add(viewer);
+            }
+        }
+    }
+
+    @GuardedBy("lock")
+    private boolean isAnyAwaitedLocked() {
+        for (Viewer viewer : followers) {
+            if (isFarBehindLocked(viewer.position())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @GuardedBy("lock")
+    private boolean isFarBehindLocked(long position) {
+        return scrollback.end() - position > WINDOW;
     }
 
     @GuardedBy("lock")
@@ -291,6 +335,7 @@ public final class Shell {
     void leave(Viewer viewer) {
         lock.lock();
         try {
+            followers.remove(viewer);
             if (viewers.remove(viewer)) {
                 arrivals++;
                 news.signalAll();

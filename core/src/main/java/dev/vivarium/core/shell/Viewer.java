@@ -1,6 +1,7 @@
 package dev.vivarium.core.shell;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.vivarium.core.exec.Signal;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.nio.charset.StandardCharsets;
@@ -132,7 +133,7 @@ public final class Viewer implements AutoCloseable {
 
     /// Sends a signal to the process and all that it has started. Fails with `NotAllowed` for whoever only
     /// watches.
-    public void signal(int signal) {
+    public void signal(Signal signal) {
         requireTypist();
         shell.signal(signal);
     }
@@ -149,7 +150,8 @@ public final class Viewer implements AutoCloseable {
         shell.leave(this);
     }
 
-    private void requireTypist() {
+    /// Fails with `NotAllowed` for whoever only watches.
+    public void requireTypist() {
         if (who.role() != Participant.Role.TYPIST) {
             throw new SandboxException(new Failure.NotAllowed("you may only watch this shell, not type in it"));
         }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.vivarium.core.exec.Signal;
 import dev.vivarium.core.guest.RealGuest;
 import dev.vivarium.core.shell.Participant.Role;
 import dev.vivarium.model.Command;
@@ -15,6 +16,9 @@ import java.nio.file.Files;
 import java.security.SecureRandom;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -54,7 +58,7 @@ final class ShellTest {
         try (Viewer viewer = join(shell, "eve", Role.WATCHER)) {
             until(viewer, "hello");
             assertNotAllowed(() -> viewer.type("rm -rf /\n"));
-            assertNotAllowed(() -> viewer.signal(9));
+            assertNotAllowed(() -> viewer.signal(Signal.KILL));
             viewer.resize(new TerminalSize(10, 10));
             assertThat(shell.size()).isEqualTo(TerminalSize.USUAL);
         }
@@ -127,6 +131,26 @@ final class ShellTest {
                             missed -> assertThat(missed.bytes() + Scrollback.CAPACITY)
                                     .isEqualTo(numbers(200_000).length()));
             assertThat(numbers(200_000)).endsWith(untilExit(slow));
+        }
+    }
+
+    @Test
+    void twentyWhoAllReadSeeEverythingOfAFlood() throws Exception {
+        Shell shell = open("stty -opost -echo; echo ready; read go; seq 500000");
+        try (Viewer typist = join(shell, "typist", Role.TYPIST);
+                var workers = Executors.newVirtualThreadPerTaskExecutor()) {
+            until(typist, "ready\n");
+            var seen = new ArrayList<Future<String>>();
+            for (int i = 0; i < 20; i++) {
+                Viewer viewer = join(shell, "viewer-" + i, Role.WATCHER);
+                until(viewer, "ready\n");
+                seen.add(workers.submit(() -> untilExit(viewer)));
+            }
+            typist.type("\n");
+            assertThat(untilExit(typist)).isEqualTo(numbers(500_000));
+            for (var screen : seen) {
+                assertThat(screen.get()).isEqualTo(numbers(500_000));
+            }
         }
     }
 

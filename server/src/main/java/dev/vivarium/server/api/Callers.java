@@ -50,6 +50,13 @@ public final class Callers {
         return sandbox;
     }
 
+    /// The same for what does not fail by itself in a sandbox that stands still.
+    public void requireAwake(Sandbox sandbox) {
+        if (awake(sandbox).info().status() == Status.PAUSED) {
+            throw new SandboxException(new Failure.SandboxNotRunning(sandbox.id(), Status.PAUSED));
+        }
+    }
+
     private static SandboxException unknown(String id) {
         String shown = id.length() <= SHOWN_ID ? id : id.substring(0, SHOWN_ID) + "…";
         return new SandboxException(new Failure.NoSuchSandbox(shown, Optional.empty()));

@@ -54,9 +54,13 @@ public final class Admission {
         return new Caller(Optional.of(principal), Optional.of(sandbox), scopes);
     }
 
-    /// Reports whether `credential` is a key, not a token.
-    public boolean isKey(String credential) {
-        return keys.find(credential).isPresent();
+    /// Who holds `credential`, if it is good for anything.
+    public Optional<Principal> find(String credential) {
+        try {
+            return Optional.of(identify(credential));
+        } catch (SandboxException e) {
+            return Optional.empty();
+        }
     }
 
     /// Whoever has any key or token that is good for something.

@@ -7,6 +7,7 @@ import dev.vivarium.model.Failure;
 record Close(int code, String reason) {
     private static final int NORMAL = 1000;
     private static final int GOING_AWAY = 1001;
+    private static final int POLICY = 1008;
     private static final int OURS = 4000;
 
     /// A close frame has no room for more.
@@ -22,6 +23,11 @@ record Close(int code, String reason) {
 
     static Close stopping() {
         return new Close(GOING_AWAY, "the server is stopping");
+    }
+
+    /// For whoever goes on trying what they may not do.
+    static Close tooOften() {
+        return new Close(POLICY, "you may only watch this shell, and tried to do more too often");
     }
 
     static Close of(Failure failure) {

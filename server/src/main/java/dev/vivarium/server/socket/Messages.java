@@ -77,7 +77,7 @@ final class Messages {
         out.writeEndArray();
     }
 
-    private static String role(Participant.Role role) {
+    static String role(Participant.Role role) {
         return role.name().toLowerCase(Locale.ROOT);
     }
 

@@ -1,6 +1,8 @@
 package dev.vivarium.server.socket;
 
 import dev.vivarium.core.access.Scope;
+import dev.vivarium.core.access.Watch;
+import dev.vivarium.core.exec.Signal;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.shell.Participant;
 import dev.vivarium.core.shell.Participant.Role;
@@ -15,11 +17,11 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Caller;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.ReentrantLock;
 import org.eclipse.jetty.websocket.api.Callback;
 import org.eclipse.jetty.websocket.api.Session;
 import org.slf4j.Logger;
@@ -29,31 +31,27 @@ import org.slf4j.LoggerFactory;
 ///
 /// The next message is asked for only when the last one has been dealt with, so whoever types faster than the process
 /// reads is slowed down by TCP and costs nothing. One worker writes what the shell shows, one message after another;
-/// what else there is to say waits its turn in [#send].
+/// what else there is to say waits its turn in [Peer#send].
 public final class ShellSocket implements Session.Listener {
     private static final Logger LOG = LoggerFactory.getLogger(ShellSocket.class);
-    private static final long MAX_FIRST_MESSAGE = 16 * 1024;
-    private static final int LONG_LINE = 4_096;
-    private static final long MAX_MESSAGE = 512 * 1024;
+
+    /// So often may somebody try what they may not do.
+    private static final int MAX_REFUSALS = 10;
 
     private final ShellSockets sockets;
     private final String sandboxId;
+    private final Peer peer = new Peer();
     private final AtomicBoolean closing = new AtomicBoolean();
-
-    /// What was typed and not attributed yet.
-    private final AtomicInteger typed = new AtomicInteger();
-
-    /// Held while a message is being written: another may not come between its frames.
-    private final ReentrantLock sending = new ReentrantLock();
-
-    private volatile Optional<Session> session = Optional.empty();
+    private final AtomicInteger refusals = new AtomicInteger();
+    private final Typing typing = new Typing();
     private volatile Optional<Place> place = Optional.empty();
-    private final long openedAt = System.nanoTime();
-    private volatile long heardAt = openedAt;
-    private volatile boolean spoken;
 
     /// Where somebody is, once they were let in, and by what right.
-    private record Place(Sandbox sandbox, Viewer viewer, String credential, Scope needed) {}
+    private record Place(Permit permit, Viewer viewer) {
+        Sandbox sandbox() {
+            return permit.caller().sandbox().orElseThrow();
+        }
+    }
 
     ShellSocket(ShellSockets sockets, String sandboxId) {
         this.sockets = sockets;
@@ -62,11 +60,9 @@ public final class ShellSocket implements Session.Listener {
 
     @Override
     public void onWebSocketOpen(Session opened) {
-        opened.setMaxTextMessageSize(MAX_FIRST_MESSAGE);
-        opened.setMaxBinaryMessageSize(MAX_FIRST_MESSAGE);
-        session = Optional.of(opened);
+        peer.opened(opened);
         if (sockets.add(this)) {
-            opened.demand();
+            peer.demand();
         } else {
             close(Close.stopping());
         }
@@ -74,8 +70,7 @@ public final class ShellSocket implements Session.Listener {
 
     @Override
     public void onWebSocketText(String text) {
-        heardAt = System.nanoTime();
-        spoken = true;
+        peer.spoke();
         // Typing may wait for the process; the workers that watch sockets must not.
         Thread.ofVirtual().name("shell-in").start(() -> deal(text));
     }
@@ -87,16 +82,16 @@ public final class ShellSocket implements Session.Listener {
             close(Close.of(new Failure.NotAuthenticated("the first message must be text")));
         } else {
             Thread.ofVirtual().name("shell-in").start(() -> {
-                complain(new Failure.InvalidRequest("message", "must be text"));
-                demand();
+                peer.complain(new Failure.InvalidRequest("message", "must be text"));
+                peer.demand();
             });
         }
     }
 
     @Override
     public void onWebSocketPong(ByteBuffer payload) {
-        heardAt = System.nanoTime();
-        demand();
+        peer.heard();
+        peer.demand();
     }
 
     @Override
@@ -111,10 +106,6 @@ public final class ShellSocket implements Session.Listener {
         leave();
     }
 
-    private void demand() {
-        session.filter(Session::isOpen).ifPresent(Session::demand);
-    }
-
     private void deal(String text) {
         try {
             if (place.isEmpty()) {
@@ -122,7 +113,7 @@ public final class ShellSocket implements Session.Listener {
             } else {
                 obey(place.get(), text);
             }
-            demand();
+            peer.demand();
         } catch (CompletionException e) {
             LOG.debug("a shell's socket broke while writing", e);
             leave();
@@ -138,24 +129,35 @@ public final class ShellSocket implements Session.Listener {
             JsonFields fields = first(text);
             String token = Auth.token(fields);
             Caller caller = sockets.admit(sandboxId, token, Scope.SHELL_RO);
-            Auth auth = Auth.read(fields);
-            Role role = caller.scopes().allows(Scope.SHELL) ? Role.TYPIST : Role.WATCHER;
-            Sandbox sandbox = caller.sandbox().orElseThrow();
-            sockets.wake().awaken(sandbox);
-            Shell shell = shell(sandbox, auth, role);
-            var who = new Participant(caller.principal().orElseThrow().name(), role, sockets.now());
-            Viewer viewer = shell.join(who);
-            place = Optional.of(new Place(sandbox, viewer, token, role == Role.TYPIST ? Scope.SHELL : Scope.SHELL_RO));
-            session.ifPresent(open -> open.setMaxTextMessageSize(MAX_MESSAGE));
-            auth.size().ifPresent(viewer::resize);
-            send(Messages.authOk(shell, role));
-            Thread.ofVirtual().name("shell-out-" + shell.id()).start(() -> show(viewer));
+            settle(caller, token, Auth.read(fields));
+            // The right may have ended before anybody listened for that.
+            check();
         } catch (SandboxException e) {
             refuse(e.failure());
         }
         if (closing.get()) {
             leave();
         }
+    }
+
+    private void settle(Caller caller, String token, Auth auth) {
+        Role role = caller.scopes().allows(Scope.SHELL) ? Role.TYPIST : Role.WATCHER;
+        Sandbox sandbox = caller.sandbox().orElseThrow();
+        sockets.callers().requireAwake(sandbox);
+        Shell shell = shell(sandbox, auth, role);
+        var user = caller.principal().orElseThrow().name();
+        Viewer viewer = shell.join(new Participant(user, role, sockets.witness().now()));
+        place = Optional.of(new Place(permit(caller, token, role), viewer));
+        peer.trust();
+        auth.size().ifPresent(viewer::resize);
+        sockets.witness().entered(caller, viewer);
+        peer.send(Messages.authOk(shell, role));
+        Thread.ofVirtual().name("shell-out-" + shell.id()).start(() -> show(viewer));
+    }
+
+    private Permit permit(Caller caller, String token, Role role) {
+        Scope needed = role == Role.TYPIST ? Scope.SHELL : Scope.SHELL_RO;
+        return new Permit(caller, token, needed, sockets.watch(caller, why -> ended(token, why)));
     }
 
     private static JsonFields first(String text) {
@@ -182,7 +184,7 @@ public final class ShellSocket implements Session.Listener {
     private void refuse(Failure failure) {
         Close why = Close.of(failure);
         if (!why.isRefusal()) {
-            complain(failure);
+            peer.complain(failure);
         }
         close(why);
     }
@@ -194,32 +196,46 @@ public final class ShellSocket implements Session.Listener {
             switch (fields.string("type")) {
                 case "stdin" -> type(at, fields.string("data"));
                 case "resize" -> resize(at, fields);
-                case "signal" -> at.viewer().signal(SignalName.of(fields.string("name")).number);
-                case "ping" -> send(Messages.pong());
+                case "signal" -> signal(at, fields.string("name"));
+                case "ping" -> peer.send(Messages.pong());
                 case "auth" -> renew(at, fields.string("token"));
                 default ->
                     throw new SandboxException(
                             new Failure.InvalidRequest("type", "must be stdin, resize, signal, ping or auth"));
             }
         } catch (SandboxException e) {
-            complain(e.failure());
+            peer.complain(e.failure());
+            if (e.failure() instanceof Failure.NotAllowed) {
+                notAllowed(at, e.failure());
+            }
+        }
+    }
+
+    private void notAllowed(Place at, Failure failure) {
+        sockets.witness().refused(at.permit().caller(), failure);
+        if (refusals.incrementAndGet() >= MAX_REFUSALS) {
+            close(Close.tooOften());
         }
     }
 
     private void type(Place at, String data) {
-        sockets.wake().awaken(at.sandbox());
+        at.viewer().requireTypist();
+        sockets.callers().requireAwake(at.sandbox());
         at.viewer().type(data);
-        boolean line = data.indexOf('\r') >= 0 || data.indexOf('\n') >= 0;
-        if (typed.addAndGet(data.length()) > LONG_LINE || line) {
-            attribute(at);
-        }
+        typing.add(data);
     }
 
-    /// A line at a time: a note for each key would drown all others.
-    private void attribute(Place at) {
-        int characters = typed.getAndSet(0);
+    private void signal(Place at, String name) {
+        var signal = Signal.find(name)
+                .orElseThrow(() -> new SandboxException(
+                        new Failure.InvalidRequest("name", "must be one of " + Arrays.toString(Signal.values()))));
+        at.viewer().signal(signal);
+        sockets.witness().signalled(at.permit().caller(), at.viewer(), signal);
+    }
+
+    private void attribute(Place at, int characters) {
         if (characters > 0) {
-            sockets.typed(at.viewer(), at.sandbox(), characters);
+            sockets.witness().typed(at.permit().caller(), at.viewer(), characters);
         }
     }
 
@@ -231,12 +247,18 @@ public final class ShellSocket implements Session.Listener {
 
     /// Another token of the same person, before the first expires. It must allow what they do here.
     private void renew(Place at, String token) {
-        Caller caller = sockets.admit(sandboxId, token, at.needed());
+        Caller caller = sockets.admit(sandboxId, token, at.permit().needed());
         if (!caller.principal().orElseThrow().name().equals(at.viewer().who().user())) {
             throw new SandboxException(new Failure.NotAllowed("that token is somebody else's"));
         }
-        place = Optional.of(new Place(at.sandbox(), at.viewer(), token, at.needed()));
-        send(Messages.authOk(at.viewer().shell(), at.viewer().who().role()));
+        Role role = at.viewer().who().role();
+        place = Optional.of(new Place(permit(caller, token, role), at.viewer()));
+        at.permit().close();
+        peer.send(Messages.authOk(at.viewer().shell(), role));
+        check();
+        if (closing.get()) {
+            leave();
+        }
     }
 
     private void show(Viewer viewer) {
@@ -246,7 +268,7 @@ public final class ShellSocket implements Session.Listener {
                 if (event instanceof ShellEvent.Left) {
                     return;
                 }
-                send(Messages.of(event));
+                peer.send(Messages.of(event));
                 if (event instanceof ShellEvent.Exited) {
                     close(Close.ended());
                 } else if (event instanceof ShellEvent.Gone(Failure failure)) {
@@ -259,67 +281,80 @@ public final class ShellSocket implements Session.Listener {
         }
     }
 
-    private void complain(Failure failure) {
-        send(Messages.error(failure));
+    /// Does what is due now and then: puts on record what was typed, and looks whether a key is still good.
+    void beat() {
+        place.ifPresent(at -> {
+            attribute(at, typing.takeDue());
+            if (at.permit().watch().isEmpty()) {
+                check();
+            }
+        });
     }
 
-    /// Writes one message and waits until it is gone. Throws `CompletionException` when the socket is.
-    private void send(String message) {
-        var sent = new Callback.Completable();
-        sending.lock();
-        try {
-            session.orElseThrow().sendText(message, sent);
-            sent.join();
-        } finally {
-            sending.unlock();
-        }
-    }
-
-    /// Looks whether the one inside may still be there; called now and then.
-    void check() {
+    /// Looks whether the one inside may still be there.
+    private void check() {
         place.ifPresent(at -> {
             try {
-                sockets.admit(sandboxId, at.credential(), at.needed());
+                sockets.admit(sandboxId, at.permit().credential(), at.permit().needed());
             } catch (SandboxException e) {
+                boolean isForeign = e.failure() instanceof Failure.NoSuchSandbox;
                 Close why = Close.of(e.failure());
                 // That a sandbox ended is told by its shell, with the reason.
-                if (why.isRefusal()) {
+                if (why.isRefusal() || isForeign) {
                     close(why);
                 }
             }
         });
     }
 
-    /// Reports whether the client has not said anything yet.
-    boolean isSilent() {
-        return !spoken;
+    /// The token by which somebody came in has ended.
+    private void ended(String token, Watch.Ended why) {
+        Optional<Place> now = place.filter(at -> at.permit().credential().equals(token));
+        if (now.isEmpty()) {
+            return;
+        }
+        switch (why) {
+            case SANDBOX_ENDED -> {
+                // Told by its shell, with the reason.
+            }
+            case UNINVITED -> askAgain(now.get());
+            case EXPIRED -> expel(now.get(), "the token has expired; ask for a new one and come back");
+            case REVOKED, ROTATED -> expel(now.get(), "the token was revoked; ask for a new one and come back");
+        }
     }
 
-    long openedAt() {
-        return openedAt;
+    private void expel(Place at, String why) {
+        var failure = new Failure.NotAuthenticated(why);
+        sockets.witness().refused(at.permit().caller(), failure);
+        close(Close.of(failure));
+    }
+
+    /// The rights have changed; perhaps they are still enough.
+    private void askAgain(Place at) {
+        Permit old = at.permit();
+        place = Optional.of(new Place(
+                permit(old.caller(), old.credential(), at.viewer().who().role()), at.viewer()));
+        old.close();
+        check();
+        if (closing.get()) {
+            leave();
+        }
     }
 
     boolean isInside() {
         return place.isPresent();
     }
 
-    /// When something last came from the client, by the nano clock.
-    long heardAt() {
-        return heardAt;
-    }
-
-    void ping() {
-        session.filter(Session::isOpen).ifPresent(open -> open.sendPing(ByteBuffer.allocate(0), Callback.NOOP));
+    Peer peer() {
+        return peer;
     }
 
     /// Says why and hangs up; does not wait for a client that does not listen. Idempotent.
     void close(Close why) {
         if (closing.compareAndSet(false, true)) {
             leave();
-            session.ifPresent(open -> {
-                open.close(why.code(), why.reason(), Callback.NOOP);
-                sockets.hangUpSoon(open);
-            });
+            peer.hangUp(why);
+            sockets.cutSoon(peer);
         }
     }
 
@@ -327,7 +362,8 @@ public final class ShellSocket implements Session.Listener {
         closing.set(true);
         sockets.remove(this);
         place.ifPresent(at -> {
-            attribute(at);
+            attribute(at, typing.takeAll());
+            at.permit().close();
             at.viewer().close();
         });
     }

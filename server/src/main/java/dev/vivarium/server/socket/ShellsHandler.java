@@ -4,6 +4,7 @@ import dev.vivarium.core.shell.Shell;
 import dev.vivarium.core.shell.TerminalSize;
 import dev.vivarium.json.Json;
 import dev.vivarium.model.Command;
+import dev.vivarium.server.api.Callers;
 import dev.vivarium.server.http.Exchange;
 import java.io.IOException;
 import tools.jackson.core.JsonGenerator;
@@ -11,10 +12,10 @@ import tools.jackson.core.JsonGenerator;
 /// Which shells a sandbox has and who is in them, and a way to start one without a socket: an agent starts its long
 /// command, and people watch it.
 public final class ShellsHandler {
-    private final Wake wake;
+    private final Callers callers;
 
-    public ShellsHandler(Wake wake) {
-        this.wake = wake;
+    public ShellsHandler(Callers callers) {
+        this.callers = callers;
     }
 
     /// `GET /sandboxes/{sandbox_id}/shells`.
@@ -41,7 +42,7 @@ public final class ShellsHandler {
         var size = Auth.size(fields).orElse(TerminalSize.USUAL);
         fields.refuseOthers();
         var sandbox = exchange.sandbox();
-        wake.awaken(sandbox);
+        callers.requireAwake(sandbox);
         var shell = sandbox.shell(command.withDirectory(directory), size);
         exchange.answer(201, out -> write(out, shell));
     }
