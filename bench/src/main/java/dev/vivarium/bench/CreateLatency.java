@@ -3,40 +3,76 @@ package dev.vivarium.bench;
 import dev.vivarium.bench.Report.Row;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 
 /// From nothing to the first output of a command: from a warm pool, cold without one, and right after the pool was
-/// drained; beside a container of a Docker Engine. Taken in turns, each when the machine has nothing else to do.
+/// drained; beside a container of a Docker Engine. Taken in turns. The server, like the engine, has just been used by
+/// somebody else, as in all other rows; one row has it rest before.
 final class CreateLatency implements Measurement {
     private static final int POOL = 4;
     private static final int WARM_UP = 10;
     private static final int DOCKER_EVERY = 2;
     private static final Duration REST = Duration.ofMillis(40);
 
+    private static final int USES = 20;
+
     private final Samples warmCreate = new Samples();
     private final Samples warm = new Samples();
+    private final Samples rested = new Samples();
     private final Samples coldCreate = new Samples();
     private final Samples cold = new Samples();
     private final Samples drained = new Samples();
     private final Samples docker = new Samples();
 
+    /// A server and a session of somebody else on it.
+    private record Used(VivServer server, String neighbour) {
+        static Used of(VivServer server) {
+            server.warmUp();
+            try (var http = server.connect()) {
+                return new Used(server, VivServer.create(http, "neighbour"));
+            }
+        }
+
+        /// Lets what went before end, and the neighbour work for a while.
+        void use() {
+            Programs.pause(REST);
+            try (var http = server.connect()) {
+                for (int i = 0; i < USES; i++) {
+                    VivServer.execute(http, neighbour, "true");
+                }
+            }
+        }
+    }
+
     @Override
     public void run(Bench bench, Report report) {
+        Optional<String> container = bench.docker().map(Docker::runToFirstOutput);
         try (var pooled = bench.startServer(Map.of("POOL_SIZE", Integer.toString(POOL)));
                 var poolless = bench.startServer(Map.of("POOL_SIZE", "0"))) {
-            pooled.warmUp();
-            poolless.warmUp();
+            var warmOne = Used.of(pooled);
+            var coldOne = Used.of(poolless);
             Quiet.await();
             for (int i = -WARM_UP; i < bench.rounds(60); i++) {
                 if (i == 0) {
                     clear();
                 }
-                round(bench, pooled, poolless, i);
+                round(warmOne, coldOne, i);
+                if (i % DOCKER_EVERY == 0 && container.isPresent()) {
+                    measureDocker(bench.docker().orElseThrow(), container.get());
+                }
             }
         }
+        container.ifPresent(id -> bench.docker().orElseThrow().remove(id));
+        addRows(report);
+    }
+
+    private void addRows(Report report) {
         report.add(Row.of("create -> first output, warm pool", warm)
                 .besideDocker(docker.p50())
                 .heldToTimesBetterThanDocker(30));
         report.add(Row.of("  of which create", warmCreate));
+        report.add(Row.of("create -> first output, warm pool, after a rest", rested)
+                .besideDocker(docker.p50()));
         report.add(Row.of("create -> first output, cold (no pool)", cold)
                 .besideDocker(docker.p50())
                 .heldToTimesBetterThanDocker(8));
@@ -47,30 +83,23 @@ final class CreateLatency implements Measurement {
     private void clear() {
         warmCreate.clear();
         warm.clear();
+        rested.clear();
         coldCreate.clear();
         cold.clear();
         drained.clear();
         docker.clear();
     }
 
-    private void round(Bench bench, VivServer pooled, VivServer poolless, int number) {
-        measureWarm(pooled, number);
-        measureDrained(pooled, number);
-        measureCold(poolless, number);
-        if (number % DOCKER_EVERY == 0) {
-            bench.docker().ifPresent(this::measureDocker);
-        }
-    }
-
-    private void measureWarm(VivServer server, int round) {
-        server.awaitPool(POOL);
+    private void round(Used pooled, Used poolless, int number) {
+        pooled.server.awaitPool(POOL);
+        pooled.use();
+        measure(pooled.server, "warm-" + number, warmCreate, warm);
+        pooled.server.awaitPool(POOL);
         Programs.pause(REST);
-        measure(server, "warm-" + round, warmCreate, warm);
-    }
-
-    private void measureCold(VivServer server, int round) {
-        Programs.pause(REST);
-        measure(server, "cold-" + round, coldCreate, cold);
+        measure(pooled.server, "rested-" + number, new Samples(), rested);
+        measureDrained(pooled.server, number);
+        poolless.use();
+        measure(poolless.server, "cold-" + number, coldCreate, cold);
     }
 
     /// Takes the whole pool at once; the next call finds it empty, and meets the refill.
@@ -103,8 +132,11 @@ final class CreateLatency implements Measurement {
         }
     }
 
-    private void measureDocker(Docker engine) {
+    private void measureDocker(Docker engine, String neighbour) {
         Programs.pause(REST);
+        try (var control = engine.connect()) {
+            engine.exec(control, neighbour, "true");
+        }
         long start = System.nanoTime();
         String container = engine.runToFirstOutput();
         docker.add(System.nanoTime() - start);
