@@ -7,7 +7,7 @@ export PATH := $(HOME)/.cargo/bin:$(PATH):/usr/sbin:/sbin
 
 mvn := scripts/maven
 cargo := cd guest && cargo
-shell_scripts := scripts/assemble scripts/bench scripts/find-java.sh scripts/format scripts/gvisor scripts/maven scripts/setup scripts/train-aot scripts/viv .ci/run
+shell_scripts := scripts/assemble scripts/bench scripts/check-launcher scripts/find-java.sh scripts/format scripts/gvisor scripts/maven scripts/setup scripts/train-aot scripts/viv .ci/run
 
 # What the distribution is made of; a change to any of it means packaging again.
 shipped := guest model core json server sdk third-party cli dist
@@ -39,6 +39,7 @@ test: setup test-guest ## run every check and every test
 	@$(mvn) --quiet spotless:check
 	@$(mvn) verify
 	@$(MAKE) build
+	@scripts/check-launcher
 
 .PHONY: test-guest
 test-guest: setup

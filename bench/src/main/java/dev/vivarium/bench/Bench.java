@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -96,6 +97,13 @@ final class Bench implements AutoCloseable {
         var server = VivServer.start(options.launcher(), home, environment);
         servers.add(server);
         return server;
+    }
+
+    /// Runs the command line under test to its end; it must succeed.
+    void viv(Map<String, String> environment, String... arguments) {
+        var command = new ArrayList<>(List.of(options.launcher().toString()));
+        command.addAll(List.of(arguments));
+        Programs.runQuietly(command, environment);
     }
 
     /// A client in local mode on a home of its own, with no sandbox waiting.

@@ -30,6 +30,7 @@ public final class Main {
         all.put("preview", new PreviewHeap());
         all.put("shell", new ShellLatency());
         all.put("start", new StartUp());
+        all.put("cli", new CommandStart());
         all.put("burst", new Burst());
         all.put("load", new Load());
         return all;

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -31,21 +32,27 @@ final class Programs {
 
     /// Runs a program to its end with its output on our standard error; fails when it fails.
     static void run(List<String> command) {
-        run(command, System.err);
+        run(command, Map.of(), System.err);
     }
 
     /// The same without its output.
     static void runQuietly(List<String> command) {
-        run(command, OutputStream.nullOutputStream());
+        runQuietly(command, Map.of());
     }
 
-    private static void run(List<String> command, OutputStream output) {
+    /// The same with more in its environment.
+    static void runQuietly(List<String> command, Map<String, String> environment) {
+        run(command, environment, OutputStream.nullOutputStream());
+    }
+
+    private static void run(List<String> command, Map<String, String> environment, OutputStream output) {
         try {
-            var process = new ProcessBuilder(command)
+            var builder = new ProcessBuilder(command)
                     .redirectErrorStream(true)
                     .redirectInput(
-                            ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
-                    .start();
+                            ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
+            builder.environment().putAll(environment);
+            var process = builder.start();
             process.getInputStream().transferTo(output);
             int code = process.waitFor();
             if (code != 0) {

@@ -99,6 +99,10 @@ final class VivServer implements AutoCloseable {
         return Http.tcp(port, credential);
     }
 
+    String address() {
+        return "http://127.0.0.1:" + port;
+    }
+
     Path home() {
         return home;
     }

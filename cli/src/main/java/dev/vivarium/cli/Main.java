@@ -25,7 +25,7 @@ public final class Main {
 
     public static void main(String[] args) throws IOException {
         if (args.length == 1 && args[0].equals("--version")) {
-            // Before anything else is loaded: scripts ask this in every run.
+            // Before anything else is loaded, for those who call us without the launcher, which answers it itself.
             new FileOutputStream(FileDescriptor.out)
                     .write(("viv " + Version.current() + "\n").getBytes(StandardCharsets.UTF_8));
             Runtime.getRuntime().halt(0);
@@ -36,7 +36,9 @@ public final class Main {
         var terminal = new Terminal(System.in, out, err, System.getenv(), Terminal.Ttys.found());
         int code = new Main(terminal).run(args);
         out.flush();
-        System.exit(code);
+        err.flush();
+        // Everything was closed on its way out, and exit() would load a logger first.
+        Runtime.getRuntime().halt(code);
     }
 
     int run(String... args) {

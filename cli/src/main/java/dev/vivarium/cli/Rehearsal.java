@@ -34,6 +34,7 @@ public final class Rehearsal {
                 List.of("cp", THREAD + ":file", "-"),
                 List.of("ls", THREAD, "--json"),
                 List.of("ls", "no-such-thread"),
+                List.of("snapshot", "ls", THREAD),
                 List.of("keys", "list"),
                 List.of("health"),
                 List.of("version", "--json"),

@@ -1,0 +1,46 @@
+package dev.vivarium.bench;
+
+import dev.vivarium.bench.Report.Row;
+import java.nio.file.Path;
+import java.util.Map;
+
+/// How long one waits for the command line: `viv --version`, and `viv threads` as a call that lists something, each
+/// from the start of its process to its end.
+final class CommandStart implements Measurement {
+    private static final int ROUNDS = 20;
+    private static final int THREADS = 20;
+    private static final double MOST_VERSION_MILLIS = 100;
+    private static final double MOST_LIST_MILLIS = 400;
+
+    private final Samples version = new Samples();
+    private final Samples list = new Samples();
+
+    @Override
+    public void run(Bench bench, Report report) {
+        try (var server = bench.startServer(Map.of("POOL_SIZE", "0"))) {
+            try (var http = server.connect()) {
+                for (int i = 0; i < THREADS; i++) {
+                    VivServer.create(http, "listed-" + i);
+                }
+            }
+            Path home = server.home();
+            var environment = Map.of(
+                    "VIV_SERVER", server.address(),
+                    "VIV_HOME", home.toString(),
+                    "XDG_CONFIG_HOME", home.resolve("config").toString(),
+                    "XDG_STATE_HOME", home.resolve("state").toString());
+            Quiet.await();
+            // The first of each fills the page cache.
+            for (int i = -1; i < ROUNDS; i++) {
+                if (i == 0) {
+                    version.clear();
+                    list.clear();
+                }
+                version.time(() -> bench.viv(environment, "--version"));
+                list.time(() -> bench.viv(environment, "threads"));
+            }
+        }
+        report.add(Row.of("viv --version", version).held("<= 100 ms", version.p50() <= MOST_VERSION_MILLIS));
+        report.add(Row.of("viv threads, 20 of them", list).held("<= 400 ms", list.p50() <= MOST_LIST_MILLIS));
+    }
+}
