@@ -29,7 +29,10 @@ final class Hint {
             case Failure.PolicyRefused _ -> Optional.of("the server's command policy decides: docs/command-policy.md");
             case Failure.AtCapacity _, Failure.TooManyCommands _, Failure.ShuttingDown _ ->
                 Optional.of("try again in a moment");
-            case Failure.FileTooLarge _, Failure.WorkspaceFull _, Failure.TooManyFiles _, Failure.DiskFull _ ->
+            case Failure.FileTooLarge f ->
+                Optional.of("the server takes files of up to " + Table.rounded(f.maxBytes())
+                        + "; its setting max-file-size-mb decides");
+            case Failure.WorkspaceFull _, Failure.TooManyFiles _, Failure.DiskFull _ ->
                 Optional.of("make room with viv rm, or raise the server's limit");
             case Failure.CannotRun _ -> Optional.of("the program must be in the server's image: docs/images.md");
             default -> Optional.empty();

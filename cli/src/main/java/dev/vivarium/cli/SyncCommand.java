@@ -1,12 +1,14 @@
 package dev.vivarium.cli;
 
+import dev.vivarium.cli.remote.Box;
+import dev.vivarium.cli.remote.Passes;
 import dev.vivarium.cli.remote.Passes.IfAbsent;
 import dev.vivarium.cli.sync.Folder;
 import dev.vivarium.cli.sync.Ignore;
 import dev.vivarium.cli.sync.Memory;
 import dev.vivarium.cli.sync.Plan;
+import dev.vivarium.cli.sync.Side;
 import dev.vivarium.cli.sync.Sync;
-import dev.vivarium.cli.sync.Sync.News;
 import dev.vivarium.cli.sync.Workspace;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -17,12 +19,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Callable;
-import java.util.function.Consumer;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -92,23 +91,68 @@ final class SyncCommand implements Callable<Integer> {
             if (push && pull) {
                 throw new SandboxException(new Failure.InvalidRequest("--push and --pull", "exclude each other"));
             }
-            Path root = root();
-            Sync sync = sync(root);
-            var told = new HashSet<String>();
-            while (true) {
-                var round = new Round(told);
-                sync.run(dry ? Sync.Mode.DRY : Sync.Mode.APPLY, round);
-                if (!watch) {
-                    return round.conflicts > 0 ? ExitCode.CONFLICT : 0;
-                }
-                Thread.sleep(interval);
+            var told = new SyncReport(terminal, output);
+            Pair pair = pair(root(), pull ? IfAbsent.FAIL : IfAbsent.CREATE);
+            if (watch) {
+                return watch(pair, told);
             }
+            round(pair, told);
+            return told.exitCode();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
             return ExitCode.INTERRUPTED;
         }
+    }
+
+    /// Goes on through everything that passes: a server that restarts, a network that is cut, a sandbox that is
+    /// paused or has ended. It wakes and makes none: whoever does is followed.
+    private int watch(Pair first, SyncReport told) throws IOException, InterruptedException {
+        Pair pair = first;
+        terminal.note("keeping " + pair.folder().root() + " and " + thread + " alike; Ctrl-C ends it");
+        while (true) {
+            try {
+                if (told.isAtWork(state())) {
+                    round(pair, told);
+                }
+            } catch (Side.Replaced _) {
+                terminal.note("the sandbox of " + thread + " is a new one; the files here are put into it");
+                pair = pair(pair.folder().root(), IfAbsent.FAIL);
+            } catch (SandboxException e) {
+                if (!isPassing(e.failure())) {
+                    throw e;
+                }
+                told.isAtWork(e.failure().sentence());
+            }
+            Thread.sleep(interval);
+        }
+    }
+
+    /// Asks without waking anybody. Empty if all is well.
+    private String state() {
+        String state = server.http(terminal).get(Passes.path(thread), fields -> fields.string("state"));
+        return state.equals("paused") ? "the sandbox is paused" : "";
+    }
+
+    private static boolean isPassing(Failure failure) {
+        return failure.owner() != Failure.Owner.CALLER
+                || failure instanceof Failure.SandboxNotRunning
+                || failure instanceof Failure.NoSandboxForThread
+                || failure instanceof Failure.NoSuchSandbox
+                || failure instanceof Failure.SandboxEnded;
+    }
+
+    /// The rules are read anew each time: they are files that people edit while they work.
+    private void round(Pair pair, SyncReport told) throws IOException {
+        var sync = new Sync(
+                pair.folder(),
+                pair.workspace(),
+                pair.memory(),
+                ignore(pair.folder().root()),
+                plan());
+        told.begin();
+        sync.run(dry ? Sync.Mode.DRY : Sync.Mode.APPLY, told);
     }
 
     private Path root() throws IOException {
@@ -118,18 +162,26 @@ final class SyncCommand implements Callable<Integer> {
         return directory.toRealPath();
     }
 
-    private Sync sync(Path root) throws IOException {
+    /// Both sides and what they agreed on last.
+    private record Pair(Folder folder, Workspace workspace, Memory memory) {}
+
+    private Pair pair(Path root, IfAbsent ifAbsent) throws IOException {
         var account = server.account(terminal);
-        var box = server.box(terminal, thread, pull ? IfAbsent.FAIL : IfAbsent.CREATE);
-        // The sandbox's id is in the name: a new sandbox has nothing in common with the directory yet.
-        String pair = account.server() + "\n" + box.current().sandbox() + "\n" + root;
+        var passes = server.passes(account, terminal);
+        passes.of(thread, ifAbsent);
+        // From here on none is made: an empty new one must not be taken for one that was emptied.
+        var workspace = new Workspace(Box.open(passes, thread, IfAbsent.FAIL));
+        String pair = account.server() + "\n" + workspace.sandbox() + "\n" + root;
         var name = UUID.nameUUIDFromBytes(pair.getBytes(StandardCharsets.UTF_8)) + ".json";
         var memory =
                 Memory.load(Directories.state(terminal.env()).resolve("sync").resolve(name));
+        return new Pair(new Folder(root), workspace, memory);
+    }
+
+    private Plan plan() {
         var direction = push ? Plan.Direction.PUSH : pull ? Plan.Direction.PULL : Plan.Direction.BOTH;
         boolean carried = direction == Plan.Direction.BOTH || delete;
-        var plan = new Plan(direction, carried ? Plan.Deletes.CARRIED : Plan.Deletes.LEFT, prefer);
-        return new Sync(new Folder(root), new Workspace(box), memory, ignore(root), plan);
+        return new Plan(direction, carried ? Plan.Deletes.CARRIED : Plan.Deletes.LEFT, prefer);
     }
 
     private Ignore ignore(Path root) throws IOException {
@@ -141,51 +193,5 @@ final class SyncCommand implements Callable<Integer> {
             }
         }
         return Ignore.of(lines);
-    }
-
-    /// Tells what a round does. What is skipped or in conflict is told once, however many rounds it stays so.
-    private final class Round implements Consumer<News> {
-        private final Set<String> told;
-        private int conflicts;
-
-        Round(Set<String> told) {
-            this.told = told;
-        }
-
-        @Override
-        public void accept(News news) {
-            switch (news) {
-                case News.Done(var change) -> {
-                    told.remove(change.path());
-                    tell(change.kind().toString(), change.path(), "");
-                }
-                case News.Conflict(String path, String copy) -> {
-                    conflicts++;
-                    once("conflict", path, "theirs is in " + copy);
-                }
-                case News.Skipped(String path, String why) -> once("skipped", path, why);
-            }
-        }
-
-        private void once(String what, String path, String why) {
-            if (told.add(what + path)) {
-                tell(what, path, why);
-            }
-        }
-    }
-
-    private void tell(String what, String path, String why) {
-        if (output.isJson()) {
-            terminal.json(out -> {
-                out.writeStringProperty("action", what);
-                out.writeStringProperty("path", path);
-                if (!why.isEmpty()) {
-                    out.writeStringProperty("detail", why);
-                }
-            });
-        } else {
-            terminal.out().println(Table.shown(what + "  " + path + (why.isEmpty() ? "" : "  (" + why + ")")));
-            terminal.out().flush();
-        }
     }
 }

@@ -6,6 +6,8 @@ import dev.vivarium.cli.Terminal.Ttys;
 import dev.vivarium.json.Json;
 import dev.vivarium.testing.TestServer;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -148,8 +150,8 @@ class SnapshotCommandsTest {
     }
 
     private String take(String... options) {
-        var line = new java.util.ArrayList<>(java.util.List.of("snapshot", thread));
-        line.addAll(java.util.List.of(options));
+        var line = new ArrayList<>(List.of("snapshot", thread));
+        line.addAll(List.of(options));
         assertThat(ann.viv(line.toArray(String[]::new))).as(ann.err()).isZero();
         return ann.out().strip();
     }

@@ -75,8 +75,11 @@ public final class TestServer implements AutoCloseable {
     public static TestServer start(Opener opener, String... arguments) {
         try {
             Path home = Files.createTempDirectory("viv-").toRealPath();
-            var all = new ArrayList<>(List.of("--port", "0", "--home", home.toString()));
+            var all = new ArrayList<>(List.of("--home", home.toString()));
             all.addAll(List.of(arguments));
+            if (!all.contains("--port")) {
+                all.addAll(List.of("--port", "0"));
+            }
             if (!all.contains("--pool-size")) {
                 all.addAll(List.of("--pool-size", "0"));
             }
@@ -141,7 +144,7 @@ public final class TestServer implements AutoCloseable {
         server.stop(grace);
     }
 
-    /// Stops and starts again on the same home, as an operator would. The port changes.
+    /// Stops and starts again on the same home, as an operator would. The port changes, unless it was chosen.
     public void restart() {
         server.close();
         server = Vivarium.start(config, open());

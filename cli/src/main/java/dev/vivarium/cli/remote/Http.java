@@ -11,24 +11,24 @@ import java.io.OutputStream;
 import java.net.ConnectException;
 import java.net.HttpRetryException;
 import java.net.HttpURLConnection;
-import java.net.ProtocolException;
 import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import tools.jackson.core.JsonGenerator;
 
 /// Calls to one address with one credential. It stands on `HttpURLConnection`, because the JDK's newer client takes
-/// longer to load than most commands take to run. Thread-safe.
+/// longer to load than most commands take to run; large files go by [Upload]. Thread-safe.
 public final class Http {
-    private static final Duration CONNECT = Duration.ofSeconds(5);
+    static final Duration CONNECT = Duration.ofSeconds(5);
     /// How long a server may say nothing. Streams keep themselves alive.
-    private static final Duration SILENCE = Duration.ofSeconds(90);
+    static final Duration SILENCE = Duration.ofSeconds(90);
 
     private static final int SMALL_BODY = 64 * 1024;
 
@@ -75,57 +75,52 @@ public final class Http {
 
     /// Sends a call and returns when its status has come. The caller reads the reply to its end or closes it.
     public Reply send(String method, String path, Map<String, String> headers, Body body) {
+        var all = new HashMap<String, String>();
+        all.put("Authorization", "Bearer " + credential);
+        all.put("Accept", "application/json, */*;q=0.5");
+        if (!body.type().isEmpty()) {
+            all.put("Content-Type", body.type());
+        }
+        all.putAll(headers);
+        URI address = URI.create(base + path);
         try {
-            HttpURLConnection call = open(method, path, headers);
-            try {
-                if (body.length() != 0 || method.equals("POST") || method.equals("PUT")) {
-                    write(call, body);
-                }
-                return new Reply(base, call, call.getResponseCode());
-            } catch (HttpRetryException e) {
-                return new Reply(base, call, e.responseCode());
-            }
+            boolean large = method.equals("PUT") && (body.length() < 0 || body.length() > SMALL_BODY);
+            return new Reply(
+                    base, large ? Upload.send(address, method, all, body) : exchange(address, method, all, body));
         } catch (IOException e) {
             throw failed(e);
         }
     }
 
-    private HttpURLConnection open(String method, String path, Map<String, String> headers) throws IOException {
-        var call = (HttpURLConnection) URI.create(base + path).toURL().openConnection();
+    private static Received exchange(URI address, String method, Map<String, String> headers, Body body)
+            throws IOException {
+        var call = (HttpURLConnection) address.toURL().openConnection();
         call.setRequestMethod(method);
         call.setConnectTimeout((int) CONNECT.toMillis());
         call.setReadTimeout((int) SILENCE.toMillis());
         call.setInstanceFollowRedirects(false);
         call.setUseCaches(false);
-        call.setRequestProperty("Authorization", "Bearer " + credential);
-        call.setRequestProperty("Accept", "application/json, */*;q=0.5");
         headers.forEach(call::setRequestProperty);
-        return call;
+        try {
+            if (body.length() != 0 || method.equals("POST") || method.equals("PUT")) {
+                write(call, body);
+            }
+            return new Received.ByConnection(call, call.getResponseCode());
+        } catch (HttpRetryException e) {
+            return new Received.ByConnection(call, e.responseCode());
+        }
     }
 
-    /// Asks before it sends much: a refusal for want of room or rights then costs nothing.
     private static void write(HttpURLConnection call, Body body) throws IOException {
         call.setDoOutput(true);
-        if (!body.type().isEmpty()) {
-            call.setRequestProperty("Content-Type", body.type());
-        }
-        boolean large = body.length() < 0 || body.length() > SMALL_BODY;
-        if (large) {
-            call.setRequestProperty("Expect", "100-continue");
-        }
         if (body.length() < 0) {
             call.setChunkedStreamingMode(SMALL_BODY);
-        } else if (large) {
+        } else if (body.length() > SMALL_BODY) {
             call.setFixedLengthStreamingMode(body.length());
         }
         try (InputStream bytes = body.bytes();
                 OutputStream out = call.getOutputStream()) {
             copy(bytes, out);
-        } catch (ProtocolException e) {
-            // The server said no instead of "continue"; its answer says why.
-            if (call.getResponseCode() < 0) {
-                throw e;
-            }
         }
     }
 

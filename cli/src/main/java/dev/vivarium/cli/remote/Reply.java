@@ -6,8 +6,10 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.sdk.http.Answer;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.HttpURLConnection;
 import java.net.URI;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeParseException;
 import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -17,33 +19,40 @@ public final class Reply implements AutoCloseable {
     private static final int FIRST_FAILURE = 400;
 
     private final URI server;
-    private final HttpURLConnection call;
-    private final int status;
+    private final Received received;
     private @Nullable Answer answer;
 
-    Reply(URI server, HttpURLConnection call, int status) {
+    Reply(URI server, Received received) {
         this.server = server;
-        this.call = call;
-        this.status = status;
+        this.received = received;
     }
 
     public int status() {
-        return status;
+        return received.status();
     }
 
     public Optional<String> header(String name) {
-        return Optional.ofNullable(call.getHeaderField(name));
+        return received.header(name);
     }
 
     /// The server's own time, in milliseconds since 1970, if it tells.
     public Optional<Long> date() {
-        long date = call.getDate();
-        return date == 0 ? Optional.empty() : Optional.of(date);
+        return header("Date").flatMap(Reply::millis);
+    }
+
+    private static Optional<Long> millis(String date) {
+        try {
+            return Optional.of(ZonedDateTime.parse(date, DateTimeFormatter.RFC_1123_DATE_TIME)
+                    .toInstant()
+                    .toEpochMilli());
+        } catch (DateTimeParseException _) {
+            return Optional.empty();
+        }
     }
 
     /// Throws the failure that this reply carries, if it is one.
     public Reply requireSuccess() {
-        if (status >= FIRST_FAILURE) {
+        if (status() >= FIRST_FAILURE) {
             answer().requireSuccess();
         }
         return this;
@@ -62,8 +71,7 @@ public final class Reply implements AutoCloseable {
     /// The body as it comes. Closing it before its end hangs up.
     public InputStream body() {
         try {
-            InputStream bytes = status >= FIRST_FAILURE ? call.getErrorStream() : call.getInputStream();
-            return bytes == null ? InputStream.nullInputStream() : bytes;
+            return received.body();
         } catch (IOException e) {
             throw Http.failure(server, e);
         }
@@ -89,7 +97,7 @@ public final class Reply implements AutoCloseable {
     private Answer receive() {
         try (InputStream bytes = body()) {
             String type = header("Content-Type").orElse("");
-            return new Answer(server, status, type, bytes.readAllBytes());
+            return new Answer(server, status(), type, bytes.readAllBytes());
         } catch (IOException e) {
             throw Http.failure(server, e);
         }
@@ -101,7 +109,7 @@ public final class Reply implements AutoCloseable {
         try {
             body().close();
         } catch (IOException | SandboxException _) {
-            call.disconnect();
+            received.hangUp();
         }
     }
 }

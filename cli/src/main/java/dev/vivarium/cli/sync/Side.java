@@ -34,4 +34,13 @@ public interface Side {
             super(path + " changed in the meantime");
         }
     }
+
+    /// This is another one than the plan was made for: what is missing there was never deleted.
+    final class Replaced extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        public Replaced() {
+            super("the sandbox is another one than before");
+        }
+    }
 }

@@ -1,6 +1,8 @@
 package dev.vivarium.cli.sync;
 
 import dev.vivarium.cli.sync.Change.Kind;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -43,6 +45,9 @@ public final class Sync {
         record Conflict(String path, String copy) implements News {}
 
         record Skipped(String path, String why) implements News {}
+
+        /// It should have been done, and could not be.
+        record Failed(String path, String why) implements News {}
     }
 
     /// Whether anything is done.
@@ -123,10 +128,30 @@ public final class Sync {
                 told.accept(new News.Skipped(change.path(), "changed in the meantime; the next round looks again"));
                 return;
             } catch (IOException e) {
-                told.accept(new News.Skipped(change.path(), String.valueOf(e.getMessage())));
+                told.accept(new News.Failed(change.path(), String.valueOf(e.getMessage())));
+                return;
+            } catch (SandboxException e) {
+                if (!concernsOneFile(e.failure())) {
+                    throw e;
+                }
+                told.accept(new News.Failed(change.path(), e.failure().sentence()));
                 return;
             }
         }
+    }
+
+    /// A file that is refused does not hold up the others.
+    private static boolean concernsOneFile(Failure failure) {
+        return failure instanceof Failure.FileTooLarge
+                || failure instanceof Failure.TooManyFiles
+                || failure instanceof Failure.WorkspaceFull
+                || failure instanceof Failure.DiskFull
+                || failure instanceof Failure.FileNotPermitted
+                || failure instanceof Failure.WrongFileType
+                || failure instanceof Failure.FileChanging
+                || failure instanceof Failure.FileExists
+                || failure instanceof Failure.PathEscapes
+                || failure instanceof Failure.InvalidRequest;
     }
 
     private void apply(Change change, Consumer<News> told) throws IOException {

@@ -28,10 +28,18 @@ public final class Workspace implements Side {
     private static final int EXECUTABLE = 0100;
 
     private final Box box;
+    private final String sandbox;
     private final Map<String, Seen> seen = new HashMap<>();
 
     public Workspace(Box box) {
         this.box = box;
+        this.sandbox = box.current().sandbox();
+    }
+
+    /// Whose workspace it is. A thread may get another sandbox, and what is agreed on with this one does not hold
+    /// there.
+    public String sandbox() {
+        return sandbox;
     }
 
     private record Seen(FileEntry entry, boolean settled, String hash) {
@@ -62,6 +70,9 @@ public final class Workspace implements Side {
             }
         }
         seen.keySet().retainAll(files.keySet());
+        if (!box.current().sandbox().equals(sandbox)) {
+            throw new Replaced();
+        }
         return new Scan(files, skipped);
     }
 

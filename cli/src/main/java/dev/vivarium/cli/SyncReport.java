@@ -1,0 +1,83 @@
+package dev.vivarium.cli;
+
+import dev.vivarium.cli.sync.Sync.News;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/// Tells what a synchronisation does. What is skipped, in conflict or impossible is told once, however many rounds it
+/// stays so. Confined to one worker.
+final class SyncReport implements Consumer<News> {
+    private final Terminal terminal;
+    private final OutputOptions output;
+    private final Set<String> told = new HashSet<>();
+    private String trouble = "";
+    private int conflicts;
+    private int failures;
+
+    SyncReport(Terminal terminal, OutputOptions output) {
+        this.terminal = terminal;
+        this.output = output;
+    }
+
+    /// A round begins; conflicts and failures are those of the last one.
+    void begin() {
+        conflicts = 0;
+        failures = 0;
+    }
+
+    int exitCode() {
+        return conflicts > 0 ? ExitCode.CONFLICT : failures > 0 ? ExitCode.FAILURE : 0;
+    }
+
+    /// Reports whether nothing stands in the way. What does is told when it begins and when it is over.
+    boolean isAtWork(String hindrance) {
+        if (!hindrance.equals(trouble)) {
+            trouble = hindrance;
+            terminal.note(hindrance.isEmpty() ? "going on" : "waiting: " + hindrance);
+        }
+        return hindrance.isEmpty();
+    }
+
+    @Override
+    public void accept(News news) {
+        switch (news) {
+            case News.Done(var change) -> {
+                told.remove("conflict " + change.path());
+                told.remove("skipped " + change.path());
+                told.remove("failed " + change.path());
+                tell(change.kind().toString(), change.path(), "");
+            }
+            case News.Conflict(String path, String copy) -> {
+                conflicts++;
+                once("conflict", path, "theirs is in " + copy);
+            }
+            case News.Skipped(String path, String why) -> once("skipped", path, why);
+            case News.Failed(String path, String why) -> {
+                failures++;
+                once("failed", path, why);
+            }
+        }
+    }
+
+    private void once(String what, String path, String why) {
+        if (told.add(what + " " + path)) {
+            tell(what, path, why);
+        }
+    }
+
+    private void tell(String what, String path, String why) {
+        if (output.isJson()) {
+            terminal.json(out -> {
+                out.writeStringProperty("action", what);
+                out.writeStringProperty("path", path);
+                if (!why.isEmpty()) {
+                    out.writeStringProperty("detail", why);
+                }
+            });
+        } else {
+            terminal.out().println(Table.shown(what + "  " + path + (why.isEmpty() ? "" : "  (" + why + ")")));
+            terminal.out().flush();
+        }
+    }
+}
