@@ -29,6 +29,7 @@ public final class Main {
         all.put("heap", new SmallHeap());
         all.put("preview", new PreviewHeap());
         all.put("shell", new ShellLatency());
+        all.put("crowd", new ShellCrowd());
         all.put("start", new StartUp());
         all.put("cli", new CommandStart());
         all.put("burst", new Burst());

@@ -8,8 +8,10 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
 
-/// A WebSocket to a shell on one blocking socket, so that no client's machinery is measured. Confined to one worker.
+/// A WebSocket to a shell on one blocking socket, so that no client's machinery is measured. Confined
+/// to one worker that reads and one that types.
 final class ShellConnection implements AutoCloseable {
     private static final int FINAL_TEXT = 0x81;
     private static final int MASKED = 0x80;
@@ -17,24 +19,72 @@ final class ShellConnection implements AutoCloseable {
     private static final int LONG = 127;
     private static final int MASK = 4;
 
+    private static final String SHOWN = "{\"type\":\"stdout\",\"data\":\"";
+    private static final Pattern SESSION = Pattern.compile("\"session_id\":\"([^\"]+)\"");
+
     private final Socket socket;
     private final DataInputStream in;
+    private final String sandbox;
+    private String session = "";
 
-    private ShellConnection(Socket socket) throws IOException {
+    private ShellConnection(Socket socket, String sandbox) throws IOException {
         this.socket = socket;
+        this.sandbox = sandbox;
         this.in = new DataInputStream(new BufferedInputStream(socket.getInputStream()));
     }
 
     /// Starts `command` in a new shell and waits for its first line.
     static ShellConnection open(int port, String key, String sandbox, String command) {
+        return connect(port, sandbox, "\"token\":\"" + key + "\",\"command\":\"" + command + "\"");
+    }
+
+    /// Comes into the shell of another connection, and waits for its first line.
+    static ShellConnection join(int port, String key, ShellConnection other) {
+        return connect(port, other.sandbox, "\"token\":\"" + key + "\",\"session_id\":\"" + other.session + "\"");
+    }
+
+    private static ShellConnection connect(int port, String sandbox, String auth) {
         try {
             var socket = new Socket(InetAddress.getLoopbackAddress(), port);
             socket.setTcpNoDelay(true);
-            var shell = new ShellConnection(socket);
+            var shell = new ShellConnection(socket, sandbox);
             shell.upgrade(port, sandbox);
-            shell.send("{\"type\":\"auth\",\"token\":\"" + key + "\",\"command\":\"" + command + "\"}");
+            shell.send("{\"type\":\"auth\"," + auth + "}");
+            var answer = SESSION.matcher(shell.next());
+            if (!answer.find()) {
+                throw new IOException("not let into a shell of " + sandbox);
+            }
+            shell.session = answer.group(1);
             shell.await("ready");
             return shell;
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    /// Types `text`, which must need no escapes but those of line ends.
+    void type(String text) {
+        try {
+            send("{\"type\":\"stdin\",\"data\":\"" + text.replace("\n", "\\n") + "\"}");
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    /// Reads until so many characters have been shown; something else than what is shown ends it.
+    String read(int count) {
+        var shown = new StringBuilder();
+        try {
+            while (shown.length() < count) {
+                String message = next();
+                if (message.startsWith(SHOWN)) {
+                    String data = message.substring(SHOWN.length(), message.length() - 2);
+                    shown.append(data.replace("\\n", "\n"));
+                } else if (!message.contains("\"presence\"")) {
+                    throw new IOException(message);
+                }
+            }
+            return shown.toString();
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
