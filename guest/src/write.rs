@@ -24,6 +24,7 @@ pub struct Writing {
     /// None once it is complete.
     file: Option<Fd>,
     mode: u32,
+    keep_mode: bool,
     replace: bool,
     max_size: u64,
     max_files: u64,
@@ -66,6 +67,7 @@ pub fn open(request: &Write, place: &mut Place) -> Opened {
         temporary,
         file: Some(file),
         mode: request.mode & 0o777,
+        keep_mode: request.keep_mode,
         replace: !request.fail_if_exists,
         max_size: limit(request.max_size),
         max_files: limit(request.max_files),
@@ -127,10 +129,19 @@ impl Writing {
         Ok(true)
     }
 
+    /// A program that is replaced stays a program. What lends rights to others is not kept.
+    fn wanted_mode(&self) -> u32 {
+        let old = stat_at(&self.directory, &self.name).ok();
+        match old.filter(|stat| self.keep_mode && stat.is(libc::S_IFREG)) {
+            Some(stat) => stat.mode & 0o777,
+            None => self.mode,
+        }
+    }
+
     fn put(&mut self, channel: u32, place: &mut Place) -> Result<(), Fail> {
         let _acting = self.user.act().map_err(acting_fail)?;
         let file = self.file.take().ok_or(Fail::new(Code::Invalid, "the file is complete"))?;
-        set_mode(&file, self.mode).map_err(|error| Fail::of(error, "cannot set the mode"))?;
+        set_mode(&file, self.wanted_mode()).map_err(|error| Fail::of(error, "cannot set the mode"))?;
         let stat = stat_of(&file).map_err(|error| Fail::of(error, "cannot look at it"))?;
         // Closed before it gets its name: a watch would tell of it as modified.
         drop(file);

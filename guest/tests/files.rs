@@ -217,6 +217,20 @@ fn anUnfinishedWriteLeavesNothingBehind() {
 }
 
 #[test]
+fn aFileThatIsReplacedKeepsItsModeIfThatIsWanted() {
+    let mut host = Host::start();
+    fs::write(host.path("tool"), "old").unwrap();
+    for (flags, before, after) in [(4, 0o4755, 0o755), (4, 0o600, 0o600), (0, 0o755, 0o640)] {
+        fs::set_permissions(host.path("tool"), fs::Permissions::from_mode(before)).unwrap();
+        let outcome = write(&mut host, &Put { path: "tool", flags, limits: [0; 3], content: b"new" });
+        assert_eq!(outcome.fail, None);
+        assert_eq!(fs::metadata(host.path("tool")).unwrap().mode() & 0o7777, after);
+    }
+    assert_eq!(write(&mut host, &Put { path: "fresh", flags: 4, limits: [0; 3], content: b"" }).fail, None);
+    assert_eq!(fs::metadata(host.path("fresh")).unwrap().mode() & 0o7777, 0o640);
+}
+
+#[test]
 fn theLimitsOfAWriteAreKept() {
     let mut host = Host::start();
     fs::create_dir(host.path("folder")).unwrap();

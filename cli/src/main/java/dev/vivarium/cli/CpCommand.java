@@ -1,5 +1,7 @@
 package dev.vivarium.cli;
 
+import dev.vivarium.cli.RemoteFiles.Kind;
+import dev.vivarium.cli.remote.Box;
 import dev.vivarium.cli.remote.Http.Body;
 import dev.vivarium.cli.remote.Passes.IfAbsent;
 import dev.vivarium.cli.remote.Reply;
@@ -10,6 +12,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -64,7 +69,8 @@ final class CpCommand implements Callable<Integer> {
         String name = source.isStandard() ? target.requirePath().path() : target.nameFor(source);
         long size = source.isStandard() ? -1 : Files.size(Path.of(source.path()));
         var files = new RemoteFiles(server.box(terminal, target.thread(), IfAbsent.CREATE));
-        files.put(name, () -> body(source, name, size));
+        boolean program = !source.isStandard() && Files.isExecutable(Path.of(source.path()));
+        files.put(name, program ? Kind.PROGRAM : Kind.AS_IT_WAS, () -> body(source, name, size));
         report(name, size);
     }
 
@@ -86,26 +92,41 @@ final class CpCommand implements Callable<Integer> {
                     bytes.transferTo(terminal.out());
                     terminal.out().flush();
                 } else {
-                    Path file = save(bytes, source, Path.of(target.path()));
+                    Path file = save(bytes, source, Path.of(target.path()), Box.isExecutable(reply));
                     report(file.toString(), Files.size(file));
                 }
             }
         }
     }
 
-    /// The target is replaced when the last byte has come, and untouched before.
-    private static Path save(Progress bytes, Place.Inside source, Path target) throws IOException {
+    /// The target is replaced when the last byte has come, and untouched before. It is a program if its source or
+    /// what it replaces is one.
+    private static Path save(Progress bytes, Place.Inside source, Path target, boolean program) throws IOException {
         String name = source.path().substring(source.path().lastIndexOf('/') + 1);
         Path file = Files.isDirectory(target) ? target.resolve(name) : target;
-        Path directory = file.toAbsolutePath().getParent();
-        Path fresh = Files.createTempFile(directory, ".viv-", "");
+        Path fresh = file.toAbsolutePath().resolveSibling(".viv-" + UUID.randomUUID());
         try {
-            Files.copy(bytes, fresh, StandardCopyOption.REPLACE_EXISTING);
+            Files.copy(bytes, fresh);
+            Files.setPosixFilePermissions(fresh, permissions(Files.exists(file) ? file : fresh, program));
             Files.move(fresh, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
         } finally {
             Files.deleteIfExists(fresh);
         }
         return file;
+    }
+
+    private static Set<PosixFilePermission> permissions(Path model, boolean program) throws IOException {
+        var permissions = Files.getPosixFilePermissions(model);
+        if (program) {
+            permissions.add(PosixFilePermission.OWNER_EXECUTE);
+            if (permissions.contains(PosixFilePermission.GROUP_READ)) {
+                permissions.add(PosixFilePermission.GROUP_EXECUTE);
+            }
+            if (permissions.contains(PosixFilePermission.OTHERS_READ)) {
+                permissions.add(PosixFilePermission.OTHERS_EXECUTE);
+            }
+        }
+        return permissions;
     }
 
     private void report(String name, long bytes) {

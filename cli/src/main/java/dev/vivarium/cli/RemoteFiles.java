@@ -19,8 +19,16 @@ record RemoteFiles(Box box) {
                 .requireSuccess();
     }
 
+    /// What a file becomes when it is put somewhere.
+    enum Kind {
+        /// What was there before; a new one is no program.
+        AS_IT_WAS,
+        PROGRAM
+    }
+
     /// Puts the bytes in the place of the file. `body` is asked for again if the call has to be made twice.
-    void put(String path, Supplier<Body> body) {
-        box.send("PUT", Box.file(path), Map.of(), body).requireSuccess().close();
+    void put(String path, Kind kind, Supplier<Body> body) {
+        Map<String, String> headers = kind == Kind.PROGRAM ? Map.of(Box.MODE, "755") : Map.of();
+        box.send("PUT", Box.file(path), headers, body).requireSuccess().close();
     }
 }

@@ -106,6 +106,19 @@ class CommandsTest {
     }
 
     @Test
+    void aProgramStaysOneOnItsWay() throws Exception {
+        Path script = Files.writeString(scratch.resolve("run.sh"), "#!/bin/sh\necho ran\n");
+        assertThat(script.toFile().setExecutable(true)).isTrue();
+        viv("cp", script.toString(), thread + ":");
+        assertThat(viv("exec", thread, "--", "./run.sh")).isZero();
+        viv("cp", thread + ":run.sh", scratch.resolve("back.sh").toString());
+        assertThat(scratch.resolve("back.sh")).isExecutable();
+        Path plain = Files.writeString(scratch.resolve("plain"), "#!/bin/sh\necho more\n");
+        viv("cp", plain.toString(), thread + ":run.sh");
+        assertThat(viv("exec", thread, "--", "./run.sh")).isZero();
+    }
+
+    @Test
     void standardInputBecomesAFile() {
         input = "from a pipe";
         assertThat(viv("cp", "-", thread + ":piped")).isZero();

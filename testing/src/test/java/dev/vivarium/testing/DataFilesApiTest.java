@@ -53,6 +53,25 @@ class DataFilesApiTest {
     }
 
     @Test
+    void aFileThatIsReplacedStaysTheProgramThatItWas() {
+        put("tool", "old");
+        api.execute(session, "chmod 750 tool");
+        put("tool", "new");
+        var read = get("tool");
+        assertThat(read.text()).isEqualTo("new");
+        assertThat(header(read, "X-File-Mode")).isEqualTo("750");
+        var made = Api.send(
+                file("made").header("X-File-Mode", "0755").PUT(BodyPublishers.ofString("#!/bin/sh\necho ran\n")));
+        assertThat(made.status()).isEqualTo(201);
+        assertThat(api.execute(session, "./made").string("stdout")).isEqualTo("ran\n");
+        for (String wrong : new String[] {"1777", "8", "rwx", "-1", ""}) {
+            var refused = Api.send(file("made").header("X-File-Mode", wrong).PUT(BodyPublishers.ofString("x")));
+            assertThat(refused.status()).as(wrong).isEqualTo(400);
+        }
+        assertThat(get("made").text()).startsWith("#!");
+    }
+
+    @Test
     void aLargeFileComesBackWholeWithTheHashOfItsContent() {
         byte[] data = random(5_000_003);
         var made = Api.send(file("big.bin").PUT(BodyPublishers.ofByteArray(data)));

@@ -14,7 +14,11 @@ import tools.jackson.core.JsonGenerator;
 
 /// One thread's sandbox on the data plane. A pass that is refused is renewed once. Thread-safe.
 public final class Box {
+    /// The header that has the permissions of a file, both ways.
+    public static final String MODE = "X-File-Mode";
+
     private static final int UNAUTHORIZED = 401;
+    private static final int EXECUTABLE = 0100;
 
     private final Passes passes;
     private final String thread;
@@ -92,6 +96,14 @@ public final class Box {
     /// The path of a file on the data plane.
     public static String file(String path) {
         return "/files/" + Http.path(path);
+    }
+
+    /// Reports whether the file that this reply brings is a program.
+    public static boolean isExecutable(Reply file) {
+        return file.header(MODE)
+                .filter(mode -> mode.matches("[0-7]{1,4}"))
+                .map(mode -> (Integer.parseInt(mode, 8) & EXECUTABLE) != 0)
+                .orElse(false);
     }
 
     /// The header that lets a write happen only on what one has seen.

@@ -4,17 +4,13 @@ import dev.vivarium.cli.remote.Box;
 import dev.vivarium.cli.remote.Http.Body;
 import dev.vivarium.cli.remote.Reply;
 import dev.vivarium.json.FileJson;
-import dev.vivarium.json.JsonFields;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.Listing;
-import dev.vivarium.model.SandboxException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -102,21 +98,18 @@ public final class Workspace implements Side {
             reply.close();
             throw new Changed(path);
         }
-        Seen known = seen.get(path);
-        boolean executable = known != null && (known.entry().mode() & EXECUTABLE) != 0;
-        return new Content(reply.requireSuccess().body(), executable);
+        return new Content(reply.requireSuccess().body(), Box.isExecutable(reply));
     }
 
     @Override
     public Version write(String path, Path file, Version version, Optional<Version> expected) throws IOException {
-        var condition = Box.onlyIf(expected.map(Version::hash).map(Workspace::tag));
-        long size = Files.size(file);
-        try (Reply reply = box.send("PUT", Box.file(path), condition, () -> body(file, size))) {
-            requireDone(reply, path);
+        var headers = new HashMap<>(Box.onlyIf(expected.map(Version::hash).map(Workspace::tag)));
+        if (expected.map(Version::executable).orElse(false) != version.executable()) {
+            headers.put(Box.MODE, version.executable() ? "755" : "644");
         }
-        boolean was = expected.map(Version::executable).orElse(false);
-        if (version.executable() != was || version.executable()) {
-            setExecutable(path, version.executable());
+        long size = Files.size(file);
+        try (Reply reply = box.send("PUT", Box.file(path), headers, () -> body(file, size))) {
+            requireDone(reply, path);
         }
         seen.remove(path);
         return version;
@@ -129,23 +122,6 @@ public final class Workspace implements Side {
             if (reply.status() != NOT_FOUND) {
                 requireDone(reply, path);
             }
-        }
-    }
-
-    /// The data plane writes bytes; whether they are a program is said by a command, as a person would.
-    private void setExecutable(String path, boolean executable) {
-        int code = (int) box.post(
-                        "/exec",
-                        out -> {
-                            out.writeArrayPropertyStart("command");
-                            List.of("chmod", executable ? "u+x" : "a-x", "--", path)
-                                    .forEach(out::writeString);
-                            out.writeEndArray();
-                        },
-                        (JsonFields fields) -> fields.integer("exit_code"))
-                .longValue();
-        if (code != 0) {
-            throw new SandboxException(new Failure.FileNotPermitted(path));
         }
     }
 

@@ -27,6 +27,7 @@ public final class Workspace {
     private static final int DIRECTORY_MODE = 0755;
     private static final int MAKE_PARENTS = 1;
     private static final int FAIL_IF_EXISTS = 2;
+    private static final int KEEP_MODE = 4;
 
     /// How often a file that is written to while it is hashed is hashed again.
     private static final int ATTEMPTS = 3;
@@ -80,17 +81,18 @@ public final class Workspace {
     /// Begins to write a file; missing directories are made. Nothing is seen under `path` before
     /// [Upload#commit], which replaces what was there.
     public Upload write(String path, Upload.Limits limits) {
-        return write(path, limits, Condition.NONE);
+        return write(path, limits, Condition.NONE, FileMode.KEPT);
     }
 
     /// Begins to write a file, which replaces what was there if `condition` holds at the moment of
     /// [Upload#commit]. That nothing is there is known by the guest alone, and holds against processes inside too.
-    public Upload write(String path, Upload.Limits limits, Condition condition) {
+    public Upload write(String path, Upload.Limits limits, Condition condition, FileMode mode) {
         int onlyNew = condition instanceof Condition.Absent ? FAIL_IF_EXISTS : 0;
+        int keepMode = mode instanceof FileMode.Kept ? KEEP_MODE : 0;
         Payload request = new Payload()
                 .string(Names.inside(path))
-                .u32(FILE_MODE)
-                .u8(MAKE_PARENTS | onlyNew)
+                .u32(mode instanceof FileMode.Exactly(int bits) ? bits : FILE_MODE)
+                .u8(MAKE_PARENTS | onlyNew | keepMode)
                 .u64(limits.maxFileBytes())
                 .u64(limits.maxFiles())
                 .u64(limits.maxTotalBytes());

@@ -165,7 +165,7 @@ final class ConditionTest {
 
     private static void put(String path, String text, Condition condition) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        try (var upload = files.write(path, Upload.Limits.NONE, condition)) {
+        try (var upload = files.write(path, Upload.Limits.NONE, condition, FileMode.KEPT)) {
             upload.write(bytes, 0, bytes.length);
             upload.commit();
         }

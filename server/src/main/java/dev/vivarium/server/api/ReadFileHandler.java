@@ -20,6 +20,11 @@ import java.util.OptionalLong;
 ///
 /// What is sent is what the `ETag` says: if the file changes on the way, the connection breaks before the last byte.
 public final class ReadFileHandler {
+    /// The permissions of a file, in octal digits; both ways.
+    static final String MODE = "X-File-Mode";
+
+    private static final int PERMISSIONS = 0777;
+
     private static final int MAX_ENTRIES = 100_000;
 
     private final Callers callers;
@@ -98,6 +103,7 @@ public final class ReadFileHandler {
         var modified = content.hash().entry().modified().atZone(ZoneOffset.UTC);
         exchange.answerHeader("ETag", Preconditions.tag(content.sha256()));
         exchange.answerHeader("Last-Modified", DateTimeFormatter.RFC_1123_DATE_TIME.format(modified));
+        exchange.answerHeader(MODE, Integer.toOctalString(content.hash().entry().mode() & PERMISSIONS));
         exchange.answerHeader("Accept-Ranges", "bytes");
         exchange.answerHeader("Cache-Control", "private, no-cache");
         // Whatever a file claims to be, a browser must not run it as a page of this server.

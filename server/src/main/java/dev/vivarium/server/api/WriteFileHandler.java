@@ -3,6 +3,7 @@ package dev.vivarium.server.api;
 import dev.vivarium.core.files.Condition;
 import dev.vivarium.core.files.Depth;
 import dev.vivarium.core.files.Digests;
+import dev.vivarium.core.files.FileMode;
 import dev.vivarium.core.files.Upload;
 import dev.vivarium.core.files.Workspace;
 import dev.vivarium.core.sandbox.Sandbox;
@@ -34,15 +35,15 @@ public final class WriteFileHandler {
     public void put(Exchange exchange) throws IOException {
         exchange.allowQuery();
         String path = WorkspacePath.of(exchange);
-        Condition condition = Preconditions.ofChange(exchange);
+        var change = new Change(path, Preconditions.ofChange(exchange), mode(exchange));
         refuseParts(exchange);
         refuseIfTooLarge(exchange);
         var sandbox = callers.awake(exchange.sandbox());
         var files = sandbox.files();
-        boolean existed = existed(files, path, condition);
+        boolean existed = existed(files, path, change.condition());
         long start = System.nanoTime();
         try {
-            String hash = receive(exchange, files, path, condition, start);
+            String hash = receive(exchange, files, change, start);
             exchange.answerHeader("ETag", Preconditions.tag(hash));
             exchange.answer(existed ? 204 : 201);
         } catch (SandboxException e) {
@@ -51,11 +52,17 @@ public final class WriteFileHandler {
         }
     }
 
-    private String receive(Exchange exchange, Workspace files, String path, Condition condition, long start)
-            throws IOException {
+    /// What becomes of a file, and when.
+    private record Change(String path, Condition condition, FileMode mode) {}
+
+    private static FileMode mode(Exchange exchange) {
+        return exchange.header(ReadFileHandler.MODE).map(FileMode::parse).orElse(FileMode.KEPT);
+    }
+
+    private String receive(Exchange exchange, Workspace files, Change change, long start) throws IOException {
         var limits = new Upload.Limits(config.maxFileBytes(), config.maxFiles(), config.maxWorkspaceBytes());
         var digest = Digests.sha256();
-        try (var upload = files.write(path, limits, condition)) {
+        try (var upload = files.write(change.path(), limits, change.condition(), change.mode())) {
             var body = exchange.body();
             var piece = new byte[PIECE];
             int count;
@@ -65,7 +72,7 @@ public final class WriteFileHandler {
             }
             long size = upload.commit().size();
             var elapsed = Duration.ofNanos(System.nanoTime() - start);
-            telemetry.fileUploaded(exchange.sandbox().info(), path, size, elapsed);
+            telemetry.fileUploaded(exchange.sandbox().info(), change.path(), size, elapsed);
         }
         return HexFormat.of().formatHex(digest.digest());
     }
