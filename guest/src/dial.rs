@@ -6,10 +6,12 @@ use crate::fail::{Code, Fail};
 use crate::files::acting_fail;
 use crate::place::{Next, Opened, Place, Service, token};
 use crate::streams::{Got, Inbound, Outbound};
-use crate::sys::{self, Errno, Fd, socket};
+use crate::sys::{self, Errno, Fd, now_us, socket};
 use crate::wire::{Violation, kind};
 
 const SLICE: usize = 256 * 1024;
+/// How long a listener may leave an attempt without an answer, as one does whose backlog is full.
+const PATIENCE_US: u64 = 5_000_000;
 const INTEREST: i32 = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP;
 
 /// A connection, from the first attempt to the end of both directions.
@@ -20,6 +22,9 @@ pub struct Dialled {
     connected: bool,
     /// The kernel has said something about the attempt.
     woken: bool,
+    /// When the attempt is given up, on the monotonic clock.
+    give_up_us: u64,
+    given_up: bool,
     input: Inbound,
     /// We have said that nothing more will come.
     shut: bool,
@@ -45,6 +50,8 @@ pub fn open(channel: u32, credit: u32, to: (u8, u16, &[u8]), place: &mut Place) 
         second: (to.0 == 1).then_some(to.1),
         connected: false,
         woken: false,
+        give_up_us: now_us().saturating_add(PATIENCE_US),
+        given_up: false,
         input: Inbound::default(),
         shut: false,
         output: Outbound::new(1, credit, 0),
@@ -61,6 +68,8 @@ pub fn accepted(channel: u32, credit: u32, socket: Fd, place: &Place) -> sys::Re
         second: None,
         connected: true,
         woken: true,
+        give_up_us: 0,
+        given_up: false,
         input: Inbound::default(),
         shut: false,
         output: Outbound::new(1, credit, 0),
@@ -73,6 +82,7 @@ fn refused(error: Errno) -> Fail {
     match error.0 {
         // A full backlog of a unix socket.
         libc::EAGAIN => Fail { errno: error.0, ..Fail::new(Code::Refused, "the listener is busy") },
+        libc::ETIMEDOUT => Fail { errno: error.0, ..Fail::new(Code::Refused, "the listener does not answer") },
         libc::EPROTOTYPE => Fail { errno: error.0, ..Fail::new(Code::Refused, "not a stream socket") },
         _ => Fail::of(error, "cannot connect"),
     }
@@ -122,6 +132,10 @@ impl Dialled {
 impl Service for Dialled {
     fn run(&mut self, channel: u32, place: &mut Place) -> Next {
         if !self.connected && !self.closed {
+            if self.given_up {
+                refused(Errno(libc::ETIMEDOUT)).send(channel, &mut place.out.frames);
+                return Next::Done;
+            }
             if !self.woken {
                 return Next::Wait;
             }
@@ -172,5 +186,13 @@ impl Service for Dialled {
 
     fn close(&mut self, _place: &mut Place) {
         self.closed = true;
+    }
+
+    fn deadline(&self) -> Option<u64> {
+        (!self.connected && !self.closed && !self.given_up).then_some(self.give_up_us)
+    }
+
+    fn tick(&mut self, now_us: u64) {
+        self.given_up = now_us >= self.give_up_us;
     }
 }

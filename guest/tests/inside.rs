@@ -79,6 +79,24 @@ fn aPortWhereNobodyListensIsRefused() {
     assert_eq!(host.finish(5).code(), 1);
 }
 
+/// The kernel lets attempts wait on a listener whose backlog is full, for minutes.
+#[test]
+fn aListenerThatDoesNotAnswerIsGivenUp() {
+    let mut host = Host::start();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    // SAFETY: a second listen on a socket of ours only changes its backlog.
+    assert_eq!(unsafe { libc::listen(std::os::fd::AsRawFd::as_raw_fd(&listener), 0) }, 0);
+    let address = listener.local_addr().unwrap();
+    let patience = std::time::Duration::from_millis(100);
+    let mut waiting = Vec::new();
+    while let Ok(stream) = std::net::TcpStream::connect_timeout(&address, patience) {
+        waiting.push(stream);
+        assert!(waiting.len() < 100, "the backlog never fills");
+    }
+    dial(&mut host, 1, address.port(), "");
+    assert_eq!(host.finish(5).code(), 14);
+}
+
 #[test]
 fn aSlowReaderInsideGetsAllAndCreditComesBack() {
     let mut host = Host::start();
