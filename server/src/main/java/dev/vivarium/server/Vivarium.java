@@ -18,6 +18,7 @@ import dev.vivarium.server.http.Route;
 import dev.vivarium.server.http.Router;
 import dev.vivarium.server.http.Witness;
 import dev.vivarium.server.preview.PreviewHandler;
+import dev.vivarium.server.preview.Visits;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.EngineConfig;
 import dev.vivarium.server.socket.ShellSockets;
@@ -74,7 +75,7 @@ public final class Vivarium implements AutoCloseable {
             sandboxes.whenEnded(access.tokens()::forget);
             var gate = new Gate();
             var admission = new Admission(keys, access.tokens(), access.rights(), sandboxes);
-            var preview = new PreviewHandler(admission, config.preview(), clock);
+            var preview = new PreviewHandler(admission, new Visits(access.audit(), clock), config.preview(), clock);
             var sockets = undo.add(new ShellSockets(
                     admission,
                     access.tokens(),

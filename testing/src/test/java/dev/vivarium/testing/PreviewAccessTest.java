@@ -8,8 +8,12 @@ import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.Scopes;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.testing.Program.Raw;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -104,6 +108,66 @@ class PreviewAccessTest {
         var answer = atHost("/headers?a=1", "Cookie: mine=1; " + cookie.substring(0, cookie.indexOf(';')));
         assertThat(answer.status()).isEqualTo(200);
         assertThat(answer.body()).contains("mine=1").doesNotContain(token);
+    }
+
+    @Test
+    void behindTlsTheCookieStaysThere() {
+        try (var secure = TestServer.start("--public-url", "https://sandboxes.example")) {
+            var shown = Program.start(secure);
+            var welcome = shown.anonymous("/?viv_token=" + token(secure, shown, Scope.PROCESS), shown.host());
+
+            assertThat(welcome.headers("Location")).containsExactly("https://" + shown.host() + "/");
+            assertThat(welcome.headers("Set-Cookie").getFirst()).contains("; Secure");
+        }
+    }
+
+    @Test
+    void aVisitIsOnRecordOnceForEachTokenAndPort() {
+        String token = token(program, Scope.PROCESS);
+        for (int i = 0; i < 20; i++) {
+            assertThat(atHost("/headers", "Authorization: Bearer " + token).status())
+                    .isEqualTo(200);
+            assertThat(program.get("/headers").status()).isEqualTo(200);
+        }
+        var info = server.sandboxes().require(new SandboxId(program.session())).info();
+        String path = "/threads/" + info.thread().value() + "/audit?limit=1000";
+        var visits = server.api().get(path).json().objects("entries").stream()
+                .filter(entry -> entry.string("kind").equals("used"))
+                .filter(entry -> entry.optionalString("detail").equals(Optional.of("port " + program.port())))
+                .toList();
+        String jti = server.tokens().verify(token).jti();
+        assertThat(visits)
+                .filteredOn(entry -> entry.optionalString("jti").equals(Optional.of(jti)))
+                .hasSize(1);
+        assertThat(visits)
+                .filteredOn(entry -> entry.optionalString("jti").isEmpty())
+                .hasSize(1);
+    }
+
+    @Test
+    void anOpenTunnelEndsWithTheTokenThatOpenedIt() throws Exception {
+        String token = token(program, Scope.PROCESS);
+        String jti = server.tokens().verify(token).jti();
+        try (var socket = program.connect()) {
+            String request = "GET /raw HTTP/1.1\r\nHost: " + program.host() + "\r\nAuthorization: Bearer " + token
+                    + "\r\nConnection: Upgrade\r\nUpgrade: raw\r\n\r\n";
+            socket.getOutputStream().write(request.getBytes(StandardCharsets.ISO_8859_1));
+            var in = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.ISO_8859_1));
+            assertThat(in.readLine()).startsWith("HTTP/1.1 101 ");
+            while (!in.readLine().isEmpty()) {
+                // The rest of the head.
+            }
+            socket.getOutputStream().write('x');
+            assertThat(in.read()).isEqualTo('x');
+
+            var info =
+                    server.sandboxes().require(new SandboxId(program.session())).info();
+            var revoked = server.api()
+                    .post("/threads/" + info.thread().value() + "/sandbox/revoke", "{\"jti\":\"" + jti + "\"}");
+
+            assertThat(revoked.status()).as(revoked.text()).isEqualTo(200);
+            assertThat(in.read()).isEqualTo(-1);
+        }
     }
 
     @Test
@@ -204,6 +268,10 @@ class PreviewAccessTest {
     }
 
     private static String token(Program program, Scope scope) {
+        return token(server, program, scope);
+    }
+
+    private static String token(TestServer server, Program program, Scope scope) {
         var info = server.sandboxes().require(new SandboxId(program.session())).info();
         return server.tokens()
                 .issue(new Issue(

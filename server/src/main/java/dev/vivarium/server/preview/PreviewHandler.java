@@ -27,12 +27,14 @@ public final class PreviewHandler {
     private final Admission admission;
     private final Entrance entrance;
     private final Welcome welcome;
+    private final Visits visits;
     private final PreviewConfig config;
 
-    public PreviewHandler(Admission admission, PreviewConfig config, InstantSource clock) {
+    public PreviewHandler(Admission admission, Visits visits, PreviewConfig config, InstantSource clock) {
         this.admission = admission;
         this.entrance = new Entrance(admission);
         this.welcome = new Welcome(clock);
+        this.visits = visits;
         this.config = config;
     }
 
@@ -69,6 +71,7 @@ public final class PreviewHandler {
         }
         Query query = Query.of(exchange.rawQuery());
         var entry = entrance.enter(request, address, query);
+        visits.saw(entry.caller(), address);
         String target = path + query.suffix();
         boolean upgrades = !Headers.upgrade(request).isEmpty();
         if (query.token().isPresent() && Entrance.isSafe(request) && !upgrades) {

@@ -12,7 +12,9 @@ public record PreviewConfig(String domain, boolean secure, Duration idle, boolea
     static PreviewConfig of(Settings settings) {
         return new PreviewConfig(
                 settings.get(Catalogue.PREVIEW_DOMAIN),
-                false,
+                settings.get(Catalogue.PUBLIC_URL)
+                        .filter(url -> "https".equalsIgnoreCase(url.getScheme()))
+                        .isPresent(),
                 settings.get(Catalogue.PREVIEW_IDLE),
                 settings.get(Catalogue.WAKE_ON_TRAFFIC));
     }
