@@ -5,6 +5,7 @@ import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.HomeLock;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.core.store.SandboxRows;
+import dev.vivarium.core.store.SnapshotRows;
 import dev.vivarium.model.End;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.Settings;
@@ -16,7 +17,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /// `viv purge`: ends every sandbox of a home whose server does not run, and removes its processes, mounts, cgroups and
-/// disk. Images and keys stay. Thread-safe.
+/// disk, and the snapshots that were taken. Images and keys stay. Thread-safe.
 final class PurgeCommand {
     private final InstantSource clock;
     private final Consumer<String> out;
@@ -42,6 +43,15 @@ final class PurgeCommand {
                 provider.remove(id, Provider.Disk.ERASE);
                 out.accept(id.value());
             }
+            deleteSnapshots(provider, new SnapshotRows(db));
+        }
+    }
+
+    private void deleteSnapshots(Provider provider, SnapshotRows rows) {
+        for (var id : provider.snapshots()) {
+            rows.delete(id);
+            provider.deleteSnapshot(id);
+            out.accept(id.value());
         }
     }
 

@@ -52,6 +52,24 @@ class PurgeCommandTest {
     }
 
     @Test
+    void snapshotsGoToo() {
+        try (var server = start()) {
+            var sandbox = server.sandboxes()
+                    .open(NewSandbox.of(new UserId("alice"), THREAD))
+                    .sandbox();
+            server.sandboxes().snapshots().take(sandbox, "");
+        }
+        purge();
+        assertThat(removed).hasSize(2);
+        try (var provider = Providers.open(config())) {
+            assertThat(provider.snapshots()).isEmpty();
+        }
+        try (var server = start()) {
+            assertThat(server.sandboxes().snapshots().list(THREAD)).isEmpty();
+        }
+    }
+
+    @Test
     void aHomeWhoseServerRunsIsLeftAlone() {
         try (var _ = HomeLock.claim(home);
                 var server = start()) {

@@ -160,6 +160,19 @@ class SnapshotApiTest {
     }
 
     @Test
+    void aThreadThatIsArchivedTakesItsSnapshotsAlongAndLeavesItsForks() {
+        output(session, "echo kept > file");
+        String id = take("");
+        var fork = ann.post(snapshots() + "/" + id + "/fork", into(Api.thread()));
+        String forked = fork.json().string("session_id");
+
+        assertThat(ann.method("DELETE", "/threads/" + thread).status()).isEqualTo(200);
+
+        assertThat(ann.get("/snapshots/" + id).status()).isEqualTo(404);
+        assertThat(output(forked, "cat file; echo more > file; cat file")).isEqualTo("kept\nmore");
+    }
+
+    @Test
     void snapshotsOutliveTheSandbox() {
         output(session, "echo kept > file");
         String id = take("");

@@ -127,6 +127,11 @@ public final class Snapshots {
         engine.provider.deleteSnapshot(snapshot.id());
     }
 
+    /// Removes all that a thread has. Forks share blocks with them and not files, so that they stay whole.
+    public void deleteAll(ThreadId thread) {
+        rows.list(thread).forEach(this::delete);
+    }
+
     /// Gives a sandbox the files of a snapshot in place of its own. It keeps its id; its processes end, and it runs
     /// afterwards even if it was paused. If the files cannot be had, it goes on with its old ones.
     public void restore(Sandbox sandbox, SnapshotInfo snapshot) {

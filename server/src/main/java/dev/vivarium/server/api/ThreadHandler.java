@@ -76,11 +76,13 @@ public final class ThreadHandler {
         });
     }
 
-    /// `DELETE /threads/{thread_id}`: ends its sandbox, takes all invitations back and shows it no more.
+    /// `DELETE /threads/{thread_id}`: ends its sandbox, deletes its snapshots, takes all invitations back and shows
+    /// it no more.
     public void archive(Exchange exchange) throws IOException {
         exchange.allowQuery();
         var visit = callers.requireOwner(exchange);
         sandboxes.find(visit.thread()).ifPresent(sandbox -> end(exchange, sandbox, "DELETE /threads/{thread_id}"));
+        sandboxes.snapshots().deleteAll(visit.thread());
         members.removeAll(visit.thread());
         threads.archive(visit.thread());
         exchange.answer(200, out -> {
