@@ -34,8 +34,12 @@ type Step<T> = core::result::Result<T, String>;
 /// All that the runtime gets of an environment.
 const ENVIRONMENT: &CStr = c"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+/// Directories that are made on the way are for everybody in the sandbox, whatever the server's own mask is.
+const UMASK: u32 = 0o022;
+
 /// Runs the launcher with the arguments that follow `launch`: becomes the runtime, or says in one line why not.
 pub fn launch(arguments: &[&[u8]]) -> ! {
+    process::set_umask(UMASK);
     let arguments: Vec<CString> = arguments.iter().map(|a| CString::new(*a).unwrap_or_default()).collect();
     let arguments: Vec<&CStr> = arguments.iter().map(CString::as_c_str).collect();
     let failure = Options::parse(&arguments)

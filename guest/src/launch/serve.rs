@@ -33,6 +33,7 @@ const LONGEST_ANSWER: usize = 4096;
 
 /// Serves requests until standard input ends.
 pub fn serve() -> ! {
+    process::set_umask(super::UMASK);
     let (requests, answers) = (Fd::owned(0), Fd::owned(1));
     let (mut template, mut children) = (None, Vec::new());
     loop {

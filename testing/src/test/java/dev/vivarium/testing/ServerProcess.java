@@ -29,8 +29,20 @@ final class ServerProcess implements AutoCloseable {
 
     /// Starts a server on `home` and returns when it is ready.
     static ServerProcess start(Path home, String... arguments) {
+        return start(java(home, "serve", arguments), home);
+    }
+
+    /// The same under an umask, as a careful operator may have it.
+    static ServerProcess startMasked(Path home, String umask, String... arguments) {
+        var builder = java(home, "serve", arguments);
+        var line = new ArrayList<>(List.of("sh", "-c", "umask " + umask + "; exec \"$@\"", "sh"));
+        line.addAll(builder.command());
+        return start(builder.command(line), home);
+    }
+
+    private static ServerProcess start(ProcessBuilder builder, Path home) {
         try {
-            var process = java(home, "serve", arguments).start();
+            var process = builder.start();
             URI uri = awaitReady(process);
             String key = Files.readString(home.resolve("credentials")).strip();
             return new ServerProcess(process, uri, new Api(uri, key));

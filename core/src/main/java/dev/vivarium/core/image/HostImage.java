@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 final class HostImage {
     static final String NAME = "host";
 
-    private static final int GENERATION = 3;
+    private static final int GENERATION = 4;
     private static final List<String> PROGRAMS = List.of("bin", "sbin", "lib", "lib32", "lib64", "libx32");
     private static final List<String> COPIED = List.of(
             "alternatives",
@@ -140,7 +140,7 @@ final class HostImage {
             copy(file, root.resolve(file.toString().substring(1)));
         }
         for (var file : WRITTEN.entrySet()) {
-            Files.writeString(root.resolve("etc").resolve(file.getKey()), file.getValue());
+            Skeleton.file(root.resolve("etc").resolve(file.getKey()), file.getValue());
         }
         Files.createSymbolicLink(root.resolve("etc/mtab"), Path.of("/proc/self/mounts"));
         Skeleton.complete(root);
@@ -151,6 +151,10 @@ final class HostImage {
             Skeleton.directory(parent);
         }
         Files.copy(from, to, LinkOption.NOFOLLOW_LINKS, StandardCopyOption.REPLACE_EXISTING);
+        if (!Files.isSymbolicLink(to)) {
+            // Only what everybody may read is on the list, and it stays so whatever our own umask is.
+            Files.setPosixFilePermissions(to, Files.getPosixFilePermissions(from));
+        }
     }
 
     private static List<Path> missingParents(Path path) {

@@ -71,11 +71,20 @@ final class Skeleton {
         return path;
     }
 
+    /// Writes a file that everybody may read, whatever our own umask is.
+    static void file(Path path, String text) throws IOException {
+        Files.writeString(path, text);
+        Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-r--r--"));
+    }
+
     private static void addEntry(Path file, String mark, String entry) throws IOException {
-        var text = Files.exists(file) ? Files.readString(file, StandardCharsets.ISO_8859_1) : "";
+        if (!Files.exists(file)) {
+            file(file, "");
+        }
+        var text = Files.readString(file, StandardCharsets.ISO_8859_1);
         if (text.lines().noneMatch(line -> line.contains(mark))) {
             var separator = text.isEmpty() || text.endsWith("\n") ? "" : "\n";
-            Files.writeString(file, separator + entry + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+            Files.writeString(file, separator + entry + "\n", StandardOpenOption.APPEND);
         }
     }
 }
