@@ -48,7 +48,8 @@ public final class SessionJson {
                 new ThreadId(fields.string("thread_id")),
                 minutes(fields, "timeout_minutes"),
                 fields.optionalObject("limits").map(limits -> readLimits(limits, standard)),
-                fields.optionalObject("env").map(JsonFields::strings).orElse(Map.of()));
+                fields.optionalObject("env").map(JsonFields::strings).orElse(Map.of()),
+                EgressJson.readOptional(fields));
         fields.refuseOthers();
         return request;
     }
@@ -69,6 +70,11 @@ public final class SessionJson {
             request.env().forEach(out::writeStringProperty);
             out.writeEndObject();
         }
+        request.egress().ifPresent(egress -> {
+            out.writeObjectPropertyStart("egress");
+            EgressJson.write(out, egress);
+            out.writeEndObject();
+        });
     }
 
     public static void write(JsonGenerator out, SandboxInfo info, Found found) {

@@ -94,7 +94,8 @@ final class Dialler implements AutoCloseable {
     /// The same connection with TLS on it, to the host of that name and nobody else.
     Socket secure(Socket plain, Destination to) throws IOException {
         plain.setSoTimeout((int) CONNECTING.toMillis());
-        var secured = (SSLSocket) config.tls().createSocket(plain, to.host().text(), to.port(), true);
+        var secured =
+                (SSLSocket) config.tls().get().createSocket(plain, to.host().text(), to.port(), true);
         SSLParameters parameters = secured.getSSLParameters();
         parameters.setEndpointIdentificationAlgorithm("HTTPS");
         secured.setSSLParameters(parameters);

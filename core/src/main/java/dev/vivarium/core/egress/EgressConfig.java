@@ -1,7 +1,10 @@
 package dev.vivarium.core.egress;
 
 import dev.vivarium.model.Egress;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
 import java.util.List;
+import java.util.function.Supplier;
 import javax.net.ssl.SSLSocketFactory;
 
 /// What sandboxes may reach, and how. Immutable.
@@ -20,7 +23,7 @@ public record EgressConfig(
         List<Credential> credentials,
         int connections,
         Resolver resolver,
-        SSLSocketFactory tls) {
+        Supplier<SSLSocketFactory> tls) {
     /// How many connections a sandbox may have at a time, unless somebody says otherwise.
     public static final int CONNECTIONS = 128;
 
@@ -38,6 +41,24 @@ public record EgressConfig(
                 List.of(),
                 CONNECTIONS,
                 Resolver.system(),
-                (SSLSocketFactory) SSLSocketFactory.getDefault());
+                EgressConfig::systemTls);
+    }
+
+    /// Trusts whom the machine's Java trusts. Made when it is needed: the list of authorities takes long to load.
+    public static SSLSocketFactory systemTls() {
+        return (SSLSocketFactory) SSLSocketFactory.getDefault();
+    }
+
+    /// Throws `NotAllowed` when a list asks for more than anybody may have.
+    public void require(Egress list) {
+        list.findBeyond(most).ifPresent(rule -> {
+            throw new SandboxException(
+                    new Failure.NotAllowed("egress to " + rule + " is more than this server gives; the most is "
+                            + (most.isEmpty() ? "none" : String.join(", ", most.texts()))));
+        });
+    }
+
+    public EgressConfig withResolver(Resolver other) {
+        return new EgressConfig(standard, most, privateAddresses, credentials, connections, other, tls);
     }
 }

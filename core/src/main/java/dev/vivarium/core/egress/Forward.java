@@ -22,6 +22,9 @@ final class Forward {
     /// Why the request could not be sent to its end, if it could not.
     private volatile Optional<Rejection> brokenBody = Optional.empty();
 
+    /// The program has the first lines of an answer. Of the worker that passes it on.
+    private boolean answered;
+
     /// What to ask, of whom, and what to add to it. Immutable.
     record Order(RequestHead head, Framing body, Destination to, List<Credential> credentials) {
         Order {
@@ -68,11 +71,19 @@ final class Forward {
         } catch (Rejection e) {
             refuse(brokenBody.orElse(e));
         } catch (IOException e) {
-            // Cut short: what has come must not look whole.
-            client.close();
+            breakOff();
         } finally {
             transit.hangUp();
             Tunnel.await(up);
+        }
+    }
+
+    /// What has come must not look whole. A program that does not know anything yet is told what it did wrong.
+    private void breakOff() throws IOException {
+        if (!answered && brokenBody.isPresent()) {
+            refuse(brokenBody.get());
+        } else {
+            client.close();
         }
     }
 
@@ -131,6 +142,7 @@ final class Forward {
             case Framing.Absent _, Framing.Length _ -> body;
         };
         transit.answered(Passage.Verdict.ALLOWED, head.status());
+        answered = true;
         client.out().write(Gateway.bytes(lines(head, as)));
         try {
             answers.copy(body, as, client.out());

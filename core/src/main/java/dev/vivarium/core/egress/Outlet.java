@@ -4,6 +4,7 @@ import dev.vivarium.core.guest.Channel;
 import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.guest.Listener;
 import dev.vivarium.model.Egress;
+import dev.vivarium.model.HostName;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import java.util.Map;
@@ -61,38 +62,50 @@ public final class Outlet {
     /// Opens the way out of a guest that has just been greeted, or thawed, if there is anything to reach. A guest
     /// that cannot do that keeps everything inside.
     public void attach(Guest guest) {
-        try {
-            settle(guest);
-        } catch (SandboxException e) {
-            LOG.warn("sandbox {} has no way out: {}", id, e.getMessage());
-        }
-    }
-
-    /// Changes what programs inside may reach, from now on; connections to what is no longer on the list are cut.
-    /// `guest` is there if it can listen; otherwise it is told when it can.
-    public void allow(Egress list, Optional<Guest> guest) {
-        allowed = list;
-        live.stream().filter(transit -> !transit.isStillAllowed()).forEach(transit -> transit.cut(Passage.Verdict.CUT));
-        guest.ifPresent(this::settle);
-    }
-
-    /// Has the listener be there, or not, as the list wants it.
-    private void settle(Guest guest) {
         if (allowed.isEmpty() && standing.isEmpty()) {
             return;
         }
         turn.acquireUninterruptibly();
         try {
-            boolean listens =
-                    standing.filter(present -> present.guest() == guest).isPresent();
-            if (allowed.isEmpty()) {
-                standing.ifPresent(present -> present.listener().close());
-                standing = Optional.empty();
-            } else if (!listens) {
-                standing = Optional.of(new Standing(guest, listen(guest)));
-            }
+            settle(guest);
+        } catch (SandboxException e) {
+            LOG.warn("sandbox {} has no way out: {}", id, e.getMessage());
         } finally {
             turn.release();
+        }
+    }
+
+    /// Changes what programs inside may reach, from now on, once `save` has done its part; connections to what is
+    /// no longer on the list are cut. `guest` is there if it can listen; otherwise it is told when it can.
+    public void allow(Egress list, Optional<Guest> guest, Runnable save) {
+        turn.acquireUninterruptibly();
+        try {
+            save.run();
+            allowed = list;
+            live.stream()
+                    .filter(transit -> !transit.isStillAllowed())
+                    .forEach(transit -> transit.cut(Passage.Verdict.CUT));
+            guest.ifPresent(this::settle);
+        } finally {
+            turn.release();
+        }
+    }
+
+    /// Has the listener be there, or not, as the list wants it. A guest that is lost meanwhile is replaced by one
+    /// that is attached.
+    private void settle(Guest guest) {
+        boolean listens = standing.filter(present -> present.guest() == guest).isPresent();
+        if (allowed.isEmpty()) {
+            standing.ifPresent(present -> present.listener().close());
+            standing = Optional.empty();
+        } else if (!listens) {
+            try {
+                standing = Optional.of(new Standing(guest, listen(guest)));
+            } catch (SandboxException e) {
+                if (guest.isOpen()) {
+                    throw e;
+                }
+            }
         }
     }
 
@@ -109,8 +122,14 @@ public final class Outlet {
         }
     }
 
+    /// By the sandbox's own list, and by the server's, which may be shorter than when the sandbox was given its
+    /// own.
+    private boolean allows(HostName host, int port) {
+        return allowed.allows(host, port) && gateway.config().most().allows(host, port);
+    }
+
     private void serve(Channel channel) {
-        var transit = new Transit(new Client(channel, Gateway.patience()), () -> allowed);
+        var transit = new Transit(new Client(channel, Gateway.patience()), this::allows);
         live.add(transit);
         try {
             Thread.sleep(pace.take());

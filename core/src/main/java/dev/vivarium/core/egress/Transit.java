@@ -1,20 +1,23 @@
 package dev.vivarium.core.egress;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import dev.vivarium.model.Egress;
 import dev.vivarium.model.HostName;
 import java.io.IOException;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// One connection on its way out, from the first byte to the last. Served by workers of its own; [#cut] may be called
 /// by anybody.
 final class Transit {
+    /// What is allowed at this moment.
+    interface Rule {
+        boolean allows(HostName host, int port);
+    }
+
     private final Client client;
-    private final Supplier<Egress> allowed;
+    private final Rule rule;
     private final long began = System.nanoTime();
 
     private volatile String method = "";
@@ -29,9 +32,9 @@ final class Transit {
     @GuardedBy("this")
     private boolean cut;
 
-    Transit(Client client, Supplier<Egress> allowed) {
+    Transit(Client client, Rule rule) {
         this.client = client;
-        this.allowed = allowed;
+        this.rule = rule;
     }
 
     Client client() {
@@ -57,7 +60,7 @@ final class Transit {
     }
 
     boolean isAllowed(HostName host, int port) {
-        return allowed.get().allows(host, port);
+        return rule.allows(host, port);
     }
 
     /// Reports whether it goes somewhere that is allowed now, as far as it is known where it goes.

@@ -278,6 +278,7 @@ final class Creation {
                 pooled.map(SandboxRow::secret).orElseGet(engine.world::newSecret),
                 limits(request),
                 request.env(),
+                request.egress().orElse(engine.config.egress().standard()),
                 request.idleTimeout().orElse(engine.config.idleTimeout()),
                 now,
                 now,

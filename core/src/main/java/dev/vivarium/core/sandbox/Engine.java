@@ -1,5 +1,6 @@
 package dev.vivarium.core.sandbox;
 
+import dev.vivarium.core.egress.Gateway;
 import dev.vivarium.core.guest.GuestLoop;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.store.SandboxRows;
@@ -21,6 +22,7 @@ final class Engine {
     final SandboxesConfig config;
     final World world;
     final GuestLoop loop = GuestLoop.start();
+    final Gateway gateway;
     final Tasks tasks = new Tasks();
     final Registry registry = new Registry();
     final List<Consumer<SandboxId>> endListeners = new CopyOnWriteArrayList<>();
@@ -33,6 +35,7 @@ final class Engine {
         this.config = config;
         this.observer = observer;
         this.world = world;
+        this.gateway = new Gateway(config.egress());
     }
 
     /// Tells the observer. It cannot harm: what it throws is logged here.

@@ -1,5 +1,6 @@
 package dev.vivarium.core.sandbox;
 
+import dev.vivarium.core.egress.Passage;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
@@ -43,6 +44,9 @@ public interface Observer {
     default void recovered(SandboxInfo sandbox, Recovery how) {}
 
     default void ended(SandboxInfo sandbox) {}
+
+    /// A program inside made a connection outwards, or was refused one.
+    default void passed(SandboxInfo sandbox, Passage passage) {}
 
     /// Every step of every sandbox through the table.
     default void moved(SandboxId id, Transition transition) {}

@@ -7,6 +7,7 @@ import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.sandbox.Launch.Launched;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.core.store.SandboxRow.Phase;
+import dev.vivarium.model.Egress;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -243,6 +244,7 @@ final class Pool {
                 engine.world.newSecret(),
                 engine.config.limits(),
                 Map.of(),
+                Egress.NONE,
                 engine.config.idleTimeout(),
                 now,
                 now,

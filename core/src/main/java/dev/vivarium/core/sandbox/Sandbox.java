@@ -1,6 +1,7 @@
 package dev.vivarium.core.sandbox;
 
 import dev.vivarium.core.Undo;
+import dev.vivarium.core.egress.Outlet;
 import dev.vivarium.core.exec.Execution;
 import dev.vivarium.core.exec.Processes;
 import dev.vivarium.core.files.Turns;
@@ -61,6 +62,7 @@ public final class Sandbox {
     private final Turns turns = new Turns();
     private final Processes processes;
     private final Shells shells;
+    private final Outlet outlet;
     private final CountDownLatch gone = new CountDownLatch(1);
     private volatile String secret;
 
@@ -78,6 +80,8 @@ public final class Sandbox {
         this.losses = new Losses(engine.world);
         this.processes = new Processes(row.id(), engine.world.clock());
         this.shells = new Shells(engine.world.random(), engine.world.clock());
+        this.outlet = new Outlet(
+                row.id(), engine.gateway, row.egress(), passage -> engine.tell(to -> to.passed(info(), passage)));
     }
 
     public SandboxId id() {
@@ -136,6 +140,11 @@ public final class Sandbox {
         return new Workspace(running().guest(), turns);
     }
 
+    /// Its way out, and what it may reach by it. To change that: [Sandboxes#allow].
+    public Outlet outlet() {
+        return outlet;
+    }
+
     /// Connects to a port that something inside listens on. Close the result.
     public Connection dial(int port) {
         return Connection.dial(guest(), port);
@@ -189,6 +198,7 @@ public final class Sandbox {
                 requireNotEnded();
             }
         }
+        outlet.cut();
         lease.touch();
         engine.tell(observer -> observer.paused(info()));
     }
@@ -302,6 +312,7 @@ public final class Sandbox {
         Map<String, String> env = new HashMap<>(ORDINARY_ENV);
         env.put("HOME", workspace());
         env.putAll(ofItsKind);
+        env.putAll(outlet.env());
         env.putAll(row.env());
         env.putAll(command.env());
         return command.withEnv(env);

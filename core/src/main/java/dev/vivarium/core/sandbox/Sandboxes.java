@@ -1,11 +1,13 @@
 package dev.vivarium.core.sandbox;
 
 import dev.vivarium.core.Undo;
+import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.core.store.SandboxRows;
 import dev.vivarium.core.store.SnapshotRows;
+import dev.vivarium.model.Egress;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
@@ -90,6 +92,7 @@ public final class Sandboxes implements AutoCloseable {
         } catch (RuntimeException e) {
             engine.startDraining();
             engine.tasks.close();
+            engine.gateway.close();
             engine.loop.close();
             throw e;
         }
@@ -99,6 +102,7 @@ public final class Sandboxes implements AutoCloseable {
     /// `NoSandboxForThread` when the thread is another user's, and with `AtCapacity` when there is no room.
     public Opened open(NewSandbox request) {
         engine.refuseWhileDraining();
+        request.egress().ifPresent(engine.config.egress()::require);
         try {
             while (true) {
                 Optional<Opened> opened = tryOpen(request);
@@ -154,6 +158,7 @@ public final class Sandboxes implements AutoCloseable {
     /// one.
     public Sandbox fork(NewSandbox request, SnapshotInfo from) {
         engine.refuseWhileDraining();
+        request.egress().ifPresent(engine.config.egress()::require);
         find(request.thread()).ifPresent(sandbox -> {
             throw taken(sandbox.owner().user(), request);
         });
@@ -274,6 +279,18 @@ public final class Sandboxes implements AutoCloseable {
         });
     }
 
+    /// Changes what a sandbox may reach outside, from now on and after a restart too. Fails with `NotAllowed` when
+    /// that is more than anybody may have.
+    public void allow(Sandbox sandbox, Egress list) {
+        engine.refuseWhileDraining();
+        engine.config.egress().require(list);
+        sandbox.requireNotEnded();
+        State state = sandbox.lifecycle().state();
+        Optional<Guest> guest =
+                state instanceof State.Running running ? Optional.of(running.guest()) : Optional.empty();
+        sandbox.outlet().allow(list, guest, () -> engine.rows.egress(sandbox.id(), list));
+    }
+
     /// Calls `listener` for each sandbox that ends from now on, before its machine is removed. It must be quick.
     public void whenEnded(Consumer<SandboxId> listener) {
         engine.endListeners.add(listener);
@@ -303,6 +320,7 @@ public final class Sandboxes implements AutoCloseable {
         engine.tasks.close();
         try (var undo = new Undo()) {
             // Both, whatever becomes of the first: a store that fails must not keep the streams open.
+            undo.add("close the way out", engine.gateway::close);
             undo.add("close the streams", engine.loop::close);
             undo.add("save when sandboxes were last used", activity::flush);
         }

@@ -1,5 +1,6 @@
 package dev.vivarium.core.sandbox;
 
+import dev.vivarium.core.egress.EgressConfig;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.SandboxException;
@@ -10,6 +11,7 @@ import java.time.Duration;
 /// @param poolSize       machines kept warm; they count towards `maxSandboxes` only while there is room
 /// @param maxLifetime    how long a sandbox may live, whatever it does
 /// @param reconcileEvery how often leftovers are looked for
+/// @param egress         what sandboxes may reach outside
 public record SandboxesConfig(
         int poolSize,
         int maxSandboxes,
@@ -18,7 +20,8 @@ public record SandboxesConfig(
         Limits limits,
         String image,
         int maxCommandsPerSandbox,
-        Duration reconcileEvery) {
+        Duration reconcileEvery,
+        EgressConfig egress) {
     public SandboxesConfig {
         require(poolSize >= 0, "pool-size", "must not be negative");
         require(maxSandboxes >= 1, "max-sandboxes", "must be at least 1");
@@ -26,6 +29,28 @@ public record SandboxesConfig(
         require(maxLifetime.isPositive(), "max-lifetime", "must be more than zero");
         require(maxCommandsPerSandbox >= 1, "max-commands-per-sandbox", "must be at least 1");
         require(reconcileEvery.isPositive(), "reconcile-every", "must be more than zero");
+    }
+
+    /// The same with ordinary egress.
+    public SandboxesConfig(
+            int poolSize,
+            int maxSandboxes,
+            Duration idleTimeout,
+            Duration maxLifetime,
+            Limits limits,
+            String image,
+            int maxCommandsPerSandbox,
+            Duration reconcileEvery) {
+        this(
+                poolSize,
+                maxSandboxes,
+                idleTimeout,
+                maxLifetime,
+                limits,
+                image,
+                maxCommandsPerSandbox,
+                reconcileEvery,
+                EgressConfig.ordinary());
     }
 
     /// What a server has unless it is told otherwise.
@@ -43,17 +68,46 @@ public record SandboxesConfig(
 
     public SandboxesConfig withPoolSize(int machines) {
         return new SandboxesConfig(
-                machines, maxSandboxes, idleTimeout, maxLifetime, limits, image, maxCommandsPerSandbox, reconcileEvery);
+                machines,
+                maxSandboxes,
+                idleTimeout,
+                maxLifetime,
+                limits,
+                image,
+                maxCommandsPerSandbox,
+                reconcileEvery,
+                egress);
     }
 
     public SandboxesConfig withMaxSandboxes(int sandboxes) {
         return new SandboxesConfig(
-                poolSize, sandboxes, idleTimeout, maxLifetime, limits, image, maxCommandsPerSandbox, reconcileEvery);
+                poolSize,
+                sandboxes,
+                idleTimeout,
+                maxLifetime,
+                limits,
+                image,
+                maxCommandsPerSandbox,
+                reconcileEvery,
+                egress);
     }
 
     public SandboxesConfig withTimes(Duration idle, Duration lifetime, Duration reconcile) {
         return new SandboxesConfig(
-                poolSize, maxSandboxes, idle, lifetime, limits, image, maxCommandsPerSandbox, reconcile);
+                poolSize, maxSandboxes, idle, lifetime, limits, image, maxCommandsPerSandbox, reconcile, egress);
+    }
+
+    public SandboxesConfig withEgress(EgressConfig reach) {
+        return new SandboxesConfig(
+                poolSize,
+                maxSandboxes,
+                idleTimeout,
+                maxLifetime,
+                limits,
+                image,
+                maxCommandsPerSandbox,
+                reconcileEvery,
+                reach);
     }
 
     private static void require(boolean holds, String field, String rule) {

@@ -34,12 +34,15 @@ final class Streams {
         guest.keptBy(sandbox.custody());
         guest.onLost(() -> engine.tasks.start("lost-" + sandbox.id(), () -> lost(sandbox, machine, guest)));
         sandbox.shells().moveTo(guest);
+        sandbox.outlet().attach(guest);
     }
 
     /// The guest of a sandbox whose machine has just been thawed.
     Guest thawed(Sandbox sandbox, State.Paused paused) {
         Optional<Guest> kept = paused.guest().guest().filter(Guest::isOpen);
         if (kept.isPresent()) {
+            // What it may reach may have changed while it could not be told.
+            sandbox.outlet().attach(kept.get());
             return kept.get();
         }
         Guest guest = launch.greet(paused.machine(), sandbox.secret(), RECONNECT);

@@ -1,5 +1,6 @@
 package dev.vivarium.core.store;
 
+import dev.vivarium.model.Egress;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.SandboxId;
@@ -22,6 +23,7 @@ public record SandboxRow(
         String secret,
         Limits limits,
         Map<String, String> env,
+        Egress egress,
         Duration idleTimeout,
         Instant createdAt,
         Instant lastActivity,
@@ -55,12 +57,24 @@ public record SandboxRow(
 
     public SandboxRow withPhase(Phase other) {
         return new SandboxRow(
-                id, owner, other, image, secret, limits, env, idleTimeout, createdAt, lastActivity, endsAt, end);
+                id,
+                owner,
+                other,
+                image,
+                secret,
+                limits,
+                env,
+                egress,
+                idleTimeout,
+                createdAt,
+                lastActivity,
+                endsAt,
+                end);
     }
 
     public SandboxRow withSecret(String other) {
         return new SandboxRow(
-                id, owner, phase, image, other, limits, env, idleTimeout, createdAt, lastActivity, endsAt, end);
+                id, owner, phase, image, other, limits, env, egress, idleTimeout, createdAt, lastActivity, endsAt, end);
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.vivarium.core.store;
 
 import dev.vivarium.core.store.SandboxRow.Owner;
 import dev.vivarium.core.store.SandboxRow.Phase;
+import dev.vivarium.model.Egress;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
@@ -43,8 +44,8 @@ public final class SandboxRows {
             return sql.update(
                     """
                     insert into sandboxes (id, thread_id, user_id, status, image, secret, memory_bytes, cpus, processes,
-                      disk_bytes, env, idle_timeout_ms, created_at, last_activity, ends_at)
-                    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+                      disk_bytes, env, egress, idle_timeout_ms, created_at, last_activity, ends_at)
+                    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
                     row.id().value(),
                     thread(row),
                     user(row),
@@ -56,6 +57,7 @@ public final class SandboxRows {
                     row.limits().processes(),
                     row.limits().diskBytes(),
                     EnvText.encode(row.env()),
+                    text(row.egress()),
                     row.idleTimeout().toMillis(),
                     row.createdAt().toEpochMilli(),
                     row.lastActivity().toEpochMilli(),
@@ -70,7 +72,7 @@ public final class SandboxRows {
             return sql.update(
                             """
                             update sandboxes set thread_id = ?, user_id = ?, status = ?, memory_bytes = ?, cpus = ?,
-                              processes = ?, env = ?, idle_timeout_ms = ?, created_at = ?, last_activity = ?, ends_at = ?
+                              processes = ?, env = ?, egress = ?, idle_timeout_ms = ?, created_at = ?, last_activity = ?, ends_at = ?
                             where id = ? and status = ?""",
                             thread(row),
                             user(row),
@@ -79,6 +81,7 @@ public final class SandboxRows {
                             row.limits().cpus(),
                             row.limits().processes(),
                             EnvText.encode(row.env()),
+                            text(row.egress()),
                             row.idleTimeout().toMillis(),
                             row.createdAt().toEpochMilli(),
                             row.lastActivity().toEpochMilli(),
@@ -98,6 +101,12 @@ public final class SandboxRows {
     /// Remembers the secret of the guest that is about to be started on the sandbox's old disk.
     public void secret(SandboxId id, String secret) {
         db.write(sql -> sql.update("update sandboxes set secret = ? where id = ? and " + ALIVE, secret, id.value()));
+    }
+
+    /// Remembers what a sandbox may reach from now on.
+    public void egress(SandboxId id, Egress egress) {
+        db.write(sql ->
+                sql.update("update sandboxes set egress = ? where id = ? and " + ALIVE, text(egress), id.value()));
     }
 
     /// Ends a row for good. The first end stands. Reports whether this was it.
@@ -169,6 +178,10 @@ public final class SandboxRows {
         }
     }
 
+    private static String text(Egress egress) {
+        return String.join("\n", egress.texts());
+    }
+
     private static @Nullable String thread(SandboxRow row) {
         return row.owner().map(owner -> owner.thread().value()).orElse(null);
     }
@@ -190,6 +203,7 @@ public final class SandboxRows {
                         columns.getInt("processes"),
                         columns.getLong("disk_bytes")),
                 EnvText.decode(columns.getString("env")),
+                Egress.of("egress", columns.getString("egress").lines().toList()),
                 Duration.ofMillis(columns.getLong("idle_timeout_ms")),
                 Instant.ofEpochMilli(columns.getLong("created_at")),
                 Instant.ofEpochMilli(columns.getLong("last_activity")),

@@ -15,6 +15,7 @@ import com.nimbusds.jwt.SignedJWT;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.core.store.SandboxRows;
+import dev.vivarium.model.Egress;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.SandboxException;
@@ -502,6 +503,7 @@ class TokensTest {
                         "secret",
                         Limits.STANDARD,
                         Map.of(),
+                        Egress.NONE,
                         Duration.ofMinutes(30),
                         time.get(),
                         time.get(),

@@ -23,7 +23,6 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
-import javax.net.ssl.SSLSocketFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -53,12 +52,12 @@ final class OutletTest {
     private void open(List<String> permitted, int connections) {
         gateway = new Gateway(new EgressConfig(
                 Egress.NONE,
-                Egress.of("most", List.of("*:*")),
+                Egress.of("most", List.of("*:*", "127.0.0.1:80")),
                 permitted.stream().map(AddressBlock::of).toList(),
                 List.of(),
                 connections,
                 this::resolve,
-                (SSLSocketFactory) SSLSocketFactory.getDefault()));
+                EgressConfig::systemTls));
         outlet = new Outlet(SandboxId.random(new SecureRandom()), gateway, Egress.NONE, passages::add);
     }
 
@@ -517,7 +516,7 @@ final class OutletTest {
     }
 
     private void allow(String... rules) {
-        outlet.allow(Egress.of("egress", Arrays.asList(rules)), Optional.of(real.guest()));
+        outlet.allow(Egress.of("egress", Arrays.asList(rules)), Optional.of(real.guest()), () -> {});
     }
 
     private int port() {

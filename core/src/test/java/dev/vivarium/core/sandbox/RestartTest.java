@@ -14,6 +14,7 @@ import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.core.store.SandboxRow.Phase;
 import dev.vivarium.core.store.SandboxRows;
+import dev.vivarium.model.Egress;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
@@ -214,6 +215,7 @@ class RestartTest {
                 "secret",
                 Limits.STANDARD,
                 Map.of(),
+                Egress.NONE,
                 Duration.ofMinutes(30),
                 now,
                 now,

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.vivarium.core.store.SandboxRow.Owner;
 import dev.vivarium.core.store.SandboxRow.Phase;
+import dev.vivarium.model.Egress;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
@@ -15,6 +16,7 @@ import dev.vivarium.model.UserId;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
@@ -96,6 +98,7 @@ class SandboxRowsTest {
                 pooled.secret(),
                 pooled.limits(),
                 Map.of("A", "1"),
+                Egress.of("egress", List.of("example.com", "*.example.org:8443")),
                 Duration.ofMinutes(5),
                 NOW,
                 NOW,
@@ -106,6 +109,15 @@ class SandboxRowsTest {
         assertThat(rows.find(pooled.id())).contains(owned);
         rows.forgetUnowned(pooled.id());
         assertThat(rows.find(pooled.id())).isPresent();
+    }
+
+    @Test
+    void whatASandboxMayReachIsKept() {
+        SandboxRow row = row(Optional.of(new Owner(THREAD, ANN)), Phase.RUNNING);
+        rows.insert(row);
+        var list = Egress.of("egress", List.of("example.com", "[2606:4700::1111]:443", "*.example.org:*"));
+        rows.egress(row.id(), list);
+        assertThat(rows.find(row.id()).orElseThrow().egress()).isEqualTo(list);
     }
 
     @Test
@@ -126,6 +138,7 @@ class SandboxRowsTest {
                 "secret",
                 Limits.STANDARD,
                 Map.of("A&B", "x=y&z ö\n", "EMPTY", ""),
+                Egress.NONE,
                 Duration.ofMinutes(30),
                 NOW,
                 NOW,

@@ -1,0 +1,1 @@
+alter table sandboxes add column egress text not null default '';
