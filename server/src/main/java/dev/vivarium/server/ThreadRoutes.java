@@ -13,6 +13,7 @@ import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.server.api.AdminSandboxesHandler;
 import dev.vivarium.server.api.AuditHandler;
 import dev.vivarium.server.api.Callers;
+import dev.vivarium.server.api.EgressHandler;
 import dev.vivarium.server.api.Endpoints;
 import dev.vivarium.server.api.ListThreadsHandler;
 import dev.vivarium.server.api.MembersHandler;
@@ -53,6 +54,7 @@ final class ThreadRoutes {
         var refresh = new RefreshHandler(callers, access.tokens(), answer, clock);
         var revoke = new RevokeHandler(callers, access.tokens(), access.audit(), clock);
         var members = new MembersHandler(callers, access.members(), access.tokens(), access.audit(), clock);
+        var egress = new EgressHandler(sandboxes, callers, access.audit(), clock);
         var audit = new AuditHandler(callers, access.audit());
         var admin = new AdminSandboxesHandler(sandboxes, known, access.tokens(), access.audit(), clock);
         return List.of(
@@ -68,6 +70,8 @@ final class ThreadRoutes {
                 Route.post(THREAD + "/members", KEY, members::invite),
                 Route.get(THREAD + "/members", KEY, members::list),
                 Route.delete(THREAD + "/members/{user_id}", KEY, members::remove),
+                Route.get(THREAD + "/egress", KEY, egress::show),
+                Route.put(THREAD + "/egress", KEY, egress::change),
                 Route.get(THREAD + "/audit", KEY, audit::ofThread),
                 Route.get("/admin/audit", ADMIN, audit::ofAll),
                 Route.get("/admin/sandboxes", ADMIN, admin::list),

@@ -60,6 +60,10 @@ public final class Api {
         return post(path, "application/json", BodyPublishers.ofString(json));
     }
 
+    public Answer put(String path, String json) {
+        return send(request(path).header("Content-Type", "application/json").PUT(BodyPublishers.ofString(json)));
+    }
+
     public Answer post(String path, String contentType, BodyPublisher body) {
         return send(request(path).header("Content-Type", contentType).POST(body));
     }

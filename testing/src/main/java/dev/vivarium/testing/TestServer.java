@@ -5,6 +5,7 @@ import dev.vivarium.core.access.Issue;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.access.Tokens;
+import dev.vivarium.core.egress.Resolver;
 import dev.vivarium.core.guest.GuestBinary;
 import dev.vivarium.core.provider.FileTrees;
 import dev.vivarium.core.provider.Provider;
@@ -27,6 +28,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 
@@ -73,6 +75,18 @@ public final class TestServer implements AutoCloseable {
     }
 
     public static TestServer start(Opener opener, String... arguments) {
+        return start(opener, config -> config, arguments);
+    }
+
+    /// A server whose sandboxes are isolated, for which names outside lead where `resolver` says.
+    public static TestServer startIsolated(Resolver resolver, String... arguments) {
+        return start(
+                (home, guest) -> OciProvider.open(OciConfig.of(home, guest, OciRuntime.NATIVE)),
+                config -> config.withEgress(config.egress().withResolver(resolver)),
+                arguments);
+    }
+
+    private static TestServer start(Opener opener, UnaryOperator<Config> change, String... arguments) {
         try {
             Path home = Files.createTempDirectory("viv-").toRealPath();
             var all = new ArrayList<>(List.of("--home", home.toString()));
@@ -83,7 +97,7 @@ public final class TestServer implements AutoCloseable {
             if (!all.contains("--pool-size")) {
                 all.addAll(List.of("--pool-size", "0"));
             }
-            return new TestServer(home, opener, Config.of(Settings.read(all, Map.of(), home)));
+            return new TestServer(home, opener, change.apply(Config.of(Settings.read(all, Map.of(), home))));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -92,6 +92,9 @@ class OpenApiTest {
         check("post " + template + "/members", api.post(thread + "/members", invite), 200);
         check("get " + template + "/members", api.get(thread + "/members"), 200);
         check("delete " + template + "/members/{user_id}", api.method("DELETE", thread + "/members/guest"), 200);
+        check("put " + template + "/egress", api.put(thread + "/egress", "{\"allow\":[\"example.com\"]}"), 200);
+        check("put " + template + "/egress", api.put(thread + "/egress", "{\"allow\":[\"/\"]}"), 400);
+        check("get " + template + "/egress", api.get(thread + "/egress"), 200);
         check("get " + template + "/audit", api.get(thread + "/audit"), 200);
         check("get /admin/audit", api.get("/admin/audit"), 200);
         check("get /threads", api.get("/threads"), 200);

@@ -209,7 +209,7 @@ class SharingApiTest {
     void aForeignThreadIsAsIfItWereNotThere() {
         ok(anna.post(path, "{}"));
         String none = Api.thread();
-        for (String rest : List.of("/sandbox", "/audit", "/members")) {
+        for (String rest : List.of("/sandbox", "/audit", "/members", "/egress")) {
             var foreign = bob.get("/threads/" + thread + rest);
             var absent = bob.get("/threads/" + none + rest);
             assertThat(foreign.status()).isEqualTo(404);

@@ -38,7 +38,11 @@ public record AuditEntry(
         INVITED,
         UNINVITED,
         /// The sandbox was ended by request.
-        ENDED;
+        ENDED,
+        /// What the sandbox may reach was changed.
+        ALLOWED,
+        /// A program in the sandbox made a connection outwards, or was refused one.
+        EGRESS;
 
         public String text() {
             return name().toLowerCase(Locale.ROOT);

@@ -87,7 +87,7 @@ final class Client {
 
     /// Ends it both ways, whatever is still on its way. Idempotent; anybody may.
     void close() {
-        channel.close();
+        channel.abandon();
     }
 
     private final class FromProgram extends InputStream {

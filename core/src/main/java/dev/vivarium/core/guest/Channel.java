@@ -61,12 +61,6 @@ public final class Channel implements AutoCloseable {
     @GuardedBy("lock")
     private @Nullable Ending ending;
 
-    private sealed interface Ending {
-        record Result(Fields fields) implements Ending {}
-
-        record Failed(Failure failure) implements Ending {}
-    }
-
     Channel(Connection connection, int number, Service service, Subject subject, Keeper keeper) {
         this.connection = connection;
         this.number = number;
@@ -132,7 +126,7 @@ public final class Channel implements AutoCloseable {
         try {
             while ((message = inbox.poll()) == null) {
                 if (ending != null) {
-                    return endedLocked(ending);
+                    return ending.message();
                 }
                 if (nanos <= 0) {
                     return null;
@@ -238,6 +232,15 @@ public final class Channel implements AutoCloseable {
         connection.offer(new Payload().frame(number, Kind.CLOSE));
     }
 
+    /// The same, and ends the channel for whoever reads or writes: a guest that is frozen has no last word to wait
+    /// for.
+    public void abandon() {
+        end(Ending.unheard());
+        forget();
+        wake();
+        connection.offer(new Payload().frame(number, Kind.CLOSE));
+    }
+
     int number() {
         return number;
     }
@@ -245,13 +248,17 @@ public final class Channel implements AutoCloseable {
     /// A channel of an earlier connection: it has no reader, and whatever comes on it is dropped.
     static Channel unread(Connection connection, int number) {
         var channel = new Channel(connection, number, Service.EXEC, new Subject.Machine(), Keeper.NONE);
-        channel.lock.lock();
-        try {
-            channel.forgetLocked();
-        } finally {
-            channel.lock.unlock();
-        }
+        channel.forget();
         return channel;
+    }
+
+    private void forget() {
+        lock.lock();
+        try {
+            forgetLocked();
+        } finally {
+            lock.unlock();
+        }
     }
 
     void onFrame(Kind kind, ByteBuffer payload) {
@@ -365,13 +372,6 @@ public final class Channel implements AutoCloseable {
     private void forgetLocked() {
         wanted = false;
         inbox.clear();
-    }
-
-    private static Message endedLocked(Ending ending) {
-        return switch (ending) {
-            case Ending.Result _ -> new Message.Ended();
-            case Ending.Failed(Failure failure) -> throw new SandboxException(failure);
-        };
     }
 
     private <T> T parse(Fields fields, Function<Fields, T> shape) {

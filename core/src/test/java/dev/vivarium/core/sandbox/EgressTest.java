@@ -60,8 +60,7 @@ final class EgressTest {
         while (!outside.isClosed()) {
             try (Socket socket = outside.accept()) {
                 socket.getInputStream().read(new byte[4096]);
-                socket.getOutputStream()
-                        .write("HTTP/1.1 204 No Content\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+                socket.getOutputStream().write("HTTP/1.1 204 No Content\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
             } catch (IOException e) {
                 // Closed by the test.
             }
@@ -108,7 +107,8 @@ final class EgressTest {
     void aSandboxFromThePoolTakesItsOwnListAtHandOut() {
         house.stop();
         house.open(config().withPoolSize(1));
-        await().atMost(Duration.ofSeconds(30)).until(() -> house.sandboxes.pool().available() == 1);
+        await().atMost(Duration.ofSeconds(30))
+                .until(() -> house.sandboxes.pool().available() == 1);
         assertThat(ask(house.sandboxes.open(request(good())).sandbox())).isEqualTo("204");
     }
 
@@ -127,8 +127,7 @@ final class EgressTest {
     void moreThanTheServerGivesIsRefused() {
         assertThatThrownBy(() -> house.sandboxes.open(request("example.com")))
                 .isInstanceOfSatisfying(
-                        SandboxException.class,
-                        e -> assertThat(e.failure()).isInstanceOf(Failure.NotAllowed.class));
+                        SandboxException.class, e -> assertThat(e.failure()).isInstanceOf(Failure.NotAllowed.class));
         Sandbox sandbox = house.sandbox("t");
         assertThatThrownBy(() -> house.sandboxes.allow(sandbox, Egress.of("egress", List.of("*"))))
                 .hasMessageContaining("*.test:*");

@@ -1,5 +1,6 @@
 package dev.vivarium.server.api;
 
+import dev.vivarium.core.access.Grant;
 import dev.vivarium.core.access.Issue;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.Scopes;
@@ -7,13 +8,18 @@ import dev.vivarium.core.access.Threads;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.sandbox.Opened;
 import dev.vivarium.core.sandbox.Sandboxes;
+import dev.vivarium.json.EgressJson;
+import dev.vivarium.model.Egress;
+import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import dev.vivarium.server.http.Exchange;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /// `POST /threads/{thread_id}/sandbox`: gives the thread a sandbox if it has none, and the caller a token for it.
 /// Thread-safe.
@@ -52,20 +58,35 @@ public final class NegotiateHandler {
         var wanted = TokenAnswer.scopes(fields).orElse(ORDINARY);
         var ttl = TokenAnswer.ttl(fields);
         var user = fields.optionalString("user_id").map(UserId::new);
+        var egress = EgressJson.readOptional(fields);
         fields.refuseOthers();
         var visit = callers.enter(exchange.principal(), thread, user);
         var granted = TokenAnswer.granted(wanted, visit.scopes());
-        var opened = open(visit);
+        var opened = open(visit, egress);
         var issued = tokens.issue(
                 new Issue(visit.subject(), visit.standing(), opened.sandbox().id(), thread, granted, ttl, List.of()));
         answer.send(exchange, issued, "", out -> out.writeBooleanProperty("created", opened.created()));
     }
 
-    private Opened open(ThreadCallers.Visit visit) {
-        var opened = sandboxes.open(NewSandbox.of(visit.owner(), visit.thread()).withIdleTimeout(lease));
+    private Opened open(ThreadCallers.Visit visit, Optional<Egress> egress) {
+        if (egress.isPresent() && visit.standing() == Grant.Standing.MEMBER) {
+            throw new SandboxException(new Failure.NotAllowed("only the owner of the thread decides on its egress"));
+        }
+        var plain = NewSandbox.of(visit.owner(), visit.thread()).withIdleTimeout(lease);
+        var opened = sandboxes.open(egress.map(plain::withEgress).orElse(plain));
         if (opened.created()) {
             threads.revive(visit.thread());
+        } else {
+            egress.ifPresent(wanted -> requireSame(opened, wanted));
         }
         return opened;
+    }
+
+    /// A list that is not what the sandbox has must not be ignored in silence.
+    private static void requireSame(Opened opened, Egress wanted) {
+        if (!opened.sandbox().outlet().allowed().equals(wanted)) {
+            throw new SandboxException(new Failure.InvalidRequest(
+                    "egress", "is chosen when the sandbox is made; change it with PUT /threads/{thread_id}/egress"));
+        }
     }
 }

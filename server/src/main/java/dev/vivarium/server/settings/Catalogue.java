@@ -2,6 +2,7 @@ package dev.vivarium.server.settings;
 
 import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.access.Tokens;
+import dev.vivarium.core.egress.EgressConfig;
 import dev.vivarium.policy.CommandPolicy;
 import dev.vivarium.server.settings.EngineConfig.ProviderKind;
 import dev.vivarium.server.settings.Setting.Range;
@@ -163,6 +164,25 @@ public final class Catalogue {
             "on"::equals,
             "Whether a call to a paused sandbox, to a preview too, resumes it; when `off`, it is refused until somebody does.");
 
+    static final Setting<Optional<List<String>>> EGRESS_DEFAULT = Setting.lines(
+            "egress-default",
+            "The hosts that a sandbox may reach whose request does not say; see `docs/guides/egress.md`.");
+    static final Setting<Optional<List<String>>> EGRESS_MOST =
+            Setting.lines("egress-most", "*:*", "The hosts that a request may ask for at most; `-` for none.");
+    static final Setting<Optional<List<String>>> EGRESS_PRIVATE = Setting.lines(
+            "egress-private", "Addresses that are not public, such as `10.1.2.0/24`, and may be reached all the same.");
+    static final Setting<Optional<Path>> EGRESS_CREDENTIALS = Setting.path(
+            "egress-credentials",
+            "A file, readable by the server alone, of headers to add to requests for some hosts.");
+    static final Setting<Optional<Path>> EGRESS_CA = Setting.path(
+            "egress-ca", "A PEM file of authorities to trust, besides the usual ones, where a credential is added.");
+    static final Setting<Integer> EGRESS_CONNECTIONS = Setting.integer(
+            "egress-connections",
+            "",
+            EgressConfig.CONNECTIONS,
+            new Range(1, 512),
+            "How many connections outwards a sandbox may have at once; the next ones wait.");
+
     /// Well above the keep-alive of streams, or the two would meet.
     static final Setting<Duration> IDLE_CONNECTION = Setting.time(
             "idle-connection-seconds",
@@ -232,6 +252,12 @@ public final class Catalogue {
             PREVIEW_DOMAIN,
             PREVIEW_IDLE,
             WAKE_ON_TRAFFIC,
+            EGRESS_DEFAULT,
+            EGRESS_MOST,
+            EGRESS_PRIVATE,
+            EGRESS_CREDENTIALS,
+            EGRESS_CA,
+            EGRESS_CONNECTIONS,
             IDLE_CONNECTION,
             STOP_GRACE,
             LOG_FORMAT,

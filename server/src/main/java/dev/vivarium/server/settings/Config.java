@@ -1,5 +1,6 @@
 package dev.vivarium.server.settings;
 
+import dev.vivarium.core.egress.EgressConfig;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -14,6 +15,7 @@ public record Config(
         EngineConfig engine,
         CallConfig calls,
         PreviewConfig preview,
+        EgressConfig egress,
         LogConfig log) {
     public static Config of(Settings settings) {
         settings.get(Catalogue.RATE_LIMITS);
@@ -28,7 +30,12 @@ public record Config(
                 EngineConfig.of(settings),
                 CallConfig.of(settings),
                 PreviewConfig.of(settings),
+                EgressSettings.of(settings),
                 LogConfig.of(settings));
+    }
+
+    public Config withEgress(EgressConfig other) {
+        return new Config(home, apiKey, workerId, redisHost, http, access, engine, calls, preview, other, log);
     }
 
     @Override

@@ -94,10 +94,14 @@ public record Setting<T>(String key, String alias, String standard, String meani
 
     /// A list: one entry a line, or a YAML list.
     static Setting<Optional<List<String>>> lines(String key, String meaning) {
+        return lines(key, "", meaning);
+    }
+
+    static Setting<Optional<List<String>>> lines(String key, String standard, String meaning) {
         return new Setting<>(
                 key,
                 "",
-                "",
+                standard,
                 meaning,
                 text -> Optional.of(text)
                         .filter(t -> !t.isEmpty())

@@ -1,5 +1,6 @@
 package dev.vivarium.server.telemetry;
 
+import dev.vivarium.core.egress.Passage;
 import dev.vivarium.core.sandbox.Observer.Origin;
 import dev.vivarium.core.sandbox.PoolStatus;
 import dev.vivarium.model.End;
@@ -40,6 +41,9 @@ final class Meters {
     private final Counter orphans = counter("vivarium.orphans.removed", "Leftovers without an owner that were removed");
     private final DistributionSummary uploaded = bytes("vivarium.files.uploaded", "Files written by callers");
     private final DistributionSummary downloaded = bytes("vivarium.files.downloaded", "Files read by callers");
+
+    private final Counter egressUp = egress("up");
+    private final Counter egressDown = egress("down");
 
     Meters() {
         new JvmMemoryMetrics().bindTo(registry);
@@ -119,6 +123,16 @@ final class Meters {
         tagged("vivarium.limits.exceeded", "Calls that met a limit", "limit", limit);
     }
 
+    void passed(Passage passage) {
+        tagged(
+                "vivarium.egress.connections",
+                "Connections from sandboxes outwards, by what became of them",
+                "verdict",
+                passage.verdict().label());
+        egressUp.increment(passage.up());
+        egressDown.increment(passage.down());
+    }
+
     void orphanRemoved() {
         orphans.increment();
     }
@@ -137,6 +151,14 @@ final class Meters {
 
     private Counter counter(String name, String meaning) {
         return Counter.builder(name).description(meaning).register(registry);
+    }
+
+    private Counter egress(String direction) {
+        return Counter.builder("vivarium.egress")
+                .description("What sandboxes sent outwards and received")
+                .baseUnit("bytes")
+                .tag("direction", direction)
+                .register(registry);
     }
 
     private DistributionSummary bytes(String name, String meaning) {

@@ -1,5 +1,6 @@
 package dev.vivarium.server.telemetry;
 
+import dev.vivarium.core.egress.Passage;
 import dev.vivarium.core.sandbox.Observer;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.shell.Viewer;
@@ -19,12 +20,14 @@ public final class Telemetry implements Observer {
     private static final Logger LOG = Logger.getLogger(Telemetry.class.getName());
 
     private final Metrics metrics;
+    private final PassageAudit passages;
 
     /// Why the pool could not start its last machine; empty since one started.
     private volatile Optional<String> poolTrouble = Optional.empty();
 
-    public Telemetry(Metrics metrics) {
+    public Telemetry(Metrics metrics, PassageAudit passages) {
         this.metrics = metrics;
+        this.passages = passages;
     }
 
     @Override
@@ -46,6 +49,7 @@ public final class Telemetry implements Observer {
         var cause = end.map(End::cause).orElse(End.Cause.SERVER);
         var lived = Duration.between(session.createdAt(), end.map(End::at).orElse(session.lastActivity()));
         metrics.meters().sessionEnded(cause, lived);
+        passages.forget(session.id());
         boolean expired = cause == End.Cause.IDLE || cause == End.Cause.LIFETIME;
         log(Event.of(expired ? "session_expired" : "session_ended", session)
                 .took(lived)
@@ -56,6 +60,22 @@ public final class Telemetry implements Observer {
     @Override
     public void refused(Failure failure) {
         metrics.meters().sessionRefused(failure);
+    }
+
+    @Override
+    public void passed(SandboxInfo session, Passage passage) {
+        metrics.meters().passed(passage);
+        passages.record(session, passage);
+        log(Event.of("egress", session)
+                .took(passage.took())
+                .with("method", passage.method())
+                .with("host", passage.host())
+                .with("port", String.valueOf(passage.port()))
+                .with("address", passage.address())
+                .with("verdict", passage.verdict().label())
+                .with("status", String.valueOf(passage.status()))
+                .with("bytes_up", String.valueOf(passage.up()))
+                .with("bytes_down", String.valueOf(passage.down())));
     }
 
     @Override

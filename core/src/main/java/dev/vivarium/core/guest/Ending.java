@@ -1,0 +1,25 @@
+package dev.vivarium.core.guest;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.nio.ByteBuffer;
+
+/// How a channel ended: with the guest's last word, or without. Immutable.
+sealed interface Ending {
+    record Result(Fields fields) implements Ending {}
+
+    record Failed(Failure failure) implements Ending {}
+
+    /// For nobody who would read it.
+    static Ending unheard() {
+        return new Result(new Fields(ByteBuffer.allocate(0)));
+    }
+
+    /// What whoever reads is told for ever after; throws what the guest failed with.
+    default Message message() {
+        return switch (this) {
+            case Result _ -> new Message.Ended();
+            case Failed(Failure failure) -> throw new SandboxException(failure);
+        };
+    }
+}

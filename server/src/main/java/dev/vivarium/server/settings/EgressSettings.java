@@ -1,0 +1,76 @@
+package dev.vivarium.server.settings;
+
+import dev.vivarium.core.egress.AddressBlock;
+import dev.vivarium.core.egress.Credential;
+import dev.vivarium.core.egress.EgressConfig;
+import dev.vivarium.core.egress.Resolver;
+import dev.vivarium.model.Egress;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import javax.net.ssl.SSLSocketFactory;
+
+/// What sandboxes may reach, as the operator chose it. Stateless.
+final class EgressSettings {
+    /// What stands for an empty list, since an empty setting is as if it were not given.
+    private static final String NONE = "-";
+
+    private EgressSettings() {}
+
+    static EgressConfig of(Settings settings) {
+        Egress most = hosts(settings, Catalogue.EGRESS_MOST);
+        Egress standard = hosts(settings, Catalogue.EGRESS_DEFAULT);
+        standard.findBeyond(most).ifPresent(rule -> {
+            throw refused(Catalogue.EGRESS_DEFAULT, "allows " + rule + ", which egress-most does not");
+        });
+        return new EgressConfig(
+                standard,
+                most,
+                blocks(settings),
+                settings.get(Catalogue.EGRESS_CREDENTIALS)
+                        .map(EgressSettings::credentials)
+                        .orElse(List.of()),
+                settings.get(Catalogue.EGRESS_CONNECTIONS),
+                Resolver.system(),
+                settings.get(Catalogue.EGRESS_CA).map(EgressSettings::trusting).orElse(EgressConfig::systemTls));
+    }
+
+    private static Egress hosts(Settings settings, Setting<Optional<List<String>>> setting) {
+        return Egress.of(setting.key(), words(settings.get(setting)));
+    }
+
+    private static List<AddressBlock> blocks(Settings settings) {
+        try {
+            return words(settings.get(Catalogue.EGRESS_PRIVATE)).stream()
+                    .map(AddressBlock::of)
+                    .toList();
+        } catch (IllegalArgumentException e) {
+            throw refused(Catalogue.EGRESS_PRIVATE, String.valueOf(e.getMessage()));
+        }
+    }
+
+    /// Neither a host nor an address has a space or a comma in it, so a list may stand on one line.
+    private static List<String> words(Optional<List<String>> lines) {
+        return lines.orElse(List.of()).stream()
+                .flatMap(line -> Arrays.stream(line.split("[\\s,]+")))
+                .filter(word -> !word.isEmpty() && !word.equals(NONE))
+                .toList();
+    }
+
+    private static List<Credential> credentials(Path file) {
+        return new CredentialFile(file, System.getenv()).read();
+    }
+
+    private static Supplier<SSLSocketFactory> trusting(Path authorities) {
+        SSLSocketFactory made = Authorities.trusting(authorities);
+        return () -> made;
+    }
+
+    private static SandboxException refused(Setting<?> setting, String rule) {
+        return new SandboxException(new Failure.InvalidRequest(setting.key(), rule));
+    }
+}
