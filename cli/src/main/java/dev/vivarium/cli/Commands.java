@@ -50,6 +50,7 @@ final class Commands {
         commands.put("preview", () -> new CommandLine(new PreviewCommand(terminal)));
         commands.put("pause", () -> new CommandLine(new StateCommand.Pause(terminal)));
         commands.put("resume", () -> new CommandLine(new StateCommand.Resume(terminal)));
+        commands.put("egress", () -> new CommandLine(new EgressCommand(terminal)));
         commands.put("snapshot", this::snapshot);
         commands.put("fork", () -> new CommandLine(new ForkCommand(terminal)));
         commands.put("keys", this::keys);

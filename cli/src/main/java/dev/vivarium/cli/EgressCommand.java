@@ -1,0 +1,91 @@
+package dev.vivarium.cli;
+
+import dev.vivarium.cli.remote.Http;
+import dev.vivarium.json.EgressJson;
+import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.Egress;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/// Shows which hosts outside a thread's sandbox may reach, or changes it.
+@Command(
+        name = "egress",
+        description = "Say which hosts outside a thread's sandbox may reach, or see it.",
+        footer = {
+            "",
+            "  viv egress t1                                  what it may reach; nothing by default",
+            "  viv egress t1 --allow pypi.org,*.example.com   these too, on the ports 80 and 443",
+            "  viv egress t1 --deny pypi.org                  and this no longer; open connections are cut",
+            "  viv egress t1 --none                           nothing at all"
+        })
+final class EgressCommand implements Callable<Integer> {
+    private final Terminal terminal;
+
+    @Mixin
+    private ServerOptions server = new ServerOptions();
+
+    @Mixin
+    private OutputOptions output = new OutputOptions();
+
+    @Option(names = "--allow", split = ",", paramLabel = "HOST", description = "A host to add, perhaps with a port.")
+    private List<String> allow = List.of();
+
+    @Option(names = "--deny", split = ",", paramLabel = "HOST", description = "An entry to take off the list.")
+    private List<String> deny = List.of();
+
+    @Option(names = "--none", description = "Empty the list first.")
+    private boolean none;
+
+    @Parameters(index = "0", paramLabel = "THREAD", description = "The conversation.")
+    private String thread = "";
+
+    EgressCommand(Terminal terminal) {
+        this.terminal = terminal;
+    }
+
+    @Override
+    public Integer call() {
+        Http http = server.http(terminal);
+        String path = "/threads/" + Http.segment(thread) + "/egress";
+        JsonFields answer = http.get(path, fields -> fields);
+        if (none || !allow.isEmpty() || !deny.isEmpty()) {
+            Egress wanted = changed(rules(answer));
+            answer = http.send("PUT", path, Map.of(), Http.Body.json(out -> EgressJson.write(out, wanted)))
+                    .read(fields -> fields);
+        }
+        print(answer);
+        return 0;
+    }
+
+    private Egress changed(List<String> present) {
+        var rules = new LinkedHashSet<String>(none ? List.of() : present);
+        rules.addAll(Egress.of("--allow", allow).texts());
+        Egress.of("--deny", deny).texts().forEach(rules::remove);
+        return Egress.of("--allow", rules);
+    }
+
+    private void print(JsonFields answer) {
+        List<String> rules = rules(answer);
+        if (output.isJson()) {
+            terminal.json(out -> {
+                out.writeStringProperty("thread_id", answer.string("thread_id"));
+                out.writeStringProperty("sandbox_id", answer.string("sandbox_id"));
+                EgressJson.write(out, Egress.of("allow", rules));
+            });
+        } else if (rules.isEmpty()) {
+            terminal.note("nothing outside; to allow a host:  viv egress " + thread + " --allow HOST");
+        } else {
+            rules.forEach(terminal.out()::println);
+        }
+    }
+
+    private static List<String> rules(JsonFields answer) {
+        return answer.findStrings("allow").orElse(List.of());
+    }
+}
