@@ -37,6 +37,7 @@ final class Commands {
 
     private Map<String, Supplier<CommandLine>> all() {
         var commands = new LinkedHashMap<String, Supplier<CommandLine>>();
+        commands.put("shell", () -> new CommandLine(new ShellCommand(terminal)));
         commands.put("exec", () -> new CommandLine(new ExecCommand(terminal)));
         commands.put("ls", () -> new CommandLine(new LsCommand(terminal)));
         commands.put("cat", () -> new CommandLine(new CatCommand(terminal)));

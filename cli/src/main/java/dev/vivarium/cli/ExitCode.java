@@ -64,7 +64,7 @@ final class ExitCode {
         return switch (status) {
             case 401 -> NOT_SIGNED_IN;
             case 403 -> DENIED;
-            case 404 -> NOT_FOUND;
+            case 404, 410 -> NOT_FOUND;
             case 409 -> CONFLICT;
             case 429, 503, 507 -> NO_ROOM;
             default -> FAILURE;

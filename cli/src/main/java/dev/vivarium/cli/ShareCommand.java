@@ -83,7 +83,7 @@ final class ShareCommand implements Callable<Integer> {
         if (output.isJson()) {
             print(member);
         } else {
-            terminal.note(invited + " may now use " + thread + ":  viv ls " + thread);
+            terminal.note(invited + " may now use " + thread + ":  viv shell " + thread);
         }
     }
 

@@ -1,0 +1,178 @@
+package dev.vivarium.cli;
+
+import dev.vivarium.cli.remote.Box;
+import dev.vivarium.cli.remote.Passes.IfAbsent;
+import dev.vivarium.cli.tty.Access;
+import dev.vivarium.cli.tty.Ending;
+import dev.vivarium.cli.tty.ShellClient;
+import dev.vivarium.cli.tty.ShellClient.Wishes;
+import dev.vivarium.cli.tty.Tty;
+import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.Shell;
+import java.io.FileDescriptor;
+import java.io.FileInputStream;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/// Puts a person's terminal into a thread's sandbox.
+@Command(
+        name = "shell",
+        description = "Open a terminal in a thread's sandbox.",
+        footer = {
+            "",
+            "At the beginning of a line:  ~.  end the shell    ~d  leave it running    ~?  help",
+            "A lost connection, or a server that restarts, is waited for; the shell goes on meanwhile.",
+            "  viv shell t1                   a new shell",
+            "  viv shell t1 --observe         watch the newest one, without a hand on it",
+            "  viv shell t1 --session ID      the one that was left with ~d",
+            "  viv shell t1 -- htop           a program instead of bash"
+        })
+final class ShellCommand implements Callable<Integer> {
+    private final Terminal terminal;
+
+    @Mixin
+    private ServerOptions server = new ServerOptions();
+
+    @Mixin
+    private OutputOptions output = new OutputOptions();
+
+    @Option(names = "--observe", description = "Only watch; the scope shell:ro is enough.")
+    private boolean observe;
+
+    @Option(names = "--session", paramLabel = "ID", description = "A shell that is there already.")
+    private @Nullable String session;
+
+    @Option(names = "--list", description = "List the shells that are there, and open none.")
+    private boolean list;
+
+    @Option(names = "--escape", paramLabel = "KEY", description = "~, or none to pass every key on.")
+    private String escape = "~";
+
+    @Parameters(index = "0", paramLabel = "THREAD", description = "The conversation whose sandbox it is.")
+    private String thread = "";
+
+    @Parameters(index = "1..*", arity = "0..*", paramLabel = "COMMAND", description = "A program instead of bash.")
+    private List<String> words = List.of();
+
+    ShellCommand(Terminal terminal) {
+        this.terminal = terminal;
+    }
+
+    @Override
+    public Integer call() {
+        if (list) {
+            list(server.box(terminal, thread, IfAbsent.FAIL));
+            return 0;
+        }
+        if (!terminal.ttys().in() || !terminal.ttys().out()) {
+            throw new SandboxException(new Failure.InvalidRequest(
+                    "viv shell", "needs a terminal; without one, viv exec " + thread + " -- COMMAND"));
+        }
+        // Asked before the terminal is touched: a pass may be for a sandbox that has ended, and there may be nothing
+        // to watch.
+        var present = shells(server.box(terminal, thread, observe ? IfAbsent.FAIL : IfAbsent.CREATE));
+        var chosen = Optional.ofNullable(session).or(() -> observe ? Optional.of(newest(present)) : Optional.empty());
+        var command = words.isEmpty()
+                ? Optional.<String>empty()
+                : Optional.of(words.size() == 1 ? words.getFirst() : Shell.quote(words));
+        return visit(new Wishes(observe, escapes(), chosen, command));
+    }
+
+    private boolean escapes() {
+        return switch (escape) {
+            case "~" -> true;
+            case "none" -> false;
+            default -> throw new SandboxException(new Failure.InvalidRequest("--escape", "must be ~ or none"));
+        };
+    }
+
+    private int visit(Wishes wishes) {
+        if (observe) {
+            terminal.note("watching " + thread + "; ~. leaves");
+        }
+        Ending ending;
+        try (Tty tty = Tty.open()
+                .orElseThrow(() -> new SandboxException(
+                        new Failure.InvalidRequest("viv shell", "needs a terminal on standard input")))) {
+            var client = new ShellClient(
+                    new Way(server.box(terminal, thread, IfAbsent.FAIL)), wishes, tty::size, terminal.out());
+            ending = client.run(new FileInputStream(FileDescriptor.in));
+        }
+        return switch (ending) {
+            case Ending.Exited(int code) -> code;
+            case Ending.Left(var id) -> {
+                id.filter(_ -> !observe)
+                        .ifPresent(left ->
+                                terminal.note("left; if it goes on:  viv shell " + thread + " --session " + left));
+                yield 0;
+            }
+        };
+    }
+
+    /// The pass is the kept one, which another `viv` may have renewed. Once inside, a sandbox that has ended has no
+    /// successor: the shell ended with it.
+    private record Way(Box box) implements Access {
+        @Override
+        public Access.Entry entry() {
+            var pass = box.pass();
+            return new Access.Entry(pass.ws(), pass.token());
+        }
+
+        @Override
+        public void renew() {
+            box.renewed();
+        }
+    }
+
+    private String newest(List<JsonFields> shells) {
+        var running = shells.stream().filter(shell -> shell.flag("running")).toList();
+        if (running.isEmpty()) {
+            throw new SandboxException(new Failure.Unrecognized(
+                    "no-such-shell",
+                    404,
+                    "there is no shell in " + thread + " to watch; viv shell " + thread + " opens one"));
+        }
+        return running.getLast().string("session_id");
+    }
+
+    private static List<JsonFields> shells(Box box) {
+        return box.get("/shells", fields -> fields.objects("shells"));
+    }
+
+    private void list(Box box) {
+        var table = new Table(terminal, output, "SESSION", "STARTED", "COMMAND", "PEOPLE");
+        for (JsonFields shell : shells(box)) {
+            var people = shell.objects("people").stream()
+                    .map(person -> person.string("user_id") + " (" + person.string("role") + ")")
+                    .toList();
+            if (output.isJson()) {
+                terminal.json(out -> {
+                    out.writeStringProperty("session_id", shell.string("session_id"));
+                    out.writeStringProperty(
+                            "command", shell.optionalString("command").orElse(""));
+                    out.writeBooleanProperty("running", shell.flag("running"));
+                    out.writeArrayPropertyStart("people");
+                    people.forEach(out::writeString);
+                    out.writeEndArray();
+                });
+            } else {
+                table.row(
+                        shell.string("session_id"),
+                        table.time(shell.time("started_at")),
+                        shell.optionalString("command").orElse("-"),
+                        String.join(", ", people));
+            }
+        }
+        if (!output.isJson()) {
+            table.print();
+        }
+    }
+}

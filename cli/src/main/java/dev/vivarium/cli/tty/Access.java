@@ -1,0 +1,20 @@
+package dev.vivarium.cli.tty;
+
+import java.net.URI;
+
+/// How one gets into a shell. Used by one worker.
+public interface Access {
+    /// The way in as it is now: the same as last time, or with the next token when that is due.
+    Entry entry();
+
+    /// Makes the next token another one, after one was refused.
+    void renew();
+
+    /// Where the shell is, and what opens it.
+    record Entry(URI address, String token) {
+        @Override
+        public String toString() {
+            return "Entry[" + address + "]";
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package dev.vivarium.cli.tty;
+
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+
+/// What a person sees: the shell's output, and now and then a line of ours at the bottom. Thread-safe.
+final class Screen {
+    private static final String SAVE = "\u001b7";
+    private static final String RESTORE = "\u001b8";
+    private static final String BOTTOM = "\u001b[999;1H";
+    private static final String REVERSE = "\u001b[7m";
+    private static final String PLAIN = "\u001b[0m";
+    private static final String TO_THE_END = "\u001b[K";
+    private static final String CLEAR = "\u001b[H\u001b[2J";
+
+    private final PrintStream out;
+
+    Screen(PrintStream out) {
+        this.out = out;
+    }
+
+    synchronized void show(String text) {
+        out.writeBytes(text.getBytes(StandardCharsets.UTF_8));
+        out.flush();
+    }
+
+    /// A line of ours, where it disturbs least.
+    synchronized void status(String text) {
+        show(SAVE + BOTTOM + REVERSE + " " + text + " " + PLAIN + TO_THE_END + RESTORE);
+    }
+
+    /// Room for a screen that comes again as a whole.
+    synchronized void clear() {
+        show(PLAIN + CLEAR);
+    }
+
+    synchronized void bell() {
+        show("\u0007");
+    }
+
+    /// Lines of ours between those of the shell.
+    synchronized void say(String... lines) {
+        show("\r\n" + String.join("\r\n", lines) + "\r\n");
+    }
+}

@@ -1,0 +1,396 @@
+package dev.vivarium.cli.tty;
+
+import dev.vivarium.cli.tty.Escapes.Order;
+import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.net.http.HttpClient;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonGenerator;
+
+/// A terminal in a sandbox's shell, until the shell or the person ends it. A connection that is lost is made again, to
+/// the same shell; what is typed meanwhile is dropped with a bell, never sent later to a screen that looks different.
+///
+/// Three workers meet here: the keyboard's and the socket's hand events to the one that runs it all and keeps the time.
+public final class ShellClient {
+    private static final Duration TICK = Duration.ofMillis(100);
+    private static final Duration PING = Duration.ofSeconds(10);
+    private static final Duration ASK = Duration.ofSeconds(5);
+    private static final Duration DEAD = Duration.ofSeconds(25);
+    private static final Duration FIRST_RETRY = Duration.ofMillis(250);
+    private static final Duration LAST_RETRY = Duration.ofSeconds(4);
+    private static final Duration GOODBYE = Duration.ofSeconds(2);
+    private static final int UNAUTHORIZED = 4401;
+    private static final int FORBIDDEN = 4403;
+    private static final int NOT_THERE = 4404;
+    private static final int GONE = 4410;
+    private static final int LAST_REFUSAL = 4499;
+
+    /// Codes of the protocol are those of HTTP and this.
+    private static final int OWN = 4000;
+
+    private static final int ABNORMAL = 1006;
+
+    private final Access access;
+    private final Wishes wishes;
+    private final Supplier<Optional<Tty.Size>> window;
+    private final Screen screen;
+    private final TypeAhead ahead = new TypeAhead();
+    private final BlockingQueue<Event> events = new ArrayBlockingQueue<>(32);
+
+    /// The connection, while somebody is inside.
+    private volatile @Nullable Socket live;
+
+    /// Whether we may only watch, by our own wish or by the server's.
+    private volatile boolean watching;
+
+    private volatile Optional<String> session;
+    private Optional<Tty.Size> size = Optional.empty();
+    private String token = "";
+    private long pingedAt;
+    private long askedAt;
+    private Duration wait = FIRST_RETRY;
+    private boolean renewed;
+
+    public ShellClient(Access access, Wishes wishes, Supplier<Optional<Tty.Size>> window, PrintStream out) {
+        this.access = access;
+        this.wishes = wishes;
+        this.window = window;
+        this.screen = new Screen(out);
+        this.session = wishes.session();
+        this.watching = wishes.observe();
+    }
+
+    /// What a person asked for.
+    ///
+    /// @param session a shell that is there already
+    /// @param command what to run instead of a shell
+    public record Wishes(boolean observe, boolean escapes, Optional<String> session, Optional<String> command) {}
+
+    private sealed interface Event {
+        record Entered() implements Event {}
+
+        record Ended(int code) implements Event {}
+
+        record Ordered(Order order) implements Event {}
+
+        record Lost(int code, String reason) implements Event {}
+
+        record Refused(String code, String message) implements Event {}
+    }
+
+    /// Runs until the end, on this worker. The terminal is the caller's to give back.
+    public Ending run(InputStream keys) {
+        var keyboard = new Keyboard(keys, new Escapes(wishes.escapes()));
+        Thread.ofPlatform()
+                .daemon()
+                .name("viv-keyboard")
+                .start(() -> keyboard.run(this::typed, order -> events.offer(new Event.Ordered(order))));
+        HttpClient client = HttpClient.newHttpClient();
+        try {
+            return visits(client);
+        } finally {
+            client.shutdownNow();
+        }
+    }
+
+    private Ending visits(HttpClient client) {
+        while (true) {
+            Event last = call(client);
+            switch (last) {
+                case Event.Ended(int code) -> {
+                    return new Ending.Exited(code);
+                }
+                case Event.Ordered _ -> {
+                    return new Ending.Left(session);
+                }
+                case Event.Refused(String code, String message) -> throw refused(code, message);
+                case Event.Lost(int code, String reason) -> {
+                    if (!isWorthAnotherTry(code, reason)) {
+                        return new Ending.Left(session);
+                    }
+                }
+                case Event.Entered _ -> throw new IllegalStateException("a visit does not end with its beginning");
+            }
+        }
+    }
+
+    /// One connection, from its beginning to its end.
+    private Event call(HttpClient client) {
+        try {
+            Access.Entry entry = access.entry();
+            try (Socket socket = Socket.open(client, entry.address(), new Ears())) {
+                enter(socket, entry.token());
+                return visit(socket);
+            }
+        } catch (CompletionException e) {
+            return new Event.Lost(ABNORMAL, String.valueOf(e.getMessage()));
+        } catch (SandboxException e) {
+            return lost(e);
+        } finally {
+            if (live != null) {
+                wait = FIRST_RETRY;
+                renewed = false;
+            }
+            live = null;
+        }
+    }
+
+    /// A server that does not answer may do so later; what it refuses it refuses.
+    private static Event lost(SandboxException e) {
+        if (e.failure().owner() == Failure.Owner.CALLER) {
+            throw e;
+        }
+        return new Event.Lost(ABNORMAL, e.failure().sentence());
+    }
+
+    /// Throws what is final, renews a token that was refused, and waits a while for the rest. Reports whether the
+    /// person is still there.
+    private boolean isWorthAnotherTry(int code, String reason) {
+        if (code == UNAUTHORIZED && !renewed && renew()) {
+            return true;
+        }
+        if (code > UNAUTHORIZED && code <= LAST_REFUSAL || code == UNAUTHORIZED && renewed) {
+            throw refused(code, reason);
+        }
+        Duration now = wait;
+        wait = shorter(wait.multipliedBy(2), LAST_RETRY);
+        return pause(now) != Order.QUIT;
+    }
+
+    /// Reports whether there is another token now.
+    private boolean renew() {
+        try {
+            access.renew();
+            renewed = true;
+        } catch (SandboxException e) {
+            var _ = lost(e);
+        }
+        return renewed;
+    }
+
+    private void enter(Socket socket, String first) {
+        token = first;
+        size = watching ? Optional.empty() : window.get();
+        socket.send(out -> {
+            out.writeStringProperty("type", "auth");
+            out.writeStringProperty("token", token);
+            session.ifPresent(id -> out.writeStringProperty("session_id", id));
+            if (wishes.observe()) {
+                out.writeBooleanProperty("observe", true);
+            } else if (session.isEmpty()) {
+                wishes.command().ifPresent(command -> out.writeStringProperty("command", command));
+            }
+            size.ifPresent(now -> writeSize(out, now));
+        });
+    }
+
+    private static void writeSize(JsonGenerator out, Tty.Size size) {
+        out.writeNumberProperty("cols", size.columns());
+        out.writeNumberProperty("rows", size.rows());
+    }
+
+    /// Stays until something ends it.
+    private Event visit(Socket socket) {
+        while (true) {
+            Event event = next(TICK);
+            switch (event) {
+                case null -> tick(socket);
+                case Event.Entered _ -> settle(socket);
+                case Event.Ordered(Order order) when order == Order.HELP -> help();
+                case Event.Ordered(Order order)
+                when order == Order.QUIT && !watching -> {
+                    return quit(socket);
+                }
+                default -> {
+                    return event;
+                }
+            }
+        }
+    }
+
+    /// From here on keys go to the shell; first those that were pressed before there was one.
+    private void settle(Socket socket) {
+        for (String keys = ahead.take(); !keys.isEmpty(); keys = ahead.take()) {
+            type(socket, keys);
+        }
+        live = socket;
+    }
+
+    /// As when a modem hangs up: the shell may say goodbye, but not for long.
+    private Event quit(Socket socket) {
+        socket.send(out -> {
+            out.writeStringProperty("type", "signal");
+            out.writeStringProperty("name", "HUP");
+        });
+        Event last = next(GOODBYE);
+        return last instanceof Event.Ended ? last : new Event.Ordered(Order.QUIT);
+    }
+
+    private void tick(Socket socket) {
+        if (live == null) {
+            return;
+        }
+        tellSize(socket);
+        tellToken(socket);
+        if (System.nanoTime() - pingedAt > PING.toNanos()) {
+            pingedAt = System.nanoTime();
+            socket.send(out -> out.writeStringProperty("type", "ping"));
+        }
+        if (socket.silence().compareTo(DEAD) > 0) {
+            socket.abort("nothing was heard for " + DEAD.toSeconds() + " s");
+        }
+    }
+
+    private void tellSize(Socket socket) {
+        var now = window.get();
+        if (!watching && now.isPresent() && !now.equals(size)) {
+            size = now;
+            socket.send(out -> {
+                out.writeStringProperty("type", "resize");
+                writeSize(out, now.get());
+            });
+        }
+    }
+
+    /// Shows the next token before the present one ends. It may be another `viv` that got it.
+    private void tellToken(Socket socket) {
+        if (System.nanoTime() - askedAt < ASK.toNanos()) {
+            return;
+        }
+        askedAt = System.nanoTime();
+        try {
+            String next = access.entry().token();
+            if (!next.equals(token)) {
+                token = next;
+                socket.send(out -> {
+                    out.writeStringProperty("type", "auth");
+                    out.writeStringProperty("token", next);
+                });
+            }
+        } catch (SandboxException _) {
+            // There is none now. If that lasts, the server ends the visit and says why.
+        }
+    }
+
+    /// Waits before the next try, and watches for a person who has had enough.
+    private Order pause(Duration wait) {
+        screen.status("connection lost; trying again in " + Math.max(1, wait.toSeconds()) + " s (~. to quit)");
+        long until = System.nanoTime() + wait.toNanos();
+        while (System.nanoTime() < until) {
+            if (next(TICK) instanceof Event.Ordered(Order order) && order != Order.HELP) {
+                return Order.QUIT;
+            }
+        }
+        return Order.NONE;
+    }
+
+    private @Nullable Event next(Duration patience) {
+        try {
+            return events.poll(patience.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+            return new Event.Ordered(Order.DETACH);
+        }
+    }
+
+    private void typed(String text) {
+        Socket socket = live;
+        if (socket != null && !watching) {
+            type(socket, text);
+        } else if (watching || !ahead.keep(text)) {
+            screen.bell();
+        }
+    }
+
+    private static void type(Socket socket, String text) {
+        socket.send(out -> {
+            out.writeStringProperty("type", "stdin");
+            out.writeStringProperty("data", text);
+        });
+    }
+
+    private void help() {
+        screen.say(
+                "At the beginning of a line:",
+                "  ~.  end the shell and leave        ~d  leave, and let it go on",
+                "  ~~  a tilde                        ~?  this");
+    }
+
+    /// Hears the server, on the socket's worker.
+    private final class Ears implements Socket.Listener {
+        private boolean inside;
+
+        @Override
+        public void received(JsonFields message) {
+            switch (message.string("type")) {
+                case "auth_ok" -> entered(message);
+                case "stdout" -> screen.show(message.string("data"));
+                case "exit" -> events.offer(new Event.Ended((int) message.integer("code")));
+                case "missed" -> screen.status("some output was lost: this terminal is too slow for it");
+                case "error" -> complained(message.string("code"), message.string("message"));
+                default -> {
+                    // Presence, and what newer servers say.
+                }
+            }
+        }
+
+        private void entered(JsonFields message) {
+            if (inside) {
+                return;
+            }
+            inside = true;
+            if (session.isPresent()) {
+                screen.clear(); // The recent screen comes again.
+            }
+            session = Optional.of(message.string("session_id"));
+            watching = message.string("role").equals("watcher");
+            if (watching && !wishes.observe()) {
+                screen.status("you may only watch this shell (~. to leave)");
+            }
+            events.offer(new Event.Entered());
+        }
+
+        private void complained(String code, String message) {
+            if (inside) {
+                screen.status(message);
+            } else {
+                events.offer(new Event.Refused(code, message));
+            }
+        }
+
+        @Override
+        public void closed(int code, String reason) {
+            events.offer(new Event.Lost(code, reason));
+        }
+    }
+
+    private static Duration shorter(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
+    }
+
+    private static SandboxException refused(int code, String reason) {
+        return new SandboxException(
+                switch (code) {
+                    case UNAUTHORIZED -> new Failure.NotAuthenticated(reason);
+                    case FORBIDDEN -> new Failure.NotAllowed(reason);
+                    case NOT_THERE, GONE ->
+                        new Failure.Unrecognized("session-ended", code - OWN, "session ended: " + reason);
+                    default -> new Failure.Unrecognized("shell-closed", code - OWN, reason);
+                });
+    }
+
+    private SandboxException refused(String code, String message) {
+        boolean gone = code.equals("no-such-shell") && session.isPresent();
+        return new SandboxException(new Failure.Unrecognized(code, 404, gone ? "session ended: " + message : message));
+    }
+}

@@ -1,0 +1,123 @@
+package dev.vivarium.cli.tty;
+
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/// The terminal of this process in raw mode: every key comes as it is pressed, nothing is echoed. Closing it gives the
+/// terminal back as it was, and so does the end of the process, however it comes, save a kill. Thread-safe.
+@SuppressWarnings("restricted") // The C library is called, which is the point.
+public final class Tty implements AutoCloseable {
+    private static final int INPUT = 0;
+    private static final int AFTER_OUTPUT = 1;
+    private static final boolean MAC = System.getProperty("os.name", "").startsWith("Mac");
+    private static final long GET_WINDOW_SIZE = MAC ? 0x40087468L : 0x5413L;
+    /// More than any system's `struct termios`.
+    private static final int TERMIOS_BYTES = 256;
+
+    /// What a program that died may have left on: the other screen, a hidden cursor, pasted text in brackets, the
+    /// mouse, keys that send codes.
+    private static final String PLAIN =
+            "\u001b[?1049l\u001b[?25h\u001b[?2004l\u001b[?1000;1002;1003;1006l\u001b>\u001b[0m";
+
+    private static final Linker LINKER = Linker.nativeLinker();
+    private static final MethodHandle GET = function("tcgetattr", ValueLayout.JAVA_INT, ValueLayout.ADDRESS);
+    private static final MethodHandle SET =
+            function("tcsetattr", ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.ADDRESS);
+    private static final MethodHandle IOCTL = LINKER.downcallHandle(
+            LINKER.defaultLookup().findOrThrow("ioctl"),
+            FunctionDescriptor.of(
+                    ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.ADDRESS),
+            Linker.Option.firstVariadicArg(2));
+    private static final MethodHandle RAW = LINKER.downcallHandle(
+            LINKER.defaultLookup().findOrThrow("cfmakeraw"), FunctionDescriptor.ofVoid(ValueLayout.ADDRESS));
+
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment saved;
+    private final AtomicBoolean restored = new AtomicBoolean();
+    private final Thread hook = new Thread(this::restore, "viv-restore-terminal");
+
+    private Tty(MemorySegment saved) {
+        this.saved = arena.allocate(TERMIOS_BYTES).copyFrom(saved);
+    }
+
+    /// How many characters the window holds.
+    public record Size(int columns, int rows) {}
+
+    /// Raw mode, if standard input is a terminal.
+    public static Optional<Tty> open() {
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment attributes = scratch.allocate(TERMIOS_BYTES);
+            if ((int) GET.invokeExact(INPUT, attributes) != 0) {
+                return Optional.empty();
+            }
+            var tty = new Tty(attributes);
+            Runtime.getRuntime().addShutdownHook(tty.hook);
+            RAW.invokeExact(attributes);
+            if ((int) SET.invokeExact(INPUT, AFTER_OUTPUT, attributes) != 0) {
+                tty.close();
+                return Optional.empty();
+            }
+            return Optional.of(tty);
+        } catch (Throwable e) {
+            throw new IllegalStateException("the terminal's attributes", e);
+        }
+    }
+
+    /// The size now; nothing if the terminal does not know.
+    public Optional<Size> size() {
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment window = scratch.allocate(4 * ValueLayout.JAVA_SHORT.byteSize());
+            int failed = (int) IOCTL.invokeExact(INPUT, GET_WINDOW_SIZE, window);
+            int rows = Short.toUnsignedInt(window.get(ValueLayout.JAVA_SHORT, 0));
+            int columns = Short.toUnsignedInt(window.get(ValueLayout.JAVA_SHORT, 2));
+            return failed != 0 || rows == 0 || columns == 0 ? Optional.empty() : Optional.of(new Size(columns, rows));
+        } catch (Throwable e) {
+            throw new IllegalStateException("the terminal's size", e);
+        }
+    }
+
+    /// The arena stays open: the hook of a dying process may be reading from it.
+    private void restore() {
+        if (!restored.compareAndSet(false, true)) {
+            return;
+        }
+        try {
+            new FileOutputStream(FileDescriptor.out).write(PLAIN.getBytes(StandardCharsets.US_ASCII));
+        } catch (IOException _) {
+            // Nobody is looking any more; the attributes are still worth restoring.
+        }
+        try {
+            int _ = (int) SET.invokeExact(INPUT, AFTER_OUTPUT, saved);
+        } catch (Throwable e) {
+            throw new IllegalStateException("the terminal's attributes", e);
+        }
+    }
+
+    /// Gives the terminal back. Idempotent.
+    @Override
+    public void close() {
+        restore();
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException _) {
+            // The process is ending, and the hook finds nothing to do.
+        }
+    }
+
+    /// A function of the C library that returns an `int`.
+    private static MethodHandle function(String name, MemoryLayout... arguments) {
+        return LINKER.downcallHandle(
+                LINKER.defaultLookup().findOrThrow(name), FunctionDescriptor.of(ValueLayout.JAVA_INT, arguments));
+    }
+}
