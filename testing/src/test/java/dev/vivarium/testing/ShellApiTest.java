@@ -168,6 +168,19 @@ class ShellApiTest {
     }
 
     @Test
+    void whoOnlyWantsToWatchIsAWatcher() {
+        String sandbox = api.session();
+        try (var typist = enter(sandbox, QUIET);
+                var watcher = enter(sandbox, "\"observe\":true,\"cols\":10,\"rows\":10")) {
+            assertThat(watcher.session()).isEqualTo(typist.session());
+            watcher.type("touch forbidden\n");
+            assertThat(watcher.await("error").string("code")).isEqualTo("not-allowed");
+            typist.type("stty size\n");
+            watcher.awaitScreen("24 80");
+        }
+    }
+
+    @Test
     void whoMayOnlyWatchCannotOpenAShell() {
         String sandbox = api.session();
         try (var watcher = ShellClient.connect(server.uri(), sandbox)) {

@@ -10,8 +10,15 @@ import java.util.Optional;
 
 /// The first message of a socket: who comes, and to which shell. Immutable.
 ///
-/// Without `session_id` a new shell is started, which runs `command` or else `bash`.
-record Auth(String token, Optional<ShellId> session, Optional<TerminalSize> size, Command command) {
+/// Without `session_id` a new shell is started, which runs `command` or else `bash`. With
+/// `observe` the newest is watched instead.
+record Auth(String token, Optional<ShellId> session, Optional<TerminalSize> size, Command command, Hands hands) {
+    /// Whether somebody who may type wants to.
+    enum Hands {
+        ON,
+        OFF
+    }
+
     @Override
     public String toString() {
         return "Auth[" + session + "]";
@@ -35,8 +42,9 @@ record Auth(String token, Optional<ShellId> session, Optional<TerminalSize> size
         var size = size(fields);
         var command = fields.optionalString("command").map(Command::shell).orElseGet(() -> Command.of("bash"));
         var directory = fields.optionalString("cwd").orElse("");
+        var hands = fields.optionalFlag("observe").orElse(false) ? Hands.OFF : Hands.ON;
         fields.refuseOthers();
-        return new Auth(token, session, size, command.withDirectory(directory));
+        return new Auth(token, session, size, command.withDirectory(directory), hands);
     }
 
     static Optional<TerminalSize> size(JsonFields fields) {

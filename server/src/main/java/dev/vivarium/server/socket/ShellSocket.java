@@ -141,7 +141,8 @@ public final class ShellSocket implements Session.Listener {
     }
 
     private void settle(Caller caller, String token, Auth auth) {
-        Role role = caller.scopes().allows(Scope.SHELL) ? Role.TYPIST : Role.WATCHER;
+        boolean types = auth.hands() == Auth.Hands.ON && caller.scopes().allows(Scope.SHELL);
+        Role role = types ? Role.TYPIST : Role.WATCHER;
         Sandbox sandbox = caller.sandbox().orElseThrow();
         sockets.callers().requireAwake(sandbox);
         Shell shell = shell(sandbox, auth, role);
