@@ -52,6 +52,7 @@ final class Commands {
         commands.put("pause", () -> new CommandLine(new StateCommand.Pause(terminal)));
         commands.put("resume", () -> new CommandLine(new StateCommand.Resume(terminal)));
         commands.put("egress", () -> new CommandLine(new EgressCommand(terminal)));
+        commands.put("end", () -> new CommandLine(new EndCommand(terminal)));
         commands.put("snapshot", this::snapshot);
         commands.put("fork", () -> new CommandLine(new ForkCommand(terminal)));
         commands.put("keys", this::keys);

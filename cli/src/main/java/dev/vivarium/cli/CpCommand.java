@@ -66,6 +66,9 @@ final class CpCommand implements Callable<Integer> {
     }
 
     private void upload(Place.Here source, Place.Inside target) throws IOException {
+        if (!source.isStandard() && Files.isDirectory(Path.of(source.path()))) {
+            throw RemoteFiles.isDirectory(source.path());
+        }
         String name = source.isStandard() ? target.requirePath().path() : target.nameFor(source);
         long size = source.isStandard() ? -1 : Files.size(Path.of(source.path()));
         var files = new RemoteFiles(server.box(terminal, target.thread(), IfAbsent.CREATE));

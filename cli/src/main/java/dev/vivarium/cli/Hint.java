@@ -22,6 +22,8 @@ final class Hint {
             case Failure.SandboxNotRunning f
             when f.status() == Status.PAUSED -> Optional.of("to go on:  viv resume THREAD");
             case Failure.NoSuchFile f -> Optional.of("'" + f.path() + "' is not there; viv ls THREAD lists what is");
+            case Failure.WrongFileType _ ->
+                Optional.of("for directories:  viv ls THREAD:PATH, viv rm -r THREAD:PATH, viv sync THREAD DIR");
             case Failure.NoSuchSnapshot _ -> Optional.of("viv snapshot ls THREAD lists what was saved");
             case Failure.TooManySnapshots f ->
                 Optional.of("make room:  viv snapshot ls " + f.thread().value() + ", then viv snapshot rm SNAPSHOT");

@@ -3,6 +3,8 @@ package dev.vivarium.cli;
 import dev.vivarium.cli.remote.Box;
 import dev.vivarium.cli.remote.Http.Body;
 import dev.vivarium.cli.remote.Reply;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
 import java.io.InputStream;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -14,9 +16,19 @@ record RemoteFiles(Box box) {
         return reply(path).body();
     }
 
+    /// A directory is answered with what is in it, and that is not the file that somebody asked for.
     Reply reply(String path) {
-        return box.send("GET", Box.file(path), Map.of("Accept", "application/octet-stream"), Body::none)
+        Reply reply = box.send("GET", Box.file(path), Map.of("Accept", "application/octet-stream"), Body::none)
                 .requireSuccess();
+        if (reply.header("ETag").isEmpty()) {
+            reply.close();
+            throw isDirectory(path);
+        }
+        return reply;
+    }
+
+    static SandboxException isDirectory(String path) {
+        return new SandboxException(new Failure.WrongFileType(path, "is a directory"));
     }
 
     /// What a file becomes when it is put somewhere.

@@ -2,6 +2,8 @@ package dev.vivarium.cli;
 
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -22,6 +24,8 @@ import tools.jackson.core.JsonGenerator;
             "      \"$$(viv token t1 --scope fs:ro --json | jq -r .endpoint)/files/\""
         })
 final class TokenCommand implements Callable<Integer> {
+    private static final Duration LONGEST = Duration.ofMinutes(15);
+
     private final Terminal terminal;
 
     @Mixin
@@ -39,7 +43,7 @@ final class TokenCommand implements Callable<Integer> {
     private List<String> scopes = List.of();
 
     @Option(names = "--ttl", paramLabel = "TIME", description = "How long it lives: 1m to 15m (15m).")
-    private Duration ttl = Duration.ofMinutes(15);
+    private Duration ttl = LONGEST;
 
     @Parameters(index = "0", paramLabel = "THREAD", description = "The conversation whose sandbox it is.")
     private String thread = "";
@@ -50,6 +54,10 @@ final class TokenCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        if (ttl.compareTo(LONGEST) > 0) {
+            // The server would give fifteen minutes without a word.
+            throw new SandboxException(new Failure.InvalidRequest("--ttl", "must be at most 15m"));
+        }
         var account = server.account(terminal);
         JsonFields made = server.passes(account, terminal).narrowed(thread, scopes, Optional.of(ttl));
         if (output.isJson()) {

@@ -1,6 +1,7 @@
 package dev.vivarium.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.cli.remote.Http;
 import dev.vivarium.json.Json;
@@ -189,6 +190,7 @@ class CommandsTest {
         viv("exec", thread, "--", "echo hi > f");
         assertThat(viv("token", thread, "--scope", "fs:ro", "--ttl", "1m", "--json"))
                 .isZero();
+        assertThat(viv("token", thread, "--scope", "fs:ro", "--ttl", "1h")).isEqualTo(ExitCode.USAGE);
         var made = Json.answer(out());
         var http = new Http(URI.create(made.string("endpoint")), made.string("token"));
         try (var reply = http.send("GET", "/files/f", Map.of(), Http.Body.none())) {
@@ -258,6 +260,45 @@ class CommandsTest {
                 .contains("paused");
         assertThat(viv("resume", thread)).isZero();
         assertThat(viv("exec", thread, "--", "true")).isZero();
+    }
+
+    @Test
+    void theLogGoesOnWithWhatComes() throws Exception {
+        viv("exec", thread, "--", "true");
+        var reader = new Prompt(server, scratch.resolve("home"));
+        var following = Thread.ofPlatform().name("viv-logs").start(() -> reader.viv("logs", "-f", thread));
+        await().until(() -> reader.out().contains("/exec"));
+        int seen = reader.out().length();
+        viv("ls", thread);
+        await().until(() -> reader.out().substring(seen).contains("GET /sandboxes/{sandbox_id}/files"));
+        following.interrupt();
+        following.join();
+        assertThat(reader.out().lines().map(line -> line.split(" ")[0])).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void aDirectoryIsNotTakenForAFile() {
+        viv("exec", thread, "--", "mkdir d; echo x > d/f");
+        assertThat(viv("cat", thread + ":d")).isEqualTo(ExitCode.USAGE);
+        assertThat(viv("cp", thread + ":d", scratch.resolve("d").toString())).isEqualTo(ExitCode.USAGE);
+        assertThat(scratch.resolve("d")).doesNotExist();
+        assertThat(viv("cp", scratch.toString(), thread + ":")).isEqualTo(ExitCode.USAGE);
+        assertThat(out()).isEmpty();
+        assertThat(err()).contains("'d' is a directory").contains("viv sync");
+    }
+
+    @Test
+    void aThreadIsEndedAndArchived() {
+        viv("exec", thread, "--", "echo gone > f");
+        assertThat(viv("end", thread)).isZero();
+        assertThat(viv("ls", thread)).isEqualTo(ExitCode.NOT_FOUND);
+        assertThat(viv("exec", thread, "--", "test ! -e f")).isZero();
+        assertThat(viv("end", thread, "--archive", "--json")).isZero();
+        assertThat(Json.answer(out()).string("status")).isEqualTo("archived");
+        out.reset();
+        assertThat(viv("threads", "-q")).isZero();
+        assertThat(out()).doesNotContain(thread);
+        assertThat(viv("end", thread)).isEqualTo(ExitCode.NOT_FOUND);
     }
 
     @Test

@@ -1,0 +1,61 @@
+package dev.vivarium.cli;
+
+import dev.vivarium.cli.remote.Http;
+import dev.vivarium.cli.remote.Passes;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/// Ends a thread's sandbox, and with it the thread if that is wanted.
+@Command(
+        name = "end",
+        description = "End a thread's sandbox. Its files are lost, and everything that runs there ends.",
+        footer = {
+            "",
+            "Snapshots stay, and viv fork THREAD@NAME THREAD begins again from one. With --archive they go too,",
+            "with all invitations, and the thread is no longer listed."
+        })
+final class EndCommand implements Callable<Integer> {
+    private final Terminal terminal;
+
+    @Mixin
+    private ServerOptions server = new ServerOptions();
+
+    @Mixin
+    private OutputOptions output = new OutputOptions();
+
+    @Option(names = "--archive", description = "The thread too, with its snapshots and invitations.")
+    private boolean archive;
+
+    @Option(
+            names = {"-y", "--yes"},
+            description = "Do not ask.")
+    private boolean sure;
+
+    @Parameters(index = "0", paramLabel = "THREAD", description = "The conversation.")
+    private String thread = "";
+
+    EndCommand(Terminal terminal) {
+        this.terminal = terminal;
+    }
+
+    @Override
+    public Integer call() {
+        String what = archive ? "the thread " + thread + " and its snapshots" : "the sandbox of " + thread;
+        if (!sure && !terminal.confirms("end " + what + "? Its files are lost.")) {
+            return ExitCode.FAILURE;
+        }
+        var account = server.account(terminal);
+        server.http(account).delete(archive ? "/threads/" + Http.segment(thread) : Passes.path(thread));
+        server.passes(account, terminal).forget(thread);
+        if (output.isJson()) {
+            terminal.json(out -> {
+                out.writeStringProperty("thread_id", thread);
+                out.writeStringProperty("status", archive ? "archived" : "released");
+            });
+        }
+        return 0;
+    }
+}
