@@ -35,7 +35,7 @@ final class ForkLatency implements Measurement {
     @Override
     public void run(Bench bench, Report report) {
         try (var engine = Engine.open(bench, 3)) {
-            bench.bare().run("sh", "-c", FILES.formatted(engine.home().resolve("files")));
+            bench.bare().run(program("sh"), "-c", FILES.formatted(engine.home().resolve("files")));
             Sandbox origin = engine.sandboxes().open(request("origin")).sandbox();
             try (var execution = origin.exec(Command.shell(FILES.formatted("files")))) {
                 execution.collect();
@@ -59,7 +59,7 @@ final class ForkLatency implements Measurement {
         Sandboxes sandboxes = engine.sandboxes();
         copy.time(() -> bench.bare()
                 .run(
-                        "cp",
+                        program("cp"),
                         "-a",
                         home.resolve("files").toString(),
                         home.resolve("copy").toString()));
@@ -76,6 +76,10 @@ final class ForkLatency implements Measurement {
         for (var snapshot : taken) {
             sandboxes.snapshots().delete(snapshot);
         }
+    }
+
+    private static String program(String name) {
+        return Programs.find(name).orElseThrow().toString();
     }
 
     private static void delete(Path tree) {
