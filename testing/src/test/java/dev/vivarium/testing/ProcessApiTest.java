@@ -138,14 +138,55 @@ class ProcessApiTest {
         await().until(() ->
                 api.get(path("processes/" + id)).json().string("state").equals("exited"));
         var events = events(api.get(path("processes/" + id + "/output")));
-        long missed = events.stream()
-                .filter(event -> event.string("type").equals("missed"))
-                .mapToLong(event -> event.integer("bytes"))
-                .sum();
+        long missed = missed(events);
 
         assertThat(missed).isPositive();
         assertThat(missed + text(events).length()).isEqualTo(1_000_004);
         assertThat(text(events)).endsWith("END\n").hasSizeLessThanOrEqualTo(256 * 1024);
+    }
+
+    @Test
+    void aDetachedProcessIsFoundAgainByTheNextServer() {
+        try (var server = TestServer.start()) {
+            String box = "/sandboxes/" + server.api().session();
+            String running = start(server.api(), box, "echo before; echo aside >&2; read line; echo got $line; exit 5");
+            String chatty = start(server.api(), box, "head -c 1000000 /dev/zero | tr '\\\\0' x; read line");
+            String ended = start(server.api(), box, "read line; exit 4");
+            awaitPlace(server.api(), box, running, "before\naside\n");
+
+            server.restart();
+
+            Api api = server.api();
+            assertThat(api.get(box + "/processes").json().objects("processes"))
+                    .extracting(process -> process.string("process_id") + " " + process.string("state"))
+                    .containsExactlyInAnyOrder(running + " running", chatty + " running", ended + " running");
+            for (String id : List.of(running, ended)) {
+                var typed = Api.send(api.request(box + "/processes/" + id + "/stdin?eof=true")
+                        .POST(BodyPublishers.ofString("typed\n")));
+                assertThat(typed.status()).as(typed.text()).isEqualTo(204);
+            }
+            var events = events(api.get(box + "/processes/" + running + "/output"));
+            assertThat(text(events)).contains("before\n", "got typed\n");
+            assertThat(events.getLast().integer("exit_code")).isEqualTo(5);
+            await().until(() -> api.get(box + "/processes/" + ended).text().contains("\"exit_code\":4"));
+            await().untilAsserted(() -> {
+                var late = events(api.get(box + "/processes/" + chatty + "/output?follow=false"));
+                assertThat(missed(late)).isPositive();
+                assertThat(missed(late) + text(late).length()).isEqualTo(1_000_000);
+            });
+        }
+    }
+
+    private static String start(Api api, String box, String script) {
+        return api.post(box + "/exec", "{\"command\":\"" + script + "\",\"detach\":true}")
+                .json()
+                .string("process_id");
+    }
+
+    private static void awaitPlace(Api api, String box, String id, String text) {
+        await().until(() -> text(events(api.get(box + "/processes/" + id + "/output?follow=false")))
+                        .length()
+                >= text.length());
     }
 
     @Test
@@ -229,6 +270,13 @@ class ProcessApiTest {
     private static List<JsonFields> events(Api.Answer answer) {
         assertThat(answer.status()).isEqualTo(200);
         return answer.text().lines().map(Json::answer).toList();
+    }
+
+    private static long missed(List<JsonFields> events) {
+        return events.stream()
+                .filter(event -> event.string("type").equals("missed"))
+                .mapToLong(event -> event.integer("bytes"))
+                .sum();
     }
 
     private static String text(List<JsonFields> events) {

@@ -27,6 +27,7 @@ public final class Execution implements AutoCloseable {
     private final Command command;
     private final int pid;
     private final long firstByte;
+    private final long missed;
     private Progress progress = Progress.STARTED;
 
     /// What [#next] has told its reader. Confined to the reader.
@@ -37,7 +38,7 @@ public final class Execution implements AutoCloseable {
     }
 
     /// What the guest says of a process when it is ours: its number, and how much of its output came before.
-    private record Begun(int pid, long firstByte) {}
+    private record Begun(int pid, long firstByte, long firstErrorByte) {}
 
     private Execution(Guest guest, Channel channel, Command command, Begun begun) {
         this.guest = guest;
@@ -45,11 +46,20 @@ public final class Execution implements AutoCloseable {
         this.command = command;
         this.pid = begun.pid();
         this.firstByte = begun.firstByte();
+        this.missed = begun.firstByte() + begun.firstErrorByte();
     }
 
     /// Starts `command` as the sandbox user and returns as soon as it runs. Throws `CannotRun` when it cannot.
     public static Execution start(Guest guest, Command command) {
         return begin(guest, Service.EXEC, command, Requests.exec(command));
+    }
+
+    /// Starts `command` under `name`, as [#startOnKeptTerminal] does, without a terminal. A guest that cannot keep
+    /// it starts it all the same, and then it is let go when the guest is lost.
+    public static Execution startKept(Guest guest, Command command, String name) {
+        return guest.keeps()
+                ? begin(guest, Service.EXEC, command, Requests.kept(command).string(name))
+                : start(guest, command);
     }
 
     /// Starts `command` on a terminal of its own; what it writes all comes as standard output.
@@ -75,7 +85,7 @@ public final class Execution implements AutoCloseable {
         String name = survivor.name().orElseThrow();
         Channel channel = guest.attach(survivor, new Subject.Program(name));
         try {
-            Begun begun = channel.started(fields -> new Begun(fields.i32(), fields.u64()));
+            Begun begun = channel.started(fields -> new Begun(fields.i32(), fields.u64(), fields.u64()));
             Command unknown = Command.of(name).withInput(Command.Input.STREAM);
             return new Execution(guest, channel, unknown, begun);
         } catch (RuntimeException e) {
@@ -88,7 +98,7 @@ public final class Execution implements AutoCloseable {
         Channel channel =
                 guest.open(service, request, new Subject.Program(command.argv().getFirst()));
         try {
-            return new Execution(guest, channel, command, new Begun(channel.started(Fields::i32), 0));
+            return new Execution(guest, channel, command, new Begun(channel.started(Fields::i32), 0, 0));
         } catch (RuntimeException e) {
             channel.close();
             throw e;
@@ -104,6 +114,11 @@ public final class Execution implements AutoCloseable {
     /// over.
     public long firstByte() {
         return firstByte;
+    }
+
+    /// How many bytes of all its output came before what is heard here.
+    public long missed() {
+        return missed;
     }
 
     /// Waits for what happens next. The last event is `Exited`; asking again after it is a mistake.

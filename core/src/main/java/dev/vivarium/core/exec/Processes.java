@@ -1,9 +1,14 @@
 package dev.vivarium.core.exec;
 
+import dev.vivarium.core.guest.Guest;
+import dev.vivarium.core.guest.Service;
+import dev.vivarium.core.guest.Survivor;
+import dev.vivarium.model.Command;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.ProcessInfo;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.HexFormat;
@@ -11,23 +16,34 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.Supplier;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 
-/// The processes of one sandbox that were started through this server. It knows them for as long as the server runs:
-/// after a restart they go on unseen. Thread-safe.
+/// The processes of one sandbox that were started through a server. Those that somebody waits for are known to the
+/// server that runs them; detached ones outlive it, and the next one takes them over under their ids. Thread-safe.
 ///
 /// A detached process is read by a worker of its own, so that it never waits for a reader; what it wrote last is kept
-/// until it is forgotten, at the latest when so many others have ended after it.
+/// until it is forgotten, at the latest when so many others have ended after it. The guest remembers it too, for the
+/// next connection: nothing but the words of the command line and who started it is lost with a server.
 public final class Processes {
     /// How many may run detached at once, and how many that have ended are remembered.
     public static final int MAX_DETACHED = 64;
+
+    private static final Pattern ID = Pattern.compile("p[0-9a-f]{16}");
+    private static final Tracked.Origin UNKNOWN =
+            new Tracked.Origin("(started before the server was)", "", ProcessInfo.Kind.DETACHED);
+    /// How long a guest may take to hand over what it kept. Only one that means harm needs longer.
+    private static final Duration HANDOVER = Duration.ofSeconds(1);
 
     private final SandboxId sandbox;
     private final InstantSource clock;
     private final Map<String, Tracked> known = new ConcurrentHashMap<>();
     private final Semaphore slots = new Semaphore(MAX_DETACHED);
+    /// Open unless what a guest kept is being taken over: who asks meanwhile must not hear that it is gone.
+    private volatile CountDownLatch settled = new CountDownLatch(0);
 
     public Processes(SandboxId sandbox, InstantSource clock) {
         this.sandbox = sandbox;
@@ -36,18 +52,19 @@ public final class Processes {
 
     /// Shows an execution to others until the result is closed. Its output stays its starter's.
     public Tracked track(Execution execution, Tracked.Origin origin) {
-        return register(execution, origin, Optional.empty());
+        return register(newId(), execution, origin, Optional.empty());
     }
 
-    /// Starts an execution that nobody waits for, and keeps the last of its output. Fails with `TooManyCommands`.
-    public Tracked detach(Supplier<Execution> start, Tracked.Origin origin) {
+    /// Starts a command that nobody waits for, and keeps the last of its output. Fails with `TooManyCommands`.
+    public Tracked detach(Guest guest, Command command, Tracked.Origin origin) {
         if (!slots.tryAcquire()) {
             throw new SandboxException(new Failure.TooManyCommands(sandbox, MAX_DETACHED));
         }
         try {
+            String id = newId();
             var tail = new Tail();
-            Tracked process = register(start.get(), origin, Optional.of(tail));
-            Thread.ofVirtual().name("detached-" + process.id()).start(() -> run(process, tail));
+            Tracked process = register(id, Execution.startKept(guest, command, id), origin, Optional.of(tail));
+            Thread.ofVirtual().name("detached-" + id).start(() -> run(process, tail, slots::release));
             return process;
         } catch (RuntimeException e) {
             slots.release();
@@ -55,17 +72,70 @@ public final class Processes {
         }
     }
 
-    private void run(Tracked process, Tail tail) {
+    /// Reports whether what a guest still has from before is a detached process.
+    public static boolean isDetached(Survivor survivor) {
+        return survivor.service() == Service.EXEC
+                && survivor.name().filter(name -> ID.matcher(name).matches()).isPresent();
+    }
+
+    /// Says that [#moveTo] follows, before anybody can ask.
+    public void expectMove() {
+        settled = new CountDownLatch(1);
+    }
+
+    /// Finds the detached processes again on another guest than before, with what it remembers of their output.
+    public void moveTo(Guest guest) {
+        List<Survivor> kept =
+                guest.survivors().stream().filter(Processes::isDetached).toList();
+        var handedOver = new CountDownLatch(kept.size());
+        for (Survivor survivor : kept) {
+            String id = survivor.name().orElseThrow();
+            Thread.ofVirtual().name("detached-" + id).start(() -> adopt(guest, survivor, id, handedOver::countDown));
+        }
+        await(handedOver);
+        settled.countDown();
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await(HANDOVER.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void adopt(Guest guest, Survivor survivor, String id, Runnable handedOver) {
+        Tracked process;
+        Tail tail;
+        try {
+            Execution execution = Execution.attach(guest, survivor);
+            tail = new Tail(execution.missed());
+            var origin = Optional.ofNullable(known.get(id)).map(Tracked::origin).orElse(UNKNOWN);
+            process = new Tracked(id, execution, origin, survivor.started(), Optional.of(tail), () -> known.remove(id));
+            known.put(id, process);
+        } catch (SandboxException e) {
+            return; // The guest is gone again, and will name it again.
+        } finally {
+            handedOver.run();
+        }
+        boolean counted = slots.tryAcquire();
+        run(process, tail, counted ? slots::release : () -> {});
+    }
+
+    private void run(Tracked process, Tail tail, Runnable afterwards) {
         try {
             process.pump(tail);
         } finally {
-            slots.release();
+            afterwards.run();
             forgetOldest();
         }
     }
 
-    private Tracked register(Execution execution, Tracked.Origin origin, Optional<Tail> tail) {
-        String id = "p" + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
+    private static String newId() {
+        return "p" + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
+    }
+
+    private Tracked register(String id, Execution execution, Tracked.Origin origin, Optional<Tail> tail) {
         var process = new Tracked(id, execution, origin, clock.instant(), tail, () -> known.remove(id));
         known.put(id, process);
         return process;
@@ -82,6 +152,7 @@ public final class Processes {
 
     /// All that are known, in the order in which they were started.
     public List<ProcessInfo> list() {
+        await(settled);
         return known.values().stream()
                 .map(Tracked::info)
                 .sorted(Comparator.comparing(ProcessInfo::startedAt).thenComparing(ProcessInfo::id))
@@ -90,6 +161,7 @@ public final class Processes {
 
     /// The process with this id. Fails with `NoSuchProcess`.
     public Tracked require(String id) {
+        await(settled);
         return Optional.ofNullable(known.get(id))
                 .orElseThrow(() -> new SandboxException(new Failure.NoSuchProcess(id)));
     }

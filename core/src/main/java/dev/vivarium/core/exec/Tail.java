@@ -37,6 +37,17 @@ final class Tail {
     @GuardedBy("lock")
     private boolean ended;
 
+    /// A tail of a process that is heard from the beginning.
+    Tail() {
+        this(0);
+    }
+
+    /// A tail of a process that had written so much before it is heard.
+    Tail(long missed) {
+        this.written = missed;
+        this.dropped = missed;
+    }
+
     /// Consecutive bytes of one stream; `from` is where they stand in all that was ever written.
     private record Piece(long from, ExecEvent.Stream stream, byte[] bytes) {
         long to() {

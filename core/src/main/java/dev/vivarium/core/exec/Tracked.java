@@ -44,6 +44,10 @@ public final class Tracked implements AutoCloseable {
         return id;
     }
 
+    Origin origin() {
+        return origin;
+    }
+
     public ProcessInfo info() {
         var now = state;
         return new ProcessInfo(

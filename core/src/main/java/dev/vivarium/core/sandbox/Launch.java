@@ -1,6 +1,7 @@
 package dev.vivarium.core.sandbox;
 
 import dev.vivarium.core.Undo;
+import dev.vivarium.core.exec.Processes;
 import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.guest.Survivor;
 import dev.vivarium.core.provider.Machine;
@@ -39,13 +40,13 @@ final class Launch {
     }
 
     /// Takes the guest's next connection. What it still runs from before goes on alone, since nobody can be
-    /// listening; only shells wait to be taken over.
+    /// listening; only shells and detached processes wait to be taken over.
     Guest greet(Machine machine, String secret, Duration patience) {
         SocketChannel socket = machine.connect(patience);
         Guest guest = Guest.greet(engine.loop, machine.id(), socket, secret);
         try {
             for (Survivor survivor : guest.survivors()) {
-                if (!Shells.isShell(survivor)) {
+                if (!Shells.isShell(survivor) && !Processes.isDetached(survivor)) {
                     guest.detach(survivor);
                 }
             }

@@ -4,6 +4,7 @@ import dev.vivarium.core.Undo;
 import dev.vivarium.core.egress.Outlet;
 import dev.vivarium.core.exec.Execution;
 import dev.vivarium.core.exec.Processes;
+import dev.vivarium.core.exec.Tracked;
 import dev.vivarium.core.files.Turns;
 import dev.vivarium.core.files.Workspace;
 import dev.vivarium.core.guest.Guest;
@@ -109,7 +110,12 @@ public final class Sandbox {
         return Execution.start(guest(), withEnv(command, NO_TERMINAL));
     }
 
-    /// What was started in it through this server and is still known. Never waits; looking is no use.
+    /// Starts a command that nobody waits for. It goes on without this server, and the next one finds it.
+    public Tracked detach(Command command, Tracked.Origin origin) {
+        return processes.detach(guest(), withEnv(command, NO_TERMINAL), origin);
+    }
+
+    /// What was started in it and is still known. Never waits; looking is no use.
     public Processes processes() {
         return processes;
     }
@@ -279,7 +285,7 @@ public final class Sandbox {
     }
 
     /// Waits while the server looks for it after a restart, or makes a broken stream anew.
-    void awaitFound() {
+    public void awaitFound() {
         if (!engine.isDraining()) {
             awaitDiagnosis(PATIENCE);
         }

@@ -35,6 +35,7 @@ final class Streams {
         guest.onLost(() -> engine.tasks.start("lost-" + sandbox.id(), () -> lost(sandbox, machine, guest)));
         sandbox.shells().moveTo(guest);
         sandbox.outlet().attach(guest);
+        sandbox.processes().moveTo(guest);
     }
 
     /// The guest of a sandbox whose machine has just been thawed.
@@ -119,6 +120,7 @@ final class Streams {
             guest.close();
             return;
         }
+        sandbox.processes().expectMove();
         try (Move move = begun.get()) {
             if (!move.to(new State.Running(machine, guest))) {
                 guest.close();

@@ -90,7 +90,7 @@ public final class CommandCall {
         checkPolicy(sandbox.info(), request.script());
         var command = request.command().withOutputLimit(Command.UNLIMITED).withInput(Command.Input.STREAM);
         var origin = new Tracked.Origin(request.script(), who(exchange), ProcessInfo.Kind.DETACHED);
-        var process = sandbox.processes().detach(() -> sandbox.exec(command), origin);
+        var process = sandbox.detach(command, origin);
         request.stdin()
                 .ifPresent(text -> Thread.ofVirtual()
                         .name("stdin-" + process.id())

@@ -2,6 +2,7 @@ package dev.vivarium.server.api;
 
 import dev.vivarium.core.exec.Follower;
 import dev.vivarium.core.exec.Follower.News;
+import dev.vivarium.core.exec.Processes;
 import dev.vivarium.core.exec.Signal;
 import dev.vivarium.core.exec.Target;
 import dev.vivarium.core.exec.Tracked;
@@ -31,7 +32,7 @@ public final class ProcessesHandler {
 
     public void list(Exchange exchange) throws IOException {
         exchange.allowQuery();
-        var processes = exchange.sandbox().processes().list();
+        var processes = known(exchange).list();
         exchange.answer(200, out -> ProcessJson.write(out, processes));
     }
 
@@ -131,6 +132,12 @@ public final class ProcessesHandler {
     }
 
     private static Tracked process(Exchange exchange) {
-        return exchange.sandbox().processes().require(exchange.path("process_id"));
+        return known(exchange).require(exchange.path("process_id"));
+    }
+
+    /// Looking wakes nobody, but right after a restart it waits until those of before have been found.
+    private static Processes known(Exchange exchange) {
+        exchange.sandbox().awaitFound();
+        return exchange.sandbox().processes();
     }
 }
