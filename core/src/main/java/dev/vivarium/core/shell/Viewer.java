@@ -26,6 +26,9 @@ public final class Viewer implements AutoCloseable {
     @GuardedBy("shell.lock")
     private final Characters characters = new Characters();
 
+    /// What was shown before this viewer came ends here.
+    private final long arrival;
+
     private volatile long position;
 
     @GuardedBy("shell.lock")
@@ -40,6 +43,7 @@ public final class Viewer implements AutoCloseable {
     Viewer(Shell shell, Participant who, Scrollback scrollback) {
         this.shell = shell;
         this.who = who;
+        this.arrival = scrollback.end();
         this.position = scrollback.first() == 0 ? 0 : lineAfter(scrollback);
     }
 
@@ -96,10 +100,12 @@ public final class Viewer implements AutoCloseable {
     /// Nothing when it was only the beginning of a character.
     @GuardedBy("shell.lock")
     private Optional<ShellEvent> outputLocked(Scrollback scrollback) {
-        byte[] bytes = scrollback.read(position, PORTION);
+        boolean isOld = position < arrival;
+        byte[] bytes = scrollback.read(position, isOld ? (int) Math.min(PORTION, arrival - position) : PORTION);
         position += bytes.length;
         shell.takenLocked();
-        String text = characters.decode(bytes);
+        String decoded = characters.decode(bytes);
+        String text = isOld ? Questions.without(decoded) : decoded;
         return text.isEmpty() ? pollLocked() : Optional.of(new ShellEvent.Output(text));
     }
 

@@ -135,6 +135,19 @@ final class ShellTest {
     }
 
     @Test
+    void whoComesLaterIsNotAskedWhatWasAskedBefore() {
+        Shell shell = open("stty -echo; printf 'a\\033[6nb\\n'; read go; printf 'c\\033[6nd\\n'; read go");
+        try (Viewer early = join(shell, "early", Role.TYPIST)) {
+            assertThat(until(early, "b\r\n")).isEqualTo("a\u001b[6nb\r\n");
+            try (Viewer late = join(shell, "late", Role.WATCHER)) {
+                assertThat(until(late, "b\r\n")).isEqualTo("ab\r\n");
+                early.type("\n");
+                assertThat(until(late, "d\r\n")).isEqualTo("c\u001b[6nd\r\n");
+            }
+        }
+    }
+
+    @Test
     void twentyWhoAllReadSeeEverythingOfAFlood() throws Exception {
         Shell shell = open("stty -opost -echo; echo ready; read go; seq 500000");
         try (Viewer typist = join(shell, "typist", Role.TYPIST);
