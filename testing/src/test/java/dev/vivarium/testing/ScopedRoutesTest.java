@@ -145,6 +145,7 @@ class ScopedRoutesTest {
                 call(anna.with(issued.token() + "x"), route, issued.sandbox());
             }
             anna.with(issued.token()).get(path + "?token=" + issued.token());
+            visitShell(issued);
             anna.method("DELETE", "/threads/" + issued.thread());
         } finally {
             root.removeHandler(collector);
@@ -157,6 +158,16 @@ class ScopedRoutesTest {
                 assertThat(String.join("\n", lines)).doesNotContain(signature);
                 assertThat(audit).doesNotContain(signature);
             }
+        }
+    }
+
+    private static void visitShell(Issued issued) {
+        try (var shell = ShellClient.enter(server.uri(), issued.sandbox(), issued.token(), "")) {
+            shell.type("exit\n").await("exit");
+        }
+        try (var shell = ShellClient.connect(server.uri(), issued.sandbox())) {
+            shell.auth(issued.token() + "x", "");
+            assertThat(shell.awaitClose()).isEqualTo(4401);
         }
     }
 

@@ -29,7 +29,7 @@ public final class ShellSockets implements AutoCloseable {
     private static final Duration CHECK = Duration.ofMillis(400);
 
     private static final Duration PING = Duration.ofSeconds(20);
-    private static final Duration SILENCE = Duration.ofSeconds(70);
+    private static final Duration SILENCE = Duration.ofSeconds(50);
 
     /// How long a client has to answer a close.
     private static final Duration FAREWELL = Duration.ofSeconds(1);
