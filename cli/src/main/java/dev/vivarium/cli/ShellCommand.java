@@ -4,9 +4,11 @@ import dev.vivarium.cli.remote.Box;
 import dev.vivarium.cli.remote.Passes.IfAbsent;
 import dev.vivarium.cli.tty.Access;
 import dev.vivarium.cli.tty.Ending;
+import dev.vivarium.cli.tty.People;
 import dev.vivarium.cli.tty.ShellClient;
 import dev.vivarium.cli.tty.ShellClient.Wishes;
 import dev.vivarium.cli.tty.Tty;
+import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -21,6 +23,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import tools.jackson.core.JsonGenerator;
 
 /// Puts a person's terminal into a thread's sandbox.
 @Command(
@@ -148,31 +151,39 @@ final class ShellCommand implements Callable<Integer> {
     }
 
     private void list(Box box) {
-        var table = new Table(terminal, output, "SESSION", "STARTED", "COMMAND", "PEOPLE");
+        var table = new Table(terminal, output, "SESSION", "STATE", "STARTED", "COMMAND", "PEOPLE");
         for (JsonFields shell : shells(box)) {
-            var people = shell.objects("people").stream()
-                    .map(person -> person.string("user_id") + " (" + person.string("role") + ")")
-                    .toList();
             if (output.isJson()) {
-                terminal.json(out -> {
-                    out.writeStringProperty("session_id", shell.string("session_id"));
-                    out.writeStringProperty(
-                            "command", shell.optionalString("command").orElse(""));
-                    out.writeBooleanProperty("running", shell.flag("running"));
-                    out.writeArrayPropertyStart("people");
-                    people.forEach(out::writeString);
-                    out.writeEndArray();
-                });
+                terminal.json(out -> write(out, shell));
             } else {
                 table.row(
                         shell.string("session_id"),
+                        shell.optionalInteger("exit_code")
+                                .map(code -> "exited " + code)
+                                .orElse("running"),
                         table.time(shell.time("started_at")),
                         shell.optionalString("command").orElse("-"),
-                        String.join(", ", people));
+                        People.names(shell));
             }
         }
         if (!output.isJson()) {
             table.print();
         }
+    }
+
+    private static void write(JsonGenerator out, JsonFields shell) {
+        out.writeStringProperty("session_id", shell.string("session_id"));
+        shell.optionalString("command").ifPresent(command -> out.writeStringProperty("command", command));
+        Json.time(out, "started_at", shell.time("started_at"));
+        out.writeBooleanProperty("running", shell.flag("running"));
+        shell.optionalInteger("exit_code").ifPresent(code -> out.writeNumberProperty("exit_code", code));
+        out.writeArrayPropertyStart("people");
+        for (JsonFields person : shell.objects("people")) {
+            out.writeStartObject();
+            out.writeStringProperty("user_id", person.string("user_id"));
+            out.writeStringProperty("role", person.string("role"));
+            out.writeEndObject();
+        }
+        out.writeEndArray();
     }
 }

@@ -2,6 +2,7 @@ package dev.vivarium.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.vivarium.json.Json;
 import dev.vivarium.testing.TestServer;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -230,6 +231,22 @@ class ShellCommandTest {
         script.viv("exec", thread, "--", "true");
         assertThat(script.viv("shell", thread, "--list", "--json")).isZero();
         assertThat(script.out()).isEmpty();
+    }
+
+    @Test
+    void theListHasWhatRunsAndWhoIsThere() {
+        var script = new Prompt(server, home);
+        try (Pty pty = viv("shell", thread, "--", "echo ready-$((1 + 1)); read x")) {
+            pty.await("ready-2");
+            // The window's name says who is there.
+            pty.await("\u001b]0;admin\u0007");
+            assertThat(script.viv("shell", thread, "--list")).isZero();
+            assertThat(script.out()).contains("running").contains("read x").contains("admin");
+            pty.type("\r");
+            assertThat(pty.end()).isZero();
+        }
+        script.viv("shell", thread, "--list", "--json");
+        assertThat(Json.answer(script.out()).integer("exit_code")).isZero();
     }
 
     @Test

@@ -34,6 +34,11 @@ final class Screen {
         show(PLAIN + CLEAR);
     }
 
+    /// The window's name, where it disturbs nobody. Nothing in it may end it.
+    synchronized void title(String text) {
+        show("\u001b]0;" + text.replaceAll("\\p{Cntrl}", "?") + "\u0007");
+    }
+
     synchronized void bell() {
         show("\u0007");
     }

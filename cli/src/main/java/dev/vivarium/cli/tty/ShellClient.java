@@ -338,8 +338,9 @@ public final class ShellClient {
                 case "exit" -> events.offer(new Event.Ended((int) message.integer("code")));
                 case "missed" -> screen.status("some output was lost: this terminal is too slow for it");
                 case "error" -> complained(message.string("code"), message.string("message"));
+                case "presence" -> screen.title(People.names(message));
                 default -> {
-                    // Presence, and what newer servers say.
+                    // What newer servers say.
                 }
             }
         }
