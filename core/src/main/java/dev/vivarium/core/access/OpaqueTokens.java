@@ -107,7 +107,7 @@ final class OpaqueTokens implements TokenForm {
         }
     }
 
-    private static String hash(String token) {
+    static String hash(String token) {
         try {
             var digest = MessageDigest.getInstance("SHA-256");
             return HexFormat.of().formatHex(digest.digest(token.getBytes(StandardCharsets.UTF_8)));

@@ -186,6 +186,8 @@ class TokensTest {
     void aRotationEndsEveryTokenOfThatSandboxOnly(Tokens.Mode mode) {
         reopen(mode);
         var mine = issue("fs:ro");
+        // One that was used is known, and must be forgotten.
+        tokens.verify(mine.token());
         var others = tokens.issue(
                 new Issue(ANNA, Grant.Standing.OWNER, OTHER, THREAD, Scopes.parse("fs:ro"), Issue.MAX_TTL, List.of()));
 
@@ -203,6 +205,7 @@ class TokensTest {
     void theTokensOfASandboxEndWithIt(Tokens.Mode mode) {
         reopen(mode);
         var issued = issue("fs:ro");
+        tokens.verify(issued.token());
 
         tokens.forget(BOX);
 
