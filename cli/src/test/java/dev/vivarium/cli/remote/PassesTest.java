@@ -1,0 +1,93 @@
+package dev.vivarium.cli.remote;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.vivarium.cli.remote.Passes.IfAbsent;
+import dev.vivarium.testing.TestServer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class PassesTest {
+    private static TestServer server;
+
+    private final String thread = "passes-" + UUID.randomUUID();
+    private final List<String> replaced = new ArrayList<>();
+    private Instant now = Instant.now();
+
+    @TempDir
+    private Path directory;
+
+    @BeforeAll
+    static void start() {
+        server = TestServer.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @Test
+    void aPassIsKeptAndRenewedBeforeItEnds() throws Exception {
+        Pass first = passes("me").of(thread, IfAbsent.CREATE);
+        now = now.plus(Duration.ofMinutes(11));
+        assertThat(passes("me").of(thread, IfAbsent.FAIL).token()).isEqualTo(first.token());
+        now = now.plus(Duration.ofMinutes(2));
+        Pass second = passes("me").of(thread, IfAbsent.FAIL);
+        assertThat(second.token()).isNotEqualTo(first.token());
+        assertThat(second.sandbox()).isEqualTo(first.sandbox());
+        assertThat(replaced).isEmpty();
+        try (var files = Files.list(directory.resolve("passes"))) {
+            assertThat(files).singleElement().satisfies(file -> {
+                assertThat(Files.readString(file)).contains(second.token()).doesNotContain(first.token());
+                assertThat(Files.getPosixFilePermissions(file)).isEqualTo(PosixFilePermissions.fromString("rw-------"));
+            });
+        }
+    }
+
+    @Test
+    void somebodyElsesPassIsNotUsed() {
+        Pass mine = passes("me").of(thread, IfAbsent.CREATE);
+        Pass theirs = passes("somebody else").of(thread, IfAbsent.FAIL);
+        assertThat(theirs.token()).isNotEqualTo(mine.token());
+    }
+
+    @Test
+    void aSandboxThatIsAnotherIsTold() {
+        Pass first = passes("me").of(thread, IfAbsent.CREATE);
+        server.api().method("DELETE", "/threads/" + thread + "/sandbox");
+        now = now.plus(Duration.ofMinutes(13));
+        Pass second = passes("me").of(thread, IfAbsent.CREATE);
+        assertThat(second.sandbox()).isNotEqualTo(first.sandbox());
+        assertThat(replaced).containsExactly(thread);
+    }
+
+    @Test
+    void aFileThatIsBrokenIsAsGoodAsNone() throws Exception {
+        Pass first = passes("me").of(thread, IfAbsent.CREATE);
+        try (var files = Files.list(directory.resolve("passes"))) {
+            Files.writeString(files.findFirst().orElseThrow(), "{\"token\":");
+        }
+        assertThat(passes("me").of(thread, IfAbsent.FAIL).sandbox()).isEqualTo(first.sandbox());
+    }
+
+    private Passes passes(String holder) {
+        InstantSource clock = () -> now;
+        var http = new Http(server.uri(), server.adminKey());
+        return new Passes(http, directory.resolve("passes"), holder, Optional.empty(), replaced::add, clock);
+    }
+}
