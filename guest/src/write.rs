@@ -15,6 +15,9 @@ use crate::totals::Totals;
 use crate::walk::Walk;
 use crate::wire::{HOST_CREDIT, MAX_DATA, Violation, kind};
 
+/// How many unfinished files of earlier guests are passed over.
+const MAX_LEFT: u32 = 1000;
+
 /// A file that is being received.
 pub struct Writing {
     user: User,
@@ -45,9 +48,6 @@ enum State {
 
 pub fn open(request: &Write, place: &mut Place) -> Opened {
     let path = paths::check(request.path)?;
-    place.counter += 1;
-    let temporary = format!(".viv-tmp-{}-{}", process::own_pid(), place.counter);
-    let temporary = CString::new(temporary).map_err(|_| Fail::new(Code::Invalid, "no name"))?;
     let _acting = place.user.act().map_err(acting_fail)?;
     let root = &place.workspace;
     let above = if request.make_parents { paths::make_parent(root, &path) } else { paths::parent(root, &path) };
@@ -57,9 +57,7 @@ pub fn open(request: &Write, place: &mut Place) -> Opened {
         Ok(stat) if stat.is(libc::S_IFDIR) => return Err(Fail::new(Code::NotAFile, "a directory is in the way")),
         _ => {}
     }
-    let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW;
-    let file = open_at(&directory, &temporary, flags, 0o600);
-    let file = file.map_err(|error| Fail::of(error, "cannot write in that directory"))?;
+    let (temporary, file) = begin(&directory, &mut place.counter)?;
     Ok(Some(Box::new(Writing {
         user: place.user,
         directory,
@@ -76,6 +74,26 @@ pub fn open(request: &Write, place: &mut Place) -> Opened {
         owed: 0,
         state: State::Receiving,
     })))
+}
+
+/// Makes a file under a name of our own. A disk may have such names from an earlier guest, which counted as we do and
+/// ended in the middle of a write; they must not be taken for the file that is to be written.
+fn begin(directory: &Fd, counter: &mut u64) -> Result<(CString, Fd), Fail> {
+    let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW;
+    for _ in 0..MAX_LEFT {
+        *counter += 1;
+        let name = format!(".viv-tmp-{}-{counter}", process::own_pid());
+        let name = CString::new(name).map_err(|_| Fail::new(Code::Invalid, "no name"))?;
+        match open_at(directory, &name, flags, 0o600) {
+            Err(Errno(libc::EEXIST)) => {}
+            other => {
+                return other
+                    .map(|file| (name, file))
+                    .map_err(|error| Fail::of(error, "cannot write in that directory"));
+            }
+        }
+    }
+    Err(Fail::new(Code::Busy, "too many unfinished files in that directory"))
 }
 
 fn limit(value: u64) -> u64 {

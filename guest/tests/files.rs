@@ -230,6 +230,22 @@ fn aFileThatIsReplacedKeepsItsModeIfThatIsWanted() {
     assert_eq!(fs::metadata(host.path("fresh")).unwrap().mode() & 0o7777, 0o640);
 }
 
+/// A disk that was saved during a write, or whose machine died during one, still has the temporary file, and the next
+/// guest counts from one again.
+#[test]
+fn whatAnEarlierGuestLeftIsInNobodysWay() {
+    let mut host = Host::start();
+    for number in 1..=5 {
+        fs::write(host.path(&format!(".viv-tmp-{}-{number}", host.guest.id())), "half").unwrap();
+    }
+    for content in [b"first".as_slice(), b"second"] {
+        let outcome = write(&mut host, &Put { path: "file", flags: 0, limits: [0; 3], content });
+        assert_eq!(outcome.fail, None);
+        assert_eq!(fs::read(host.path("file")).unwrap(), content);
+    }
+    assert_eq!(temporaries(&host), 5);
+}
+
 #[test]
 fn theLimitsOfAWriteAreKept() {
     let mut host = Host::start();
