@@ -75,7 +75,12 @@ final class Revocations {
             throw new SandboxException(new Failure.Unrecognized(
                     "too-many-revocations", 429, "this sandbox has too many revoked tokens; revoke all of them"));
         }
-        write(sandbox, jti, entry, "do update set kind = excluded.kind, effective_at = excluded.effective_at");
+        write(
+                sandbox,
+                jti,
+                entry,
+                "do update set kind = excluded.kind, effective_at = excluded.effective_at,"
+                        + " expires_at = excluded.expires_at");
         entries.put(jti, entry);
     }
 

@@ -181,6 +181,32 @@ class TokensTest {
         tokens.verify(child.token());
     }
 
+    /// A token that was refreshed is forgotten when it would have expired, but one that was narrowed from it, and
+    /// refreshed since, may live longer.
+    @Test
+    void aTokenThatWasReplacedAndThenRevokedStaysRevokedAfterARestart() {
+        var parent = issue("fs:rw").grant();
+        var child = new Grant(
+                ANNA,
+                BOX,
+                THREAD,
+                Scopes.parse("fs:ro"),
+                "tok_child",
+                time.get().plus(Duration.ofMinutes(29)),
+                Grant.Standing.OWNER,
+                List.of(parent.jti()),
+                parent.epoch());
+        var revocations = new Revocations(db, clock);
+        revocations.retire(parent, Duration.ofSeconds(30));
+        revocations.retire(issue("fs:ro").grant(), Duration.ofSeconds(30));
+        pass(Duration.ofMinutes(14));
+        revocations.revoke(BOX, parent.jti());
+        pass(Duration.ofMinutes(2));
+        revocations.prune();
+
+        assertThat(new Revocations(db, clock).isDead(child, time.get())).isTrue();
+    }
+
     @ParameterizedTest
     @EnumSource(Tokens.Mode.class)
     void aRotationEndsEveryTokenOfThatSandboxOnly(Tokens.Mode mode) {
