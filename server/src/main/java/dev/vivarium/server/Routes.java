@@ -116,7 +116,9 @@ final class Routes {
     }
 
     private static List<Route> snapshots(Parts parts) {
-        var snapshots = new SnapshotsHandler(parts.sandboxes(), parts.access().rights());
+        var access = parts.access();
+        var snapshots = new SnapshotsHandler(
+                parts.sandboxes(), access.rights(), access.config().lease());
         return List.of(
                 Route.post("/threads/{thread_id}/snapshots", TOKEN, snapshots::take),
                 Route.get("/threads/{thread_id}/snapshots", TOKEN, snapshots::list),

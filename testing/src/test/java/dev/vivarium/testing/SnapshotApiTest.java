@@ -2,6 +2,7 @@ package dev.vivarium.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -89,6 +90,17 @@ class SnapshotApiTest {
         assertThat(ann.post(path, into(other)).status()).isEqualTo(409);
         assertThat(admin.post(path, into(Api.thread())).json().string("user_id"))
                 .isEqualTo("ann");
+    }
+
+    @Test
+    void aForkHasTheLeaseOfAThread() {
+        String other = Api.thread();
+        ann.post(snapshots() + "/" + take("") + "/fork", into(other));
+
+        var found = ann.get("/threads/" + other + "/sandbox").json();
+
+        assertThat(Duration.between(found.time("last_activity"), found.time("lease_expires_at")))
+                .isEqualTo(Duration.ofHours(1));
     }
 
     @Test

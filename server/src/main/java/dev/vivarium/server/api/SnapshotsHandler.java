@@ -17,6 +17,7 @@ import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import dev.vivarium.server.http.Exchange;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Optional;
 
 /// `/threads/{thread_id}/snapshots`: takes, lists, restores, forks and deletes what a thread's files were; and
@@ -24,10 +25,13 @@ import java.util.Optional;
 public final class SnapshotsHandler {
     private final Sandboxes sandboxes;
     private final Rights rights;
+    private final Duration lease;
 
-    public SnapshotsHandler(Sandboxes sandboxes, Rights rights) {
+    /// `lease` is how long the unused sandbox of a fork lives, as any thread's.
+    public SnapshotsHandler(Sandboxes sandboxes, Rights rights, Duration lease) {
         this.sandboxes = sandboxes;
         this.rights = rights;
+        this.lease = lease;
     }
 
     /// `POST`: saves the files of the thread's sandbox as they are.
@@ -89,7 +93,8 @@ public final class SnapshotsHandler {
         var thread = new ThreadId(fields.string("thread_id"));
         var user = fields.optionalString("user_id").map(UserId::new);
         fields.refuseOthers();
-        var request = NewSandbox.of(owner(exchange.principal(), user, snapshot), thread);
+        var request = NewSandbox.of(owner(exchange.principal(), user, snapshot), thread)
+                .withIdleTimeout(lease);
         Sandbox sandbox = sandboxes.fork(request, snapshot);
         exchange.answer(201, out -> SessionJson.write(out, sandbox.info(), SessionJson.Found.CREATED));
     }
