@@ -284,6 +284,19 @@ class DataFilesApiTest {
     }
 
     @Test
+    void aMoveThatIsRefusedMakesNoDirectories() {
+        put("from", "abc");
+
+        assertThat(move("missing?move_to=a/b").status()).isEqualTo(404);
+        var unmet = Api.send(
+                file("from?move_to=c/d").header("If-Match", quoted("0")).POST(BodyPublishers.noBody()));
+        assertThat(unmet.status()).isEqualTo(412);
+
+        assertThat(get("a").status()).isEqualTo(404);
+        assertThat(get("c").status()).isEqualTo(404);
+    }
+
+    @Test
     void aFileIsMoved() {
         put("from", "abc");
         put("there", "other");

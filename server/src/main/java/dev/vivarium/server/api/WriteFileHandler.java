@@ -105,13 +105,23 @@ public final class WriteFileHandler {
         Condition condition = Preconditions.ofChange(exchange);
         String path = WorkspacePath.of(exchange);
         var files = callers.awake(exchange.sandbox()).files();
-        int slash = to.lastIndexOf('/');
-        if (slash > 0) {
-            files.mkdir(to.substring(0, slash));
-        }
         var replacing = replace ? Workspace.Replacing.WHAT_IS_THERE : Workspace.Replacing.NOTHING;
-        files.move(path, to, replacing, condition);
+        try {
+            files.move(path, to, replacing, condition);
+        } catch (SandboxException e) {
+            // Only for what can be moved: a refused move must not leave directories.
+            int slash = to.lastIndexOf('/');
+            if (slash <= 0 || !isMissing(e.failure()) || files.find(path).isEmpty()) {
+                throw e;
+            }
+            files.mkdir(to.substring(0, slash));
+            files.move(path, to, replacing, condition);
+        }
         exchange.answer(204);
+    }
+
+    private static boolean isMissing(Failure failure) {
+        return failure instanceof Failure.NoSuchFile;
     }
 
     /// A part of a file must not be taken for the whole.
