@@ -113,6 +113,19 @@ class PreviewTest {
                 .containsEntry("origin", "http://evil.example");
     }
 
+    /// The page that answers a form may have the token in its address, and a browser names that page.
+    @Test
+    void aTokenInTheAddressOfAPageIsNotPassedOn() {
+        String inside = "http://localhost:" + program.port();
+        assertThat(seen(program.getAtHost(
+                        "/headers", "Referer: http://" + program.host() + "/page?viv_token=secret&x=1")))
+                .containsEntry("referer", inside + "/page?x=1");
+        assertThat(seen(program.getAtHost("/headers", "Referer: http://" + program.host() + "/?viv_token=secret")))
+                .containsEntry("referer", inside + "/");
+        assertThat(seen(program.getAtHost("/headers", "Referer: http://evil.example/?viv_token=secret")))
+                .containsEntry("referer", "http://evil.example/");
+    }
+
     @Test
     void aCallerWithAKeyForUsMayHaveAnotherForTheProgram() {
         var seen = seen(program.get("/headers", "Authorization: Bearer of-the-program"));

@@ -92,8 +92,7 @@ final class Headers {
         for (HttpField field : headers) {
             String name = field.getLowerCaseName();
             if (!stays.test(name)) {
-                boolean fromHere = name.equals("origin") || name.equals("referer");
-                inward.add(fromHere ? new HttpField(field.getName(), address.inward(value(field))) : field);
+                inward.add(inward(field, address));
             }
         }
         Cookies.inward(headers.getValuesList(HttpHeader.COOKIE), address)
@@ -101,6 +100,16 @@ final class Headers {
         forwarded(inward, request, address);
         connection(inward, upgrade(request));
         return inward;
+    }
+
+    /// Where a request comes from must look to the program as itself, and must not tell it the token by which
+    /// somebody came there.
+    private static HttpField inward(HttpField field, Address address) {
+        return switch (field.getLowerCaseName()) {
+            case "origin" -> new HttpField(field.getName(), address.inward(value(field)));
+            case "referer" -> new HttpField(field.getName(), address.inward(Query.withoutToken(value(field))));
+            default -> field;
+        };
     }
 
     private static void forwarded(HttpFields.Mutable inward, Request request, Address address) {

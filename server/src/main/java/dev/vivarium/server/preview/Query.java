@@ -5,6 +5,8 @@ import dev.vivarium.model.SandboxException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// A query with our own parameter taken out; the rest is as it came. Immutable.
 record Query(Optional<String> token, String rest) {
@@ -24,6 +26,18 @@ record Query(Optional<String> token, String rest) {
             throw new SandboxException(new Failure.InvalidRequest("viv_token", "must be given once"));
         }
         return new Query(tokens.stream().findFirst(), raw.isPresent() ? String.join("&", rest) : "");
+    }
+
+    /// An address without our parameter, however often it is there.
+    static String withoutToken(String url) {
+        int question = url.indexOf('?');
+        if (question < 0) {
+            return url;
+        }
+        String rest = Stream.of(url.substring(question + 1).split("&", -1))
+                .filter(pair -> !pair.startsWith(TOKEN))
+                .collect(Collectors.joining("&"));
+        return url.substring(0, question) + (rest.isEmpty() ? "" : "?" + rest);
     }
 
     /// The rest as it follows a path.
