@@ -3,6 +3,7 @@ package dev.vivarium.server;
 import static dev.vivarium.server.http.Route.Access.ADMIN;
 import static dev.vivarium.server.http.Route.Access.KEY;
 import static dev.vivarium.server.http.Route.Access.TOKEN;
+import static dev.vivarium.server.http.Route.Access.TOKEN_RECORDED;
 
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.Members;
@@ -65,8 +66,8 @@ final class ThreadRoutes {
                 Route.get(SANDBOX, TOKEN, thread::find),
                 Route.delete(SANDBOX, KEY, thread::release),
                 Route.post(SANDBOX + "/refresh", KEY, refresh::refresh),
-                Route.post(SANDBOX + "/token", TOKEN, refresh::downscope),
-                Route.post(SANDBOX + "/revoke", TOKEN, revoke::handle),
+                Route.post(SANDBOX + "/token", TOKEN_RECORDED, refresh::downscope),
+                Route.post(SANDBOX + "/revoke", TOKEN_RECORDED, revoke::handle),
                 Route.post(THREAD + "/members", KEY, members::invite),
                 Route.get(THREAD + "/members", KEY, members::list),
                 Route.delete(THREAD + "/members/{user_id}", KEY, members::remove),

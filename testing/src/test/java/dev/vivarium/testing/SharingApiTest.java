@@ -302,6 +302,73 @@ class SharingApiTest {
     }
 
     @Test
+    void everyUseOfATokenOnAThreadIsOnRecord() {
+        var issued = ok(anna.post(path, "{\"scopes\":[\"snapshot\"]}"));
+        var holder = admin.with(issued.string("token"));
+        String snapshots = "/threads/" + thread + "/snapshots";
+        ok(holder.get(path));
+        ok(holder.post("/threads/" + thread + "/heartbeat", "{}"));
+        String snapshot = holder.post(snapshots, "{}").json().string("snapshot_id");
+        ok(holder.get("/snapshots/" + snapshot));
+        ok(holder.post(snapshots + "/" + snapshot + "/restore", "{}"));
+        ok(holder.method("DELETE", snapshots + "/" + snapshot));
+        ok(holder.post(path + "/token", "{}"));
+
+        var used = ok(anna.get("/threads/" + thread + "/audit")).objects("entries").stream()
+                .filter(entry -> entry.string("kind").equals("used"))
+                .toList();
+
+        assertThat(used)
+                .extracting(entry -> entry.string("route"))
+                .containsExactly(
+                        "GET /threads/{thread_id}/sandbox",
+                        "POST /threads/{thread_id}/heartbeat",
+                        "POST /threads/{thread_id}/snapshots",
+                        "GET /snapshots/{snapshot_id}",
+                        "POST /threads/{thread_id}/snapshots/{snapshot_id}/restore",
+                        "DELETE /threads/{thread_id}/snapshots/{snapshot_id}",
+                        "POST /threads/{thread_id}/sandbox/token");
+        assertThat(used).allSatisfy(entry -> isOf(entry, issued));
+    }
+
+    @Test
+    void aKeysUseOfASnapshotIsOnRecord() {
+        ok(anna.post(path, "{}"));
+        anna.post("/threads/" + thread + "/snapshots", "{}");
+
+        var last =
+                ok(anna.get("/threads/" + thread + "/audit")).objects("entries").getLast();
+
+        assertThat(last.string("kind")).isEqualTo("used");
+        assertThat(last.string("route")).isEqualTo("POST /threads/{thread_id}/snapshots");
+        assertThat(last.string("sub")).isEqualTo("anna");
+    }
+
+    @Test
+    void aRefusalSaysWhoseTokenItWas() {
+        var issued = ok(anna.post(path, "{\"scopes\":[\"fs:ro\"]}"));
+        var holder = admin.with(issued.string("token"));
+        String box = "/sandboxes/" + issued.string("sandbox_id");
+
+        assertThat(holder.post(box + "/exec", "{\"command\":\"id\"}").status()).isEqualTo(403);
+        assertThat(holder.get(box + "/ports/80/").status()).isEqualTo(403);
+        assertThat(holder.get("/threads/" + thread + "/snapshots").status()).isEqualTo(403);
+
+        var refused = ok(anna.get("/threads/" + thread + "/audit")).objects("entries").stream()
+                .filter(entry -> entry.string("kind").equals("refused"))
+                .toList();
+        assertThat(refused).hasSize(3).allSatisfy(entry -> isOf(entry, issued));
+    }
+
+    private static void isOf(JsonFields entry, JsonFields issued) {
+        assertThat(entry.string("jti")).isEqualTo(issued.string("jti"));
+        assertThat(entry.string("sub")).isEqualTo("anna");
+        assertThat(entry.string("aud")).isEqualTo(issued.string("sandbox_id"));
+        assertThat(entry.string("scope"))
+                .isEqualTo(String.join(" ", issued.optionalStrings("scopes").orElseThrow()));
+    }
+
+    @Test
     void theThreadsOfAUserComePageByPage() {
         var carl = admin.as("carl");
         for (int i = 0; i < 3; i++) {

@@ -63,6 +63,15 @@ public final class Admission {
         }
     }
 
+    /// Who sends these headers, if they hold one that is good for anything.
+    Optional<Principal> find(HttpFields headers) {
+        try {
+            return Optional.of(identify(headers));
+        } catch (SandboxException e) {
+            return Optional.empty();
+        }
+    }
+
     /// Whoever has any key or token that is good for something.
     Principal identify(HttpFields headers) {
         return identify(Credentials.key(headers));

@@ -135,7 +135,7 @@ final class Dispatcher extends Handler.Abstract {
             witness.saw(match, caller.get(), at, response.getStatus());
             return exchange;
         } catch (SandboxException e) {
-            tellOfFailure(match, caller, at, e.failure());
+            tellOfFailure(request, match, caller, at, e.failure());
             throw e;
         } catch (IOException | RuntimeException e) {
             // The client may be gone in the middle of an answer; it has used the sandbox all the same.
@@ -145,11 +145,15 @@ final class Dispatcher extends Handler.Abstract {
         }
     }
 
-    private void tellOfFailure(Router.Match match, Optional<Caller> caller, Instant at, Failure failure) {
-        if (caller.flatMap(Caller::sandbox).isPresent()) {
-            witness.saw(match, caller.get(), at, ProblemJson.status(failure));
+    private void tellOfFailure(
+            Request request, Router.Match match, Optional<Caller> caller, Instant at, Failure failure) {
+        int status = ProblemJson.status(failure);
+        if (caller.flatMap(Caller::sandbox).isPresent() || !Witness.isRefusal(status)) {
+            caller.ifPresent(known -> witness.saw(match, known, at, status));
         } else {
-            witness.refused(match, caller, failure);
+            // Whose credential is good but not for this was not told by the failure.
+            var who = caller.flatMap(Caller::principal).or(() -> admission.find(request.getHeaders()));
+            witness.refused(match, who, failure);
         }
     }
 

@@ -11,7 +11,8 @@ public record Route(String method, String template, Access access, Operation ope
         Access OPEN = new Open();
         Access KEY = new Key();
         Access ADMIN = new Admin();
-        Access TOKEN = new Token();
+        Access TOKEN = new Token(false);
+        Access TOKEN_RECORDED = new Token(true);
         Access OWN = new Own();
 
         /// Anybody.
@@ -24,7 +25,8 @@ public record Route(String method, String template, Access access, Operation ope
         record Admin() implements Access {}
 
         /// Whoever has a key, or a capability token for the sandbox of the thread that `{thread_id}` names.
-        record Token() implements Access {}
+        /// `recorded` if the handler puts on record itself what came of it.
+        record Token(boolean recorded) implements Access {}
 
         /// Whoever may do this to the sandbox that `{sandbox_id}` names, by key or by token.
         record Scoped(Scope scope) implements Access {}

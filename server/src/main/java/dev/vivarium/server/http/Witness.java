@@ -2,6 +2,8 @@ package dev.vivarium.server.http;
 
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.AuditEntry;
+import dev.vivarium.core.access.Grant;
+import dev.vivarium.core.access.Principal;
 import dev.vivarium.json.ProblemJson;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -27,29 +29,48 @@ public final class Witness {
         return clock.instant();
     }
 
-    /// Somebody was let in to a route of one sandbox, and this was the answer.
+    /// Somebody was let in to a route of one sandbox or thread, and this was the answer.
     void saw(Router.Match match, Caller caller, Instant at, int status) {
-        if (caller.sandbox().isEmpty()) {
-            return;
+        var entry = AuditEntry.of(at, AuditEntry.Kind.USED, status, name(match.route()));
+        if (caller.sandbox().isPresent()) {
+            var info = caller.sandbox().get().info();
+            var scoped = entry.on(info.id(), info.thread()).scopes(caller.scopes());
+            audit.record(caller.principal().map(scoped::by).orElse(scoped));
+        } else if (match.route().access() instanceof Route.Access.Token(boolean recorded)) {
+            caller.principal()
+                    .filter(who -> !recorded || who instanceof Principal.Holder)
+                    .ifPresent(who -> audit.record(named(about(match, entry), who)));
         }
-        var info = caller.sandbox().get().info();
-        var entry = AuditEntry.of(at, AuditEntry.Kind.USED, status, name(match.route()))
-                .on(info.id(), info.thread())
-                .scopes(caller.scopes());
-        audit.record(caller.principal().map(entry::by).orElse(entry));
     }
 
     /// Somebody was not let in, or was told that what they asked for is not theirs.
-    void refused(Router.Match match, Optional<Caller> caller, Failure failure) {
-        int status = ProblemJson.status(failure);
-        boolean isRefusal = status == 401 || status == 403 || status == 404;
-        if (!isRefusal || !(match.raw().containsKey("sandbox_id") || match.raw().containsKey("thread_id"))) {
+    void refused(Router.Match match, Optional<Principal> who, Failure failure) {
+        if (!match.raw().containsKey("sandbox_id") && !match.raw().containsKey("thread_id")) {
             return;
         }
-        var entry = AuditEntry.of(clock.instant(), AuditEntry.Kind.REFUSED, status, name(match.route()))
+        var entry = AuditEntry.of(
+                        clock.instant(), AuditEntry.Kind.REFUSED, ProblemJson.status(failure), name(match.route()))
                 .detail(failure.slug());
-        var named = caller.flatMap(Caller::principal).map(entry::by).orElse(entry);
-        audit.record(about(match, named));
+        var about = about(match, entry);
+        audit.record(who.map(known -> named(about, known)).orElse(about));
+    }
+
+    static boolean isRefusal(int status) {
+        return status == 401 || status == 403 || status == 404;
+    }
+
+    /// With a token, also what it is for, unless that is somewhere else.
+    private static AuditEntry named(AuditEntry entry, Principal who) {
+        var named = entry.by(who);
+        if (!(who instanceof Principal.Holder(Grant grant))) {
+            return named;
+        }
+        var scoped = named.scopes(grant.scopes());
+        boolean isElsewhere = named.sandbox().isPresent()
+                || named.thread()
+                        .filter(thread -> !thread.equals(grant.thread()))
+                        .isPresent();
+        return isElsewhere ? scoped : scoped.on(grant.sandbox(), grant.thread());
     }
 
     private static AuditEntry about(Router.Match match, AuditEntry entry) {
