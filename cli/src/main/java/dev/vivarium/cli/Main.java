@@ -10,6 +10,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.NoSuchFileException;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.CancellationException;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
@@ -17,6 +18,14 @@ import picocli.CommandLine.UnmatchedArgumentException;
 
 /// Where `viv` begins. The commands are listed in [Commands].
 public final class Main {
+    /// For those who type `viv` to see what it is.
+    private static final List<String> FIRST_STEPS = List.of(
+            "  viv serve                         starts a server here",
+            "  viv exec my-thread -- uname -a    runs something in a thread's sandbox, which is made if need be",
+            "  viv shell my-thread               opens a terminal in it",
+            "  viv sync my-thread DIR --watch    keeps a directory and its workspace alike",
+            "  viv doctor                        checks the way to the server, the key and this machine");
+
     private final Terminal terminal;
 
     Main(Terminal terminal) {
@@ -64,7 +73,7 @@ public final class Main {
         } else {
             complaint.print(terminal, new OutputOptions());
             if (args.length == 0) {
-                command.usage(terminal.err());
+                FIRST_STEPS.forEach(terminal.err()::println);
             } else if (failure instanceof UnmatchedArgumentException unmatched) {
                 UnmatchedArgumentException.printSuggestions(unmatched, terminal.err());
             }

@@ -42,6 +42,6 @@ final class Viv implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "say what to do; viv help lists the commands");
+        throw new ParameterException(spec.commandLine(), "say what to do");
     }
 }

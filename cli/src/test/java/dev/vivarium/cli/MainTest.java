@@ -41,9 +41,9 @@ class MainTest {
     }
 
     @Test
-    void withoutACommandTheUsageIsShownAsAnError() {
+    void withoutACommandTheFirstStepsAreShownAsAnError() {
         assertThat(viv(Map.of()).run()).isEqualTo(ExitCode.USAGE);
-        assertThat(err()).contains("exec").contains("keys");
+        assertThat(err()).contains("viv --help").contains("viv serve").contains("viv exec");
         assertThat(out.toString(StandardCharsets.UTF_8)).isEmpty();
     }
 
