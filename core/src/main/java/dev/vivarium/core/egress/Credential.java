@@ -11,6 +11,9 @@ public record Credential(HostName host, int port, String header, String value) {
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9-]{1,100}");
     private static final Pattern VALUE = Pattern.compile("[\\x21-\\x7e]([\\x20-\\x7e]*[\\x21-\\x7e])?");
 
+    /// A shorter word could stand in any text.
+    private static final int SHORTEST = 8;
+
     public Credential {
         if (!NAME.matcher(header).matches() || HeaderLines.isOurs(header)) {
             throw new IllegalArgumentException("cannot set the header '" + header.replaceAll("[^ -~]", "?") + "'");
@@ -24,6 +27,12 @@ public record Credential(HostName host, int port, String header, String value) {
     boolean isFor(Destination asked) {
         boolean isPort = asked.port() == 80 || asked.port() == port;
         return isPort && asked.host().equals(host);
+    }
+
+    /// Reports whether a text shows the secret, with or without the word before it (`Bearer`, say).
+    boolean isShownIn(String text) {
+        String last = value.substring(value.lastIndexOf(' ') + 1);
+        return text.contains(last.length() >= SHORTEST ? last : value);
     }
 
     /// Never shows the value.

@@ -62,11 +62,13 @@ final class Dialler implements AutoCloseable {
                     to.host() + " leads to an address that is not public, which no sandbox may reach;"
                             + " the operator can permit it with the setting egress-private");
         }
-        long deadline = System.nanoTime() + CONNECTING.toNanos();
+        List<InetAddress> tried = permitted.subList(0, Math.min(ATTEMPTS, permitted.size()));
+        // Shared among them: an address where nobody answers must not use up the time of the others.
+        Duration patience = CONNECTING.dividedBy(tried.size());
         IOException last = new IOException("it has no address");
-        for (InetAddress address : permitted.subList(0, Math.min(ATTEMPTS, permitted.size()))) {
+        for (InetAddress address : tried) {
             try {
-                return connect(new InetSocketAddress(address, to.port()), deadline);
+                return connect(new InetSocketAddress(address, to.port()), patience);
             } catch (IOException e) {
                 last = e;
             }
@@ -75,15 +77,11 @@ final class Dialler implements AutoCloseable {
         throw new Rejection(status, Passage.Verdict.UNREACHABLE, to + " cannot be reached: " + last.getMessage());
     }
 
-    private static Socket connect(InetSocketAddress to, long deadline) throws IOException {
-        long millis = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
-        if (millis <= 0) {
-            throw new SocketTimeoutException("nobody answers");
-        }
+    private static Socket connect(InetSocketAddress to, Duration patience) throws IOException {
         var socket = new Socket(Proxy.NO_PROXY);
         try {
             socket.setTcpNoDelay(true);
-            socket.connect(to, (int) millis);
+            socket.connect(to, (int) patience.toMillis());
             return socket;
         } catch (IOException e) {
             socket.close();

@@ -49,7 +49,7 @@ final class Forward {
 
         /// An answer that shows what was added must not show it to the program.
         boolean isSecret(String value) {
-            return credentials.stream().anyMatch(credential -> value.contains(credential.value()));
+            return credentials.stream().anyMatch(credential -> credential.isShownIn(value));
         }
     }
 

@@ -152,7 +152,9 @@ public final class Outlet {
                         "HTTP_PROXY", proxy,
                         "HTTPS_PROXY", proxy,
                         "no_proxy", NO_PROXY,
-                        "NO_PROXY", NO_PROXY))
+                        "NO_PROXY", NO_PROXY,
+                        // Node looks at the others only if it is told to.
+                        "NODE_USE_ENV_PROXY", "1"))
                 .orElse(Map.of());
     }
 
