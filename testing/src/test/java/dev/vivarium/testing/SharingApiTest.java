@@ -1,9 +1,18 @@
 package dev.vivarium.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -139,6 +148,34 @@ class SharingApiTest {
         ok(anna.post(path + "/revoke", "{\"jti\":\"" + parent.string("jti") + "\"}"));
         assertThat(grandchild.get(path).status()).isEqualTo(401);
         assertThat(anna.post(path + "/token", "{}").status()).isEqualTo(400);
+    }
+
+    @Test
+    void aStreamEndsWithTheTokenThatOpenedIt() throws Exception {
+        var one = ok(anna.post(path, "{}"));
+        String sandbox = "/sandboxes/" + one.string("sandbox_id");
+        var holder = anna.with(one.string("token"));
+        var stream = HttpClient.newHttpClient()
+                .send(
+                        holder.request(sandbox + "/exec")
+                                .header("Content-Type", "application/json")
+                                .header("Accept", "application/x-ndjson")
+                                .POST(BodyPublishers.ofString(
+                                        "{\"command\":\"echo begun; exec sleep 1000\",\"timeout\":1000}"))
+                                .build(),
+                        BodyHandlers.ofInputStream())
+                .body();
+        try (var lines = new BufferedReader(new InputStreamReader(stream, StandardCharsets.UTF_8))) {
+            while (!lines.readLine().contains("begun")) {}
+
+            ok(anna.post(path + "/revoke", "{\"jti\":\"" + one.string("jti") + "\"}"));
+
+            assertThatThrownBy(() -> lines.lines().count()).isInstanceOf(UncheckedIOException.class);
+        }
+        // And the command with it, as when somebody hangs up.
+        var another = anna.with(ok(anna.post(path, "{}")).string("token"));
+        await().until(() ->
+                another.get(sandbox + "/processes").json().objects("processes").isEmpty());
     }
 
     @Test

@@ -35,6 +35,11 @@ public sealed interface Principal {
         };
     }
 
+    /// What the token of this caller gives, if it has one.
+    default Optional<Grant> findGrant() {
+        return this instanceof Holder(Grant grant) ? Optional.of(grant) : Optional.empty();
+    }
+
     /// Who it is in the audit.
     default UserId name() {
         return user().orElse(Admin.NAME);

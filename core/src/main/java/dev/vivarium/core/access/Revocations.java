@@ -62,6 +62,15 @@ final class Revocations {
                 || grant.ancestors().stream().anyMatch(jti -> isRevoked(entries.get(jti)));
     }
 
+    /// Reports whether a token that is dead was replaced by another and not revoked.
+    boolean isReplaced(Grant grant) {
+        var entries = bySandbox.getOrDefault(grant.sandbox(), Map.of());
+        Entry own = entries.get(grant.jti());
+        return own != null
+                && own.kind() == Kind.RETIRED
+                && grant.ancestors().stream().noneMatch(jti -> isRevoked(entries.get(jti)));
+    }
+
     private static boolean isRevoked(@Nullable Entry entry) {
         return entry != null && entry.kind() == Kind.REVOKED;
     }

@@ -13,7 +13,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
+import java.util.EnumSet;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -162,10 +164,15 @@ public final class Tokens implements AutoCloseable {
 
     /// Calls `listener` within a second when the token ends, for whatever reason. Close the result.
     public Watch watch(Grant grant, Consumer<Ended> listener) {
-        var watch = watches.add(grant, listener);
+        return watch(grant, EnumSet.allOf(Ended.class), listener);
+    }
+
+    /// The same for some of the reasons alone.
+    public Watch watch(Grant grant, Set<Ended> reasons, Consumer<Ended> listener) {
+        var watch = watches.add(grant, reasons, listener);
         // It may have ended between the check and this.
         if (revocations.isDead(grant, clock.instant())) {
-            watch.tell(Ended.REVOKED);
+            watch.tell(revocations.isReplaced(grant) ? Ended.REPLACED : Ended.REVOKED);
         } else if (keys.find(grant.sandbox())
                 .filter(key -> key.epoch() == grant.epoch())
                 .isEmpty()) {
@@ -180,7 +187,10 @@ public final class Tokens implements AutoCloseable {
             while (!stopped.await(BEAT.toMillis(), TimeUnit.MILLISECONDS)) {
                 Instant now = clock.instant();
                 watches.tellAll(grant -> !now.isBefore(grant.expires()), Ended.EXPIRED);
-                watches.tellAll(grant -> revocations.isDead(grant, now), Ended.REVOKED);
+                watches.tellAll(
+                        grant -> revocations.isDead(grant, now) && revocations.isReplaced(grant), Ended.REPLACED);
+                watches.tellAll(
+                        grant -> revocations.isDead(grant, now) && !revocations.isReplaced(grant), Ended.REVOKED);
                 if (++beats % BEATS_BETWEEN_PRUNINGS == 0) {
                     prune();
                 }

@@ -1,5 +1,6 @@
 package dev.vivarium.core.access;
 
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
@@ -7,6 +8,7 @@ import java.util.function.Consumer;
 /// worker of its own. Close it when the connection closes. Thread-safe.
 public final class Watch implements AutoCloseable {
     private final Watches watches;
+    private final Set<Ended> reasons;
     private final Consumer<Ended> listener;
     private final AtomicBoolean told = new AtomicBoolean();
     private volatile Grant grant;
@@ -15,6 +17,8 @@ public final class Watch implements AutoCloseable {
     public enum Ended {
         EXPIRED,
         REVOKED,
+        /// Another took its place a while ago.
+        REPLACED,
         /// Its subject is no longer invited, or to less.
         UNINVITED,
         /// The sandbox has another key.
@@ -22,9 +26,10 @@ public final class Watch implements AutoCloseable {
         SANDBOX_ENDED
     }
 
-    Watch(Watches watches, Grant grant, Consumer<Ended> listener) {
+    Watch(Watches watches, Grant grant, Set<Ended> reasons, Consumer<Ended> listener) {
         this.watches = watches;
         this.grant = grant;
+        this.reasons = Set.copyOf(reasons);
         this.listener = listener;
     }
 
@@ -41,7 +46,7 @@ public final class Watch implements AutoCloseable {
     }
 
     void tell(Ended why) {
-        if (told.compareAndSet(false, true)) {
+        if (reasons.contains(why) && told.compareAndSet(false, true)) {
             watches.remove(this);
             Thread.ofVirtual().name("token-ended").start(() -> listener.accept(why));
         }

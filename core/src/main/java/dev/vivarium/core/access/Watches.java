@@ -12,8 +12,8 @@ import java.util.function.Predicate;
 final class Watches {
     private final Map<SandboxId, Set<Watch>> bySandbox = new ConcurrentHashMap<>();
 
-    Watch add(Grant grant, Consumer<Ended> listener) {
-        var watch = new Watch(this, grant, listener);
+    Watch add(Grant grant, Set<Ended> reasons, Consumer<Ended> listener) {
+        var watch = new Watch(this, grant, reasons, listener);
         bySandbox.compute(grant.sandbox(), (_, present) -> {
             Set<Watch> watches = present == null ? ConcurrentHashMap.newKeySet() : present;
             watches.add(watch);

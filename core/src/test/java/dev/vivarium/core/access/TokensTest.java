@@ -2,7 +2,6 @@ package dev.vivarium.core.access;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import com.nimbusds.jose.JWSAlgorithm;
 import com.nimbusds.jose.JWSHeader;
@@ -12,16 +11,7 @@ import com.nimbusds.jose.crypto.RSASSASigner;
 import com.nimbusds.jwt.JWTClaimsSet;
 import com.nimbusds.jwt.PlainJWT;
 import com.nimbusds.jwt.SignedJWT;
-import dev.vivarium.core.store.Db;
-import dev.vivarium.core.store.SandboxRow;
-import dev.vivarium.core.store.SandboxRows;
-import dev.vivarium.model.Egress;
-import dev.vivarium.model.Failure;
-import dev.vivarium.model.Limits;
-import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
-import dev.vivarium.model.ThreadId;
-import dev.vivarium.model.UserId;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,51 +19,17 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.KeyPairGenerator;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.InstantSource;
 import java.util.Base64;
 import java.util.Date;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class TokensTest {
-    private static final SandboxId BOX = new SandboxId("sbxaaaaaaaaaaaaaaaaaaaa");
-    private static final SandboxId OTHER = new SandboxId("sbxbbbbbbbbbbbbbbbbbbbb");
-    private static final ThreadId THREAD = new ThreadId("thread");
-    private static final UserId ANNA = new UserId("anna");
-
-    private final AtomicReference<Instant> time = new AtomicReference<>(Instant.parse("2026-01-01T10:00:00Z"));
-    private final InstantSource clock = time::get;
-
-    @TempDir
-    Path home;
-
-    private Db db;
-    private Tokens tokens;
-
-    @BeforeEach
-    void open() {
-        db = Db.sqlite(home.resolve("store.db"));
-        insert(BOX, "thread");
-        insert(OTHER, "other");
-        tokens = Tokens.open(db, home, Tokens.Mode.JWT, clock);
-    }
-
-    @AfterEach
-    void close() {
-        tokens.close();
-        db.close();
-    }
-
+class TokensTest extends TokensFixture {
     @ParameterizedTest
     @EnumSource(Tokens.Mode.class)
     void aTokenSaysWhatItWasGivenFor(Tokens.Mode mode) {
@@ -402,38 +358,6 @@ class TokensTest {
     }
 
     @Test
-    void aWatchIsToldOnceWhyItsTokenEnded() {
-        var heard = new AtomicReference<Watch.Ended>();
-        var issued = issue("shell");
-        try (var watch = tokens.watch(issued.grant(), heard::set)) {
-            tokens.revoke(BOX, issued.grant().jti());
-            await().until(() -> heard.get() == Watch.Ended.REVOKED);
-            tokens.rotate(BOX);
-            assertThat(watch.grant()).isEqualTo(issued.grant());
-        }
-        assertThat(heard).hasValue(Watch.Ended.REVOKED);
-    }
-
-    @Test
-    void aWatchHearsOfEveryKindOfEnd() {
-        assertThat(endOf(() -> tokens.rotate(BOX))).isEqualTo(Watch.Ended.ROTATED);
-        assertThat(endOf(() -> tokens.uninvited(THREAD, ANNA))).isEqualTo(Watch.Ended.UNINVITED);
-        assertThat(endOf(() -> pass(Duration.ofMinutes(16)))).isEqualTo(Watch.Ended.EXPIRED);
-        assertThat(endOf(() -> tokens.forget(BOX))).isEqualTo(Watch.Ended.SANDBOX_ENDED);
-    }
-
-    @Test
-    void aWatchOfADeadTokenIsToldAtOnce() {
-        var issued = issue("shell");
-        tokens.rotate(BOX);
-        var heard = new AtomicReference<Watch.Ended>();
-
-        try (var _ = tokens.watch(issued.grant(), heard::set)) {
-            await().until(() -> heard.get() == Watch.Ended.ROTATED);
-        }
-    }
-
-    @Test
     void noTokenIsInTheStoreOrInWhatIsShown() throws Exception {
         reopen(Tokens.Mode.OPAQUE);
         var issued = issue("fs:rw");
@@ -446,39 +370,6 @@ class TokensTest {
             }
         }
         assertThat(issued.toString()).doesNotContain(issued.token());
-    }
-
-    private Watch.Ended endOf(Runnable end) {
-        var heard = new AtomicReference<Watch.Ended>();
-        try (var _ = tokens.watch(issue("shell").grant(), heard::set)) {
-            end.run();
-            await().until(() -> heard.get() != null);
-        }
-        return heard.get();
-    }
-
-    private void refused(String token) {
-        assertThatThrownBy(() -> tokens.verify(token))
-                .isInstanceOfSatisfying(
-                        SandboxException.class,
-                        e -> assertThat(e.failure()).isInstanceOf(Failure.NotAuthenticated.class));
-    }
-
-    private IssuedToken issue(String scopes) {
-        return tokens.issue(wanted(scopes));
-    }
-
-    private static Issue wanted(String scopes) {
-        return new Issue(ANNA, Grant.Standing.OWNER, BOX, THREAD, Scopes.parse(scopes), Issue.MAX_TTL, List.of());
-    }
-
-    private void reopen(Tokens.Mode mode) {
-        tokens.close();
-        tokens = Tokens.open(db, home, mode, clock);
-    }
-
-    private void pass(Duration some) {
-        time.updateAndGet(now -> now.plus(some));
     }
 
     private SigningKeys keys() {
@@ -520,23 +411,5 @@ class TokensTest {
 
     private static String encode(String text) {
         return Base64.getUrlEncoder().withoutPadding().encodeToString(text.getBytes(StandardCharsets.UTF_8));
-    }
-
-    private void insert(SandboxId id, String thread) {
-        new SandboxRows(db)
-                .insert(new SandboxRow(
-                        id,
-                        Optional.of(new SandboxRow.Owner(new ThreadId(thread), ANNA)),
-                        SandboxRow.Phase.RUNNING,
-                        "host",
-                        "secret",
-                        Limits.STANDARD,
-                        Map.of(),
-                        Egress.NONE,
-                        Duration.ofMinutes(30),
-                        time.get(),
-                        time.get(),
-                        time.get().plus(Duration.ofDays(1)),
-                        Optional.empty()));
     }
 }

@@ -54,6 +54,25 @@ public final class Admission {
         return new Caller(Optional.of(principal), Optional.of(sandbox), scopes);
     }
 
+    /// Sees to it that `cut` is called when the caller of a sandbox's route loses the right to it; for tokens, not
+    /// for keys. Close the result when the answer is complete.
+    Optional<Leash> leash(Caller caller, Router.Match match, HttpFields headers, Runnable cut) {
+        return Optional.of(caller)
+                .filter(_ -> match.route().access() instanceof Route.Access.Scoped)
+                .flatMap(Caller::principal)
+                .flatMap(Principal::findGrant)
+                .map(grant -> Leash.take(tokens, grant, () -> isAdmitted(match, headers), cut));
+    }
+
+    private boolean isAdmitted(Router.Match match, HttpFields headers) {
+        try {
+            admit(match.route(), match.parameters(), headers);
+            return true;
+        } catch (SandboxException e) {
+            return false;
+        }
+    }
+
     /// Who holds `credential`, if it is good for anything.
     public Optional<Principal> find(String credential) {
         try {

@@ -130,7 +130,7 @@ final class Dispatcher extends Handler.Abstract {
             if (route.access() instanceof Route.Access.Open) {
                 route.operation().handle(exchange);
             } else {
-                pass(route, exchange);
+                pass(request, match, caller.get(), exchange);
             }
             witness.saw(match, caller.get(), at, response.getStatus());
             return exchange;
@@ -157,15 +157,21 @@ final class Dispatcher extends Handler.Abstract {
         }
     }
 
-    private void pass(Route route, Exchange exchange) throws IOException {
+    private void pass(Request request, Router.Match match, Caller caller, Exchange exchange) throws IOException {
         if (!gate.enter()) {
             throw new SandboxException(new Failure.ShuttingDown());
         }
+        var leash = admission.leash(caller, match, request.getHeaders(), () -> cut(request));
         try {
-            route.operation().handle(exchange);
+            match.route().operation().handle(exchange);
         } finally {
+            leash.ifPresent(Leash::close);
             gate.leave();
         }
+    }
+
+    private static void cut(Request request) {
+        request.getConnectionMetaData().getConnection().getEndPoint().close();
     }
 
     private Optional<Router.Match> find(Request request, String path) {

@@ -320,6 +320,7 @@ public final class ShellSocket implements Session.Listener {
             }
             case UNINVITED -> askAgain(now.get());
             case EXPIRED -> expel(now.get(), "the token has expired; ask for a new one and come back");
+            case REPLACED -> expel(now.get(), "the token was replaced; show the new one in time");
             case REVOKED, ROTATED -> expel(now.get(), "the token was revoked; ask for a new one and come back");
         }
     }
