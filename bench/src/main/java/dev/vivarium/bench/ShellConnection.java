@@ -14,6 +14,8 @@ import java.util.regex.Pattern;
 /// to one worker that reads and one that types.
 final class ShellConnection implements AutoCloseable {
     private static final int FINAL_TEXT = 0x81;
+    private static final int PING = 0x89;
+    private static final int PONG = 0x8A;
     private static final int MASKED = 0x80;
     private static final int SHORT = 126;
     private static final int LONG = 127;
@@ -124,7 +126,7 @@ final class ShellConnection implements AutoCloseable {
             frame.putShort((short) bytes.length);
         }
         frame.putInt(0).put(bytes);
-        socket.getOutputStream().write(frame.array());
+        write(frame.array());
     }
 
     private void await(String wanted) throws IOException {
@@ -133,15 +135,26 @@ final class ShellConnection implements AutoCloseable {
         }
     }
 
+    /// The next message; the server's pings are answered on the way.
     private String next() throws IOException {
-        in.readUnsignedByte();
-        int length = in.readUnsignedByte();
-        if (length == SHORT) {
-            length = in.readUnsignedShort();
-        } else if (length == LONG) {
-            length = (int) in.readLong();
+        while (true) {
+            int kind = in.readUnsignedByte();
+            int length = in.readUnsignedByte();
+            if (length == SHORT) {
+                length = in.readUnsignedShort();
+            } else if (length == LONG) {
+                length = (int) in.readLong();
+            }
+            String message = new String(in.readNBytes(length), StandardCharsets.UTF_8);
+            if (kind != PING) {
+                return message;
+            }
+            write(new byte[] {(byte) PONG, (byte) MASKED, 0, 0, 0, 0});
         }
-        return new String(in.readNBytes(length), StandardCharsets.UTF_8);
+    }
+
+    private synchronized void write(byte[] frame) throws IOException {
+        socket.getOutputStream().write(frame);
     }
 
     @Override

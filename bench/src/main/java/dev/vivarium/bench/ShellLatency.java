@@ -7,7 +7,11 @@ import java.util.Map;
 /// both sits `cat`, so that what is measured is the way and not the program.
 final class ShellLatency implements Measurement {
     private static final String ECHO = "stty raw -echo; echo ready; exec cat";
-    private static final int WARM_UP = 2000;
+
+    /// Until the server's JVM has compiled what is measured: it is up for weeks, its first seconds are another
+    /// story.
+    private static final int WARM_UP = 15_000;
+
     private static final int TIMES_BARE = 5;
 
     @Override
