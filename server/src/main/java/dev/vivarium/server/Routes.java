@@ -107,6 +107,8 @@ final class Routes {
                 Route.get("/sandboxes/{sandbox_id}/shell", OPEN, parts.sockets()::handle),
                 Route.get("/sandboxes/{sandbox_id}/shells", Route.Access.scoped(Scope.SHELL_RO), shells::list),
                 Route.post("/sandboxes/{sandbox_id}/shells", Route.Access.scoped(Scope.SHELL), shells::open),
+                Route.delete(
+                        "/sandboxes/{sandbox_id}/shells/{session_id}", Route.Access.scoped(Scope.SHELL), shells::end),
                 Route.get("/metrics", KEY, new MetricsHandler(parts.metrics())::handle),
                 Route.any("/sandboxes/{sandbox_id}/ports/{port}", OWN, preview::addSlash),
                 Route.any("/sandboxes/{sandbox_id}/ports/{port}/{rest…}", OWN, preview::byPath),

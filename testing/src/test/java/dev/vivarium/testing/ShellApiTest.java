@@ -47,6 +47,20 @@ class ShellApiTest {
     }
 
     @Test
+    void aShellThatNobodyWantsIsEnded() {
+        String sandbox = api.session();
+        String shells = "/sandboxes/" + sandbox + "/shells";
+        String id = api.post(shells, "{\"command\":\"sleep 1000\"}").json().string("session_id");
+        try (var viewer = enter(sandbox, "\"session_id\":\"" + id + "\"")) {
+            assertThat(api.method("DELETE", shells + "/" + id).status()).isEqualTo(204);
+
+            assertThat(viewer.await("exit").integer("code")).isEqualTo(137);
+            assertThat(viewer.awaitClose()).isEqualTo(1000);
+        }
+        assertThat(api.method("DELETE", shells + "/nonsense").status()).isEqualTo(404);
+    }
+
+    @Test
     void pingIsAnswered() {
         try (var shell = enter(api.session(), "")) {
             shell.send("{\"type\":\"ping\"}").await("pong");

@@ -33,23 +33,37 @@ final class Lifecycle {
         return state;
     }
 
-    /// Takes the right to make `step`, if the sandbox is where it begins once moves under way have ended.
+    /// What becomes of a move that takes too long.
+    private enum Haste {
+        OVERTAKES,
+        GIVES_UP
+    }
+
+    /// Takes the right to make `step`, if the sandbox is where it begins once moves under way have ended. Pausing
+    /// and resuming can wait for the next time: they overtake nobody.
     Optional<Move> tryBegin(Transition step, Duration patience) {
-        return tryBegin(kind -> Optional.of(step).filter(wanted -> wanted.from() == kind), patience);
+        boolean canWait = step == Transition.PAUSE || step == Transition.RESUME;
+        return tryBegin(
+                kind -> Optional.of(step).filter(wanted -> wanted.from() == kind),
+                patience,
+                canWait ? Haste.GIVES_UP : Haste.OVERTAKES);
     }
 
     /// Takes the right to end as `end` says, from wherever the sandbox is. Nothing when it has ended.
     Optional<Move> tryEnd(Kind end, Duration patience) {
-        return tryBegin(kind -> Transition.between(kind, end), patience);
+        return tryBegin(kind -> Transition.between(kind, end), patience, Haste.OVERTAKES);
     }
 
     /// A move under way that takes longer than `patience` is overtaken: a sandbox that hangs in a step must still
     /// be able to end.
-    private Optional<Move> tryBegin(Function<Kind, Optional<Transition>> choice, Duration patience) {
+    private Optional<Move> tryBegin(Function<Kind, Optional<Transition>> choice, Duration patience, Haste haste) {
         lock.lock();
         try {
             for (long left = patience.toNanos(); moving && left > 0; ) {
                 left = awaitLocked(left);
+            }
+            if (moving && haste == Haste.GIVES_UP) {
+                return Optional.empty();
             }
             Optional<Transition> step = choice.apply(Kind.of(state));
             if (step.isPresent()) {

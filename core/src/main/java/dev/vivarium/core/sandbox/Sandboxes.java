@@ -165,11 +165,13 @@ public final class Sandboxes implements AutoCloseable {
         Limits limits = request.limits().orElse(engine.config.limits());
         var sized = new Limits(limits.memoryBytes(), limits.cpus(), limits.processes(), from.diskBytes());
         var mine = new CompletableFuture<Sandbox>();
-        if (beingCreated.putIfAbsent(request.thread(), mine) != null) {
-            throw new SandboxException(new Failure.ThreadHasSandbox(request.thread()));
+        try (var _ = snapshots.use(from)) {
+            if (beingCreated.putIfAbsent(request.thread(), mine) != null) {
+                throw new SandboxException(new Failure.ThreadHasSandbox(request.thread()));
+            }
+            return create(new Order(request.withLimits(sized), Optional.of(from.id())), mine)
+                    .orElseThrow(() -> new SandboxException(new Failure.ThreadHasSandbox(request.thread())));
         }
-        return create(new Order(request.withLimits(sized), Optional.of(from.id())), mine)
-                .orElseThrow(() -> new SandboxException(new Failure.ThreadHasSandbox(request.thread())));
     }
 
     private static SandboxException taken(UserId owner, NewSandbox request) {

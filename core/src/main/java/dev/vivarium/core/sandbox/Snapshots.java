@@ -15,6 +15,7 @@ import dev.vivarium.model.Status;
 import dev.vivarium.model.ThreadId;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -38,6 +39,7 @@ public final class Snapshots {
     private final Streams streams;
     private final Ending ending;
     private final Set<SnapshotId> beingTaken = ConcurrentHashMap.newKeySet();
+    private final Map<SnapshotId, Integer> beingUsed = new ConcurrentHashMap<>();
 
     Snapshots(Engine engine, SnapshotRows rows, Launch launch, Streams streams, Ending ending) {
         this.engine = engine;
@@ -124,7 +126,35 @@ public final class Snapshots {
     /// Removes a snapshot; what was restored or forked from it stays.
     public void delete(SnapshotInfo snapshot) {
         rows.delete(snapshot.id());
-        engine.provider.deleteSnapshot(snapshot.id());
+        // Files that are being copied go when that is done, with the next look.
+        if (!beingUsed.containsKey(snapshot.id())) {
+            engine.provider.deleteSnapshot(snapshot.id());
+        }
+    }
+
+    /// Holds the files of a snapshot. Fails with `NoSuchSnapshot` when it has been deleted.
+    Use use(SnapshotInfo snapshot) {
+        var use = new Use(snapshot.id());
+        if (rows.find(snapshot.id()).isEmpty()) {
+            use.close();
+            throw new SandboxException(new Failure.NoSuchSnapshot(snapshot.id().value()));
+        }
+        return use;
+    }
+
+    /// While it is open the files of a snapshot stay, even if it is deleted.
+    final class Use implements AutoCloseable {
+        private final SnapshotId id;
+
+        private Use(SnapshotId id) {
+            this.id = id;
+            beingUsed.merge(id, 1, Integer::sum);
+        }
+
+        @Override
+        public void close() {
+            beingUsed.computeIfPresent(id, (_, uses) -> uses == 1 ? null : uses - 1);
+        }
     }
 
     /// Removes all that a thread has. Forks share blocks with them and not files, so that they stay whole.
@@ -140,13 +170,15 @@ public final class Snapshots {
             throw new SandboxException(new Failure.Unsupported(
                     "restoring " + snapshot.id(), "its disk has another size; fork it into a new thread"));
         }
-        sandbox.resume();
-        stop(sandbox);
-        Replaced replaced = replace(sandbox, snapshot.id());
-        Launched launched = replaced.launched();
-        streams.recovered(sandbox, launched.machine(), launched.guest(), Observer.Recovery.RESTORED);
-        if (replaced.failure().isPresent()) {
-            throw replaced.failure().get();
+        try (var _ = use(snapshot)) {
+            sandbox.resume();
+            stop(sandbox);
+            Replaced replaced = replace(sandbox, snapshot.id());
+            Launched launched = replaced.launched();
+            streams.recovered(sandbox, launched.machine(), launched.guest(), Observer.Recovery.RESTORED);
+            if (replaced.failure().isPresent()) {
+                throw replaced.failure().get();
+            }
         }
     }
 
@@ -199,7 +231,7 @@ public final class Snapshots {
     /// files, and has a row before it is no longer being taken.
     void reconcile() {
         for (SnapshotId id : engine.provider.snapshots()) {
-            if (!beingTaken.contains(id) && rows.find(id).isEmpty()) {
+            if (!beingTaken.contains(id) && rows.find(id).isEmpty() && !beingUsed.containsKey(id)) {
                 engine.provider.deleteSnapshot(id);
                 LOG.info("snapshot {} had no owner and was removed", id);
             }

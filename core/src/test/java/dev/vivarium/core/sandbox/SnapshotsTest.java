@@ -84,6 +84,36 @@ class SnapshotsTest {
     }
 
     @Test
+    void whatWasDeletedMeanwhileIsNotRestoredAndNothingEnds() {
+        Sandbox sandbox = house.sandbox("t");
+        run(sandbox, "echo here > file");
+        SnapshotInfo snapshot = snapshots().take(sandbox, "");
+        snapshots().delete(snapshot);
+        try (var execution = sandbox.exec(Command.shell("exec sleep 1000"))) {
+            failure(Failure.NoSuchSnapshot.class, () -> snapshots().restore(sandbox, snapshot));
+            failure(Failure.NoSuchSnapshot.class, () -> house.sandboxes.fork(request("f"), snapshot));
+
+            assertThat(HostProcess.isAlive(execution.pid())).isTrue();
+        }
+        assertThat(output(sandbox, "cat file")).isEqualTo("here");
+    }
+
+    @Test
+    void filesThatAreInUseOutliveTheirSnapshotForAsLong() {
+        Sandbox sandbox = house.sandbox("t");
+        SnapshotInfo snapshot = snapshots().take(sandbox, "");
+        try (var _ = snapshots().use(snapshot)) {
+            snapshots().delete(snapshot);
+            snapshots().reconcile();
+            assertThat(house.provider.snapshots()).contains(snapshot.id());
+        }
+
+        snapshots().reconcile();
+
+        assertThat(house.provider.snapshots()).isEmpty();
+    }
+
+    @Test
     void aPausedSandboxIsSavedAndStaysPaused() {
         Sandbox sandbox = house.sandbox("t");
         run(sandbox, "echo before > file");

@@ -62,7 +62,8 @@ record Auth(String token, Optional<ShellId> session, Optional<TerminalSize> size
                 .orElse(usual);
     }
 
-    private static ShellId session(String text) {
+    /// The name of a shell as somebody wrote it.
+    static ShellId session(String text) {
         if (!ShellId.isWellFormed(text)) {
             throw new SandboxException(
                     new Failure.Unrecognized("no-such-shell", 404, "there is no shell of that name in this sandbox"));

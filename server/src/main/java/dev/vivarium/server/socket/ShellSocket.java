@@ -298,9 +298,9 @@ public final class ShellSocket implements Session.Listener {
             try {
                 sockets.admit(sandboxId, at.permit().credential(), at.permit().needed());
             } catch (SandboxException e) {
-                boolean isForeign = e.failure() instanceof Failure.NoSuchSandbox;
-                Close why = Close.of(e.failure());
                 // That a sandbox ended is told by its shell, with the reason.
+                boolean isForeign = e.failure() instanceof Failure.NoSuchSandbox(_, var end) && end.isEmpty();
+                Close why = Close.of(e.failure());
                 if (why.isRefusal() || isForeign) {
                     close(why);
                 }

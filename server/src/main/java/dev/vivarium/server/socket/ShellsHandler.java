@@ -47,6 +47,16 @@ public final class ShellsHandler {
         exchange.answer(201, out -> write(out, shell));
     }
 
+    /// `DELETE /sandboxes/{sandbox_id}/shells/{session_id}`: kills what runs there. Those who are in it see its
+    /// end.
+    public void end(Exchange exchange) throws IOException {
+        exchange.allowQuery();
+        var shell = exchange.sandbox().shells().require(Auth.session(exchange.path("session_id")));
+        callers.requireAwake(exchange.sandbox());
+        shell.kill();
+        exchange.answer(204);
+    }
+
     private static void write(JsonGenerator out, Shell shell) {
         out.writeStringProperty("session_id", shell.id().value());
         shell.command().ifPresent(command -> out.writeStringProperty("command", command));
