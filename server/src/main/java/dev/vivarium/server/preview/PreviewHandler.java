@@ -57,7 +57,7 @@ public final class PreviewHandler {
 
     /// Sends whoever forgot the last slash to where links that are relative lead to the right place.
     public void addSlash(Exchange exchange) throws IOException {
-        String path = "/sandboxes/" + exchange.path("sandbox_id") + "/ports/" + port(exchange.path("port")) + "/";
+        String path = "/sandboxes/" + exchange.rawPath("sandbox_id") + "/ports/" + port(exchange.path("port")) + "/";
         String query = exchange.rawQuery().map(text -> "?" + text).orElse("");
         exchange.answerHeader(HttpHeader.LOCATION.asString(), origin(exchange) + path + query);
         exchange.answer(HttpStatus.PERMANENT_REDIRECT_308, "text/plain", new byte[0]);

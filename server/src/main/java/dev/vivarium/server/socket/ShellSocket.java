@@ -42,6 +42,7 @@ public final class ShellSocket implements Session.Listener {
     private final String sandboxId;
     private final Peer peer = new Peer();
     private final AtomicBoolean closing = new AtomicBoolean();
+    private final AtomicBoolean beating = new AtomicBoolean();
     private final AtomicInteger refusals = new AtomicInteger();
     private final Typing typing = new Typing();
     private volatile Optional<Place> place = Optional.empty();
@@ -284,12 +285,21 @@ public final class ShellSocket implements Session.Listener {
 
     /// Does what is due now and then: puts on record what was typed, and looks whether a key is still good.
     void beat() {
-        place.ifPresent(at -> {
-            attribute(at, typing.takeDue());
-            if (at.permit().watch().isEmpty()) {
-                check();
+        // To look a sandbox up may take many beats.
+        if (beating.compareAndSet(false, true)) {
+            try {
+                place.ifPresent(this::beat);
+            } finally {
+                beating.set(false);
             }
-        });
+        }
+    }
+
+    private void beat(Place at) {
+        attribute(at, typing.takeDue());
+        if (at.permit().watch().isEmpty()) {
+            check();
+        }
     }
 
     /// Looks whether the one inside may still be there.
