@@ -2,6 +2,7 @@ package dev.vivarium.bench;
 
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -14,6 +15,7 @@ import java.util.regex.Pattern;
 /// to one worker that reads and one that types.
 final class ShellConnection implements AutoCloseable {
     private static final int FINAL_TEXT = 0x81;
+    private static final int CLOSE = 0x88;
     private static final int PING = 0x89;
     private static final int PONG = 0x8A;
     private static final int MASKED = 0x80;
@@ -150,6 +152,19 @@ final class ShellConnection implements AutoCloseable {
                 return message;
             }
             write(new byte[] {(byte) PONG, (byte) MASKED, 0, 0, 0, 0});
+        }
+    }
+
+    /// Waits until the server closes the socket.
+    void awaitClose() {
+        try {
+            while (in.readUnsignedByte() != CLOSE) {
+                in.skipNBytes(in.readUnsignedByte());
+            }
+        } catch (EOFException closed) {
+            // Without a word, which is as good.
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
         }
     }
 

@@ -309,7 +309,8 @@ public final class ShellSocket implements Session.Listener {
                 sockets.admit(sandboxId, at.permit().credential(), at.permit().needed());
             } catch (SandboxException e) {
                 // That a sandbox ended is told by its shell, with the reason.
-                boolean isForeign = e.failure() instanceof Failure.NoSuchSandbox(_, var end) && end.isEmpty();
+                boolean isForeign = e.failure() instanceof Failure.NoSuchSandbox none
+                        && none.end().isEmpty();
                 Close why = Close.of(e.failure());
                 if (why.isRefusal() || isForeign) {
                     close(why);
