@@ -10,7 +10,7 @@ import java.util.Optional;
 /// somebody else, as in all other rows; one row has it rest before.
 final class CreateLatency implements Measurement {
     private static final int POOL = 4;
-    private static final int WARM_UP = 10;
+    private static final int WARM_UP = 60;
     private static final int DOCKER_EVERY = 2;
     private static final Duration REST = Duration.ofMillis(40);
 
@@ -57,7 +57,7 @@ final class CreateLatency implements Measurement {
                     clear();
                 }
                 round(warmOne, coldOne, i);
-                if (i % DOCKER_EVERY == 0 && container.isPresent()) {
+                if (i >= -1 && i % DOCKER_EVERY == 0 && container.isPresent()) {
                     measureDocker(bench.docker().orElseThrow(), container.get());
                 }
             }
