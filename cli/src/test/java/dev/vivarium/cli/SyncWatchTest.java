@@ -86,7 +86,8 @@ class SyncWatchTest {
     @Test
     void aConflictIsKeptBesideAndToldOnceAndDoesNotHoldUpOthers() throws Exception {
         write("both", "base");
-        watch("--interval", "1s");
+        // Rarely enough not to look between the one write and the other.
+        watch("--interval", "3s");
         awaitThere("cat both", "base");
         there("printf theirs > both");
         write("both", "ours");
@@ -108,8 +109,9 @@ class SyncWatchTest {
         write("noise.log", "x");
         write("large", "x".repeat(1_100_000));
         Files.createSymbolicLink(here.resolve("link"), Path.of("/etc/passwd"));
-        watch();
+        // Before the watch: it might look between the one and the other.
         there("printf a > Name; printf b > name; ln -s /etc/shadow theirs; printf x > fine");
+        watch();
         awaitHere("fine", "x");
         await().atMost(SOON)
                 .untilAsserted(() -> assertThat(watcher.out())
