@@ -1,0 +1,169 @@
+"""The server's worker API, as a worker sees it."""
+
+from __future__ import annotations
+
+import random
+import threading
+from time import monotonic
+from typing import Any
+from urllib.parse import quote, urlencode
+from uuid import uuid4
+
+from .connection import Answer, Connection, Unreachable
+from .settings import Settings
+
+FIRST_PAUSE = 0.1
+LONGEST_PAUSE = 5.0
+CALL_TIMEOUT = 30.0
+ATTEMPT_TIMEOUT = 15.0
+
+
+class Refused(Exception):
+    """The server understood and said no; asking again would not help."""
+
+    def __init__(self, status: int, problem: str) -> None:
+        super().__init__(f"{problem} (HTTP {status})")
+        self.status = status
+        self.problem = problem
+
+    @property
+    def final(self) -> bool:
+        """Whether this worker has lost its sandbox: its token is dead or the sandbox is gone."""
+        return self.status in (401, 403, 404, 410)
+
+
+class Stopped(Exception):
+    """The wait for an answer was ended by this worker itself."""
+
+
+class Pauses:
+    """How long to wait before the next attempt: twice as long each time, spread, or what the server asked."""
+
+    def __init__(self) -> None:
+        self._next = FIRST_PAUSE
+
+    def after(self, answer: Answer | None) -> float:
+        if answer is not None and answer.retry_after is not None:
+            # A little later than asked: a limit's bucket has then surely been filled.
+            return answer.retry_after + random.uniform(0.0, 0.05)
+        pause = self._next * random.uniform(0.7, 1.3)
+        self._next = min(LONGEST_PAUSE, self._next * 2)
+        return pause
+
+
+class Backend:
+    """Calls with retries. Any thread may call; each has a connection of its own."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._local = threading.local()
+        self._box = f"/api/v1/sandboxes/{quote(settings.sandbox_id, safe='')}"
+        self._task = f"/api/v1/sandbox/task/{quote(settings.task_id, safe='')}"
+
+    def task(self) -> dict[str, Any]:
+        """The task of this worker; `Refused` with 404 when there is none."""
+        return self._patient("GET", "/api/v1/sandbox/task")
+
+    def status(self, status: str, message: str = "") -> dict[str, Any]:
+        return self._patient("PATCH", f"{self._task}/status", {"status": status, "message": message})
+
+    def progress(self, progress: dict[str, Any]) -> dict[str, Any]:
+        return self._patient("POST", f"{self._task}/progress", progress)
+
+    def results(self, results: dict[str, Any]) -> dict[str, Any]:
+        """Hands in the results; the answer may hold a `next_action`."""
+        return self._patient("POST", f"{self._task}/results", results)
+
+    def request_review(self, review: dict[str, Any]) -> dict[str, Any]:
+        return self._patient("POST", f"{self._task}/review", review)
+
+    def review(self, review_id: str, wait: int, stop: threading.Event) -> dict[str, Any]:
+        """How a review stands; waits up to `wait` seconds for an answer of a person."""
+        path = f"{self._task}/review/{quote(review_id, safe='')}?wait={wait}"
+        return _object(self.insist("GET", path, stop=stop, extra_wait=wait))
+
+    def heartbeat(self, status: str, metrics: dict[str, Any]) -> list[str]:
+        """One beat, one attempt: the next comes soon enough. The answer is the commands."""
+        body = {
+            "sandbox_id": self._settings.sandbox_id,
+            "task_id": self._settings.task_id,
+            "status": status,
+            "metrics": metrics,
+        }
+        answer = self._checked(self._connection().call("POST", "/api/v1/sandbox/heartbeat", body))
+        if answer.status == 429:
+            return []
+        commands = answer.body.get("commands", []) if isinstance(answer.body, dict) else []
+        return [str(command) for command in commands]
+
+    def event(self, event: dict[str, Any], stop: threading.Event) -> dict[str, Any]:
+        """Appends one event to the log, until it is there. The same `event_id` again changes nothing."""
+        return _object(self.insist("POST", f"{self._box}/events", event, stop=stop))
+
+    def messages(self, wait: int, received: list[str], stop: threading.Event) -> list[dict[str, Any]]:
+        """Messages in order; `received` tells which of the last page are safe here and need not come again."""
+        query = {"wait": str(wait)}
+        if received:
+            query["ack"] = ",".join(received)
+        path = f"{self._box}/messages?{urlencode(query)}"
+        answer = self.insist("GET", path, stop=stop, extra_wait=wait)
+        found = answer if isinstance(answer, list) else answer.get("messages", [])
+        return [message for message in found if isinstance(message, dict)]
+
+    def insist(self, method: str, path: str, body: Any = None, **options: Any) -> Any:
+        """Calls until the server answers or `stop` is set; honours what it says about when to come back."""
+        stop: threading.Event = options.pop("stop")
+        pauses = Pauses()
+        while not stop.is_set():
+            answer: Answer | None = None
+            try:
+                answer = self._checked(self._connection().call(method, path, body, **options))
+                if answer.ok:
+                    return answer.body
+            except Unreachable:
+                pass
+            stop.wait(pauses.after(answer))
+        raise Stopped
+
+    def close(self) -> None:
+        """Closes the connection of the calling thread."""
+        connection = getattr(self._local, "connection", None)
+        if connection is not None:
+            connection.close()
+
+    def _patient(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
+        """A call outside the streams: tried for a while, under one key so that a repeat is known as one."""
+        headers = {} if method == "GET" else {"Idempotency-Key": uuid4().hex}
+        deadline = monotonic() + CALL_TIMEOUT
+        pauses = Pauses()
+        last = "no attempt"
+        while True:
+            answer: Answer | None = None
+            try:
+                answer = self._checked(self._connection().call(method, path, body, headers=headers))
+                if answer.ok:
+                    return _object(answer.body)
+                last = answer.problem
+            except Unreachable as e:
+                last = str(e)
+            pause = pauses.after(answer)
+            if monotonic() + pause > deadline:
+                raise Unreachable(f"{method} {path}: gave up after {CALL_TIMEOUT:.0f} s: {last}")
+            threading.Event().wait(pause)
+
+    def _checked(self, answer: Answer) -> Answer:
+        """Success and what may pass by itself is returned; a refusal is raised."""
+        if 400 <= answer.status < 500 and answer.status not in (408, 425, 429):
+            raise Refused(answer.status, answer.problem)
+        return answer
+
+    def _connection(self) -> Connection:
+        connection: Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = Connection(self._settings.backend_url, self._settings.token, ATTEMPT_TIMEOUT)
+            self._local.connection = connection
+        return connection
+
+
+def _object(body: Any) -> dict[str, Any]:
+    return body if isinstance(body, dict) else {}

@@ -1,0 +1,110 @@
+"""One HTTP connection that carries JSON, kept open between calls."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from time import time
+from typing import Any
+from urllib.parse import urlsplit
+
+# An answer is a task, a page of messages or an acknowledgement. More is not ours.
+MAX_ANSWER_BYTES = 8 * 1024 * 1024
+
+
+class Unreachable(Exception):
+    """No answer came, or not one of this API. Whether the server acted on the request is unknown."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the server said. Immutable."""
+
+    status: int
+    body: Any
+    retry_after: float | None
+
+    @property
+    def ok(self) -> bool:
+        return 200 <= self.status < 300
+
+    @property
+    def problem(self) -> str:
+        """The server's own sentence for what is wrong, or the status when it gave none."""
+        if isinstance(self.body, dict):
+            for name in ("error", "detail", "title"):
+                if isinstance(self.body.get(name), str):
+                    return str(self.body[name])
+        return f"HTTP {self.status}"
+
+
+class Connection:
+    """Speaks to one server with one token. Belongs to the worker thread that made it."""
+
+    def __init__(self, base_url: str, token: str, timeout: float) -> None:
+        parts = urlsplit(base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"BACKEND_URL is {base_url!r}; it must begin with http:// or https:// and a host")
+        # http.client takes no notice of HTTP_PROXY: those variables are for the agent's programs, not for us.
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        self._http = kind(parts.hostname, parts.port, timeout=timeout)
+        self._timeout = timeout
+        self._prefix = parts.path.rstrip("/")
+        self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
+
+    def call(self, method: str, path: str, body: Any = None, **options: Any) -> Answer:
+        """One request and its answer. `extra_wait` is added to the timeout, `headers` to the headers."""
+        headers = {**self._headers, **options.get("headers", {})}
+        payload: bytes | None = None
+        if body is not None:
+            payload = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+            headers["Content-Type"] = "application/json"
+        try:
+            self._limit(self._timeout + options.get("extra_wait", 0.0))
+            self._http.request(method, self._prefix + path, payload, headers)
+            return _answer(self._http.getresponse())
+        except (OSError, http.client.HTTPException, ValueError) as e:
+            # The connection may be in the middle of something: never use it again.
+            self.close()
+            raise Unreachable(f"{method} {path}: {type(e).__name__}: {e}") from e
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._http.close()
+
+    def _limit(self, seconds: float) -> None:
+        self._http.timeout = seconds
+        if self._http.sock is not None:
+            self._http.sock.settimeout(seconds)
+
+
+def _answer(response: http.client.HTTPResponse) -> Answer:
+    content = response.read(MAX_ANSWER_BYTES + 1)
+    if len(content) > MAX_ANSWER_BYTES:
+        raise ValueError("the answer is larger than any of this API")
+    body: Any = None
+    if content:
+        try:
+            body = json.loads(content)
+        except ValueError:
+            # A proxy's error page still has a status; a success that is no JSON is from somebody else.
+            if 200 <= response.status < 300:
+                raise
+    return Answer(response.status, body, _retry_after(response.getheader("Retry-After")))
+
+
+def _retry_after(text: str | None) -> float | None:
+    """Seconds, or a date, as RFC 9110 has it."""
+    if text is None:
+        return None
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time())
+    except (TypeError, ValueError):
+        return None

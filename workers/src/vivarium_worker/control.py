@@ -1,0 +1,75 @@
+"""Pause, resume and abort: what others may ask of a run."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+
+class Aborted(Exception):
+    """The run was ended from outside; the message says by whom or why."""
+
+
+class Control:
+    """The state that others put a run into. Safe for any thread.
+
+    A run asks at its own good moments, between tool calls; pausing does not freeze what is in the middle.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._paused: set[str] = set()
+        self._aborted: str | None = None
+        self._listener: Callable[[], None] = lambda: None
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Has a function called after every change; at once if there was one before."""
+        with self._changed:
+            self._listener = listener
+            changed = bool(self._paused) or self._aborted is not None
+        if changed:
+            listener()
+
+    def pause(self, why: str) -> bool:
+        """Asks the run to wait; whether that is news. Each reason is taken back by itself."""
+        with self._changed:
+            news = why not in self._paused
+            self._paused.add(why)
+            listener = self._listener
+        listener()
+        return news
+
+    def resume(self, why: str) -> bool:
+        with self._changed:
+            news = why in self._paused
+            self._paused.discard(why)
+            self._changed.notify_all()
+            listener = self._listener
+        listener()
+        return news
+
+    def abort(self, why: str) -> None:
+        with self._changed:
+            if self._aborted is not None:
+                return
+            self._aborted = why
+            self._changed.notify_all()
+            listener = self._listener
+        listener()
+
+    @property
+    def paused(self) -> bool:
+        with self._changed:
+            return bool(self._paused)
+
+    @property
+    def aborted(self) -> str | None:
+        with self._changed:
+            return self._aborted
+
+    def checkpoint(self) -> None:
+        """Waits while the run is paused; raises `Aborted` when it is to end."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._paused or self._aborted is not None)
+            if self._aborted is not None:
+                raise Aborted(self._aborted)

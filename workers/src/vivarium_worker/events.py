@@ -1,0 +1,107 @@
+"""The names of events and how they are made to fit the log."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+STARTED = "agent.started"
+THINKING = "agent.thinking"
+MESSAGE = "agent.message"
+TOOL_USE = "agent.tool_use"
+TOOL_RESULT = "agent.tool_result"
+OUTPUT = "agent.output"
+ERROR = "agent.error"
+MESSAGE_DELIVERED = "agent.message_delivered"
+INTERRUPTED = "agent.interrupted"
+USAGE = "agent.usage"
+TRANSCRIPT = "agent.transcript"
+COMPLETED = "agent.completed"
+FAILED = "agent.failed"
+PAUSED = "agent.paused"
+RESUMED = "agent.resumed"
+REVIEW_REQUESTED = "agent.review_requested"
+REVIEW_ANSWERED = "agent.review_answered"
+EVENT_REJECTED = "worker.event_rejected"
+SPOOL_DAMAGED = "worker.spool_damaged"
+
+# The log takes 100 KB of data in an event; the rest is for the names around the text.
+MAX_DATA_BYTES = 96 * 1024
+MAX_DEPTH = 24
+_TYPE = re.compile(r"[a-zA-Z0-9_.]{1,100}")
+
+
+def is_type(name: str) -> bool:
+    return _TYPE.fullmatch(name) is not None
+
+
+def new_id() -> str:
+    return f"evt_{uuid4().hex}"
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def fit(data: dict[str, Any]) -> dict[str, Any]:
+    """The same data, with its longest texts cut until the log takes it; `truncated` then says so.
+
+    Whole texts stay in the transcript, so nothing is lost that cannot be found.
+    """
+    plain = _plain(data, MAX_DEPTH)
+    size = _size(plain)
+    if size <= MAX_DATA_BYTES:
+        return dict(plain)
+    room = MAX_DATA_BYTES
+    while room > 64:
+        room //= 2
+        cut = _cut(plain, room)
+        if _size(cut) <= MAX_DATA_BYTES:
+            return {**cut, "truncated": True, "original_bytes": size}
+    return {"truncated": True, "original_bytes": size}
+
+
+def _cut(value: Any, room: int) -> Any:
+    if isinstance(value, str) and len(value) > room:
+        return f"{value[: room // 2]}\n… {len(value) - room} characters left out …\n{value[-(room // 2) :]}"
+    if isinstance(value, dict):
+        return {key[:256]: _cut(item, room) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_cut(item, room) for item in value[:room]]
+    return value
+
+
+def _plain(value: Any, depth: int) -> Any:
+    """JSON as every reader of the log takes it: no endless nesting, no NaN, no half characters."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if value - value == 0 else str(value)
+    if depth == 0:
+        return str(value)
+    if isinstance(value, dict):
+        return {str(key): _plain(item, depth - 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item, depth - 1) for item in value]
+    return str(value)
+
+
+def _size(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def record(event_type: str, data: dict[str, Any], source: str, event_id: str | None = None) -> dict[str, Any]:
+    """An event as it lies in the spool. Its id is made here, once, whatever happens on the way."""
+    identity = event_id or new_id()
+    body = {
+        "event_id": identity,
+        "event_type": event_type,
+        "event_data": {**fit(data), "occurred_at": now()},
+        "source": source,
+    }
+    return {"id": identity, "to": "events", "body": body}

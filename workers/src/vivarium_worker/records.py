@@ -1,0 +1,107 @@
+"""A file of checked lines that is only ever appended to, and survives being cut off anywhere."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+# Checksum in hexadecimal, a space, the JSON, a line feed.
+_CHECKSUM = 8
+
+
+class RecordFile:
+    """One file of records. An append that has returned is on the disk. Not safe for concurrent appends.
+
+    A process that dies, or a machine that loses power, leaves at most one torn line at the end; opening cuts
+    it off. A damaged line elsewhere is stepped over and counted, never guessed at.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.damaged = 0
+        created = not path.exists()
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self.end = self._cut_torn_tail()
+        if created:
+            _sync_directory(path.parent)
+
+    def append(self, record: dict[str, Any]) -> int:
+        """Writes one record and returns where the next one begins. A failed write leaves nothing behind."""
+        line = encode(record)
+        try:
+            _write_fully(self._fd, line, self.end)
+            os.fsync(self._fd)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._fd, self.end)
+            raise
+        self.end += len(line)
+        return self.end
+
+    def read(self, start: int, end: int) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The records between two offsets, each with the offset behind it. Damaged lines are left out."""
+        with self.path.open("rb") as file:
+            file.seek(start)
+            position = start
+            while position < end:
+                line = file.readline()
+                if not line:
+                    return
+                position += len(line)
+                record = decode(line)
+                if record is None:
+                    self.damaged += 1
+                else:
+                    yield position, record
+
+    def close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def _cut_torn_tail(self) -> int:
+        end = 0
+        with self.path.open("rb") as file:
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break
+                end += len(line)
+        if end < self.path.stat().st_size:
+            os.ftruncate(self._fd, end)
+            os.fsync(self._fd)
+        return end
+
+
+def encode(record: dict[str, Any]) -> bytes:
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return b"%08x %s\n" % (zlib.crc32(text), text)
+
+
+def decode(line: bytes) -> dict[str, Any] | None:
+    """The record of a line, or nothing when the line is not what was written."""
+    checksum, text = line[:_CHECKSUM], line[_CHECKSUM + 1 : -1]
+    if checksum != b"%08x" % zlib.crc32(text):
+        return None
+    record = json.loads(text)
+    return record if isinstance(record, dict) else None
+
+
+def _write_fully(fd: int, content: bytes, offset: int) -> None:
+    view = memoryview(content)
+    while view:
+        written = os.pwrite(fd, view, offset)
+        view, offset = view[written:], offset + written
+
+
+def _sync_directory(directory: Path) -> None:
+    """A file's name is durable only when its directory is."""
+    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

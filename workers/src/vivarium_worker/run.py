@@ -1,0 +1,175 @@
+"""One run: an agent, its task, and the ways out and in."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any, Protocol
+
+from . import events
+from .backend import Backend
+from .control import Aborted, Control
+from .inbox import Inbox
+from .settings import Settings
+from .spool import Spool
+
+log = logging.getLogger(__name__)
+
+REVIEW_WAIT_SECONDS = 25
+
+
+@dataclass
+class Usage:
+    """Tokens, as every runtime counts them."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+
+    def fields(self) -> dict[str, int]:
+        return dict(vars(self))
+
+
+@dataclass
+class Outcome:
+    """How a run ended, and what it took."""
+
+    completed: bool
+    summary: str
+    reason: str = ""
+    cost_usd: float | None = None
+    usage: Usage = field(default_factory=Usage)
+    turns: int = 0
+    session_id: str | None = None
+    exit_code: int | None = None
+
+    @staticmethod
+    def failed(reason: str) -> Outcome:
+        return Outcome(completed=False, summary="", reason=reason)
+
+
+class Runtime(Protocol):
+    """A kind of agent. It is given the run, works until the task is done, and says how it ended."""
+
+    name: str
+
+    def work(self, run: Run) -> Outcome: ...
+
+
+class Run:
+    """What a runtime sees of the world outside. Safe for any thread.
+
+    Events only go to the spool, so that a slow or absent server costs the agent nothing until the spool is full.
+    """
+
+    def __init__(self, settings: Settings, task: dict[str, Any], spool: Spool, backend: Backend) -> None:
+        self.settings = settings
+        self.task = task
+        self.control = Control()
+        self.inbox = Inbox(backend, settings.state / "inbox", self._emit_as)
+        self._backend = backend
+        self._spool = spool
+        self._began = monotonic()
+        self._counting = threading.Lock()
+        self._tools: Counter[str] = Counter()
+        self._files: dict[str, dict[str, Any]] = {}
+
+    def emit(self, event_type: str, data: dict[str, Any], source: str = "agent") -> None:
+        """Puts an event on its way; it is safe when this returns."""
+        if event_type == events.TOOL_USE:
+            with self._counting:
+                self._tools[str(data.get("tool_name", "unknown"))] += 1
+        self._spool.append(events.record(event_type, data, source))
+
+    def progress(self, event_type: str, message: str, **more: Any) -> None:
+        """Reports a step of the task, as the task's own progress."""
+        body = {"event_type": event_type, "message": message, **more}
+        self._spool.append({"id": events.new_id(), "to": "progress", "body": events.fit(body)})
+
+    def file_changed(self, path: str, action: str, added: int, removed: int) -> None:
+        """Remembers a file that the agent itself says it changed, for the results."""
+        with self._counting:
+            known = self._files.setdefault(path, {"path": path, "action": action, "lines_added": 0, "lines_removed": 0})
+            known["lines_added"] += added
+            known["lines_removed"] += removed
+
+    def review(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Asks a person, and waits for the answer when the review blocks; the run counts as paused meanwhile."""
+        asked = self._backend.request_review(request)
+        review_id = str(asked.get("review_id", ""))
+        self.emit(events.REVIEW_REQUESTED, {**request, "review_id": review_id})
+        if not request.get("blocking", True) or not review_id:
+            return asked
+        stop = threading.Event()
+        answer = asked
+        while answer.get("status", "pending") == "pending":
+            if self.control.aborted is not None:
+                raise Aborted(self.control.aborted)
+            answer = self._backend.review(review_id, REVIEW_WAIT_SECONDS, stop)
+        self.emit(events.REVIEW_ANSWERED, {**answer, "review_id": review_id})
+        return answer
+
+    def prompt(self) -> str:
+        """The task as the first message to an agent."""
+        parts = [str(self.task.get("title", "")).strip(), str(self.task.get("description", "")).strip()]
+        context = self.task.get("context") or {}
+        if context:
+            lines = [f"- {name}: {value}" for name, value in context.items()]
+            parts.append("Context:\n" + "\n".join(lines))
+        return "\n\n".join(part for part in parts if part)
+
+    def command(self, name: str) -> None:
+        """What the server asked for in its answer to a heartbeat."""
+        if name == "pause":
+            if self.control.pause("server"):
+                self.emit(events.PAUSED, {"by": "server"}, "worker")
+        elif name == "resume":
+            if self.control.resume("server"):
+                self.emit(events.RESUMED, {"by": "server"}, "worker")
+        elif name == "abort":
+            self.control.abort("aborted by the server")
+        else:
+            log.warning("the server sent a command that this worker does not know: %s", name)
+
+    def finish(self, runtime: str, outcome: Outcome, transcript: Path | None) -> None:
+        """The last words: the results for the task, then the event that ends the run."""
+        with self._counting:
+            tools, files = dict(self._tools), list(self._files.values())
+        data: dict[str, Any] = {
+            "runtime": runtime,
+            "summary": outcome.summary,
+            "cost_usd": outcome.cost_usd,
+            "usage": outcome.usage.fields(),
+            "tool_calls": sum(tools.values()),
+            "tools": tools,
+            "turns": outcome.turns,
+            "duration_ms": round((monotonic() - self._began) * 1000),
+            "session_id": outcome.session_id,
+            "transcript": str(transcript) if transcript else None,
+            "files_changed": len(files),
+        }
+        if outcome.exit_code is not None:
+            data["exit_code"] = outcome.exit_code
+        if not outcome.completed:
+            data["reason"] = outcome.reason
+        word = "completed" if outcome.completed else "failed"
+        results = {
+            "status": word,
+            "summary": outcome.summary or outcome.reason,
+            "files_changed": files,
+            "commits": [],
+            "notes": "" if outcome.completed else outcome.reason,
+        }
+        status = {"status": word, "message": (outcome.summary or outcome.reason)[:2000]}
+        for to, body in (("results", results), ("status", status)):
+            self._spool.append({"id": events.new_id(), "to": to, "body": events.fit(body)}, urgent=True)
+        end = events.COMPLETED if outcome.completed else events.FAILED
+        self._spool.append(events.record(end, data, "agent"), urgent=True)
+
+    def _emit_as(self, event_type: str, data: dict[str, Any], event_id: str) -> None:
+        self._spool.append(events.record(event_type, data, "worker", event_id))

@@ -1,0 +1,198 @@
+"""What must reach the server, kept on disk until it has."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import logging
+import os
+import threading
+from collections import deque
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from .records import RecordFile, encode
+
+log = logging.getLogger(__name__)
+
+SEGMENT_BYTES = 4 * 1024 * 1024
+# How long a full disk is left alone before the next attempt.
+FULL_DISK_PAUSE = 1.0
+
+
+class SpoolClosed(Exception):
+    """Nothing more is taken; what was appended before is on the disk."""
+
+
+class SpoolBusy(Exception):
+    """Another worker has this spool open."""
+
+
+class Spool:
+    """An ordered queue on disk, in segments. Any thread may append; one takes.
+
+    An `append` that has returned survives `kill -9` and power loss. When the bound is reached, `append` waits:
+    the agent is slowed to the speed of the server, as a program is by a slow terminal, and nothing is dropped.
+    What was taken but not acknowledged comes again, so a record must be one that the server knows by its id.
+    """
+
+    def __init__(self, directory: Path, limit: int) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self._directory = directory
+        self._limit = limit
+        self._lock_fd = _lock(directory / "lock")
+        # One at a time writes; held across the disk, and never by the thread that takes.
+        self._writing = threading.Lock()
+        # Guards all below; never held across the disk.
+        self._state = threading.Condition()
+        self._closed = False
+        self._segments: deque[tuple[int, RecordFile]] = deque()
+        self._waiting: deque[tuple[int, int, dict[str, Any]]] = deque()
+        self._bytes = 0
+        self._ack_fd = os.open(directory / "acknowledged", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self.damaged = self._recover()
+
+    def append(self, record: dict[str, Any], urgent: bool = False) -> None:
+        """Puts one record at the end, durably; waits while the spool or the disk is full.
+
+        `urgent` passes the bound: for the last words of a run, and for the thread that empties the spool,
+        which would otherwise wait for itself.
+        """
+        size = len(encode(record))
+        self._reserve(size, urgent)
+        try:
+            with self._writing:
+                number, segment = self._segment_for_writing()
+                end = self._write(segment, record)
+                with self._state:
+                    self._waiting.append((number, end, record))
+                    self._state.notify_all()
+        except BaseException:
+            with self._state:
+                self._bytes -= size
+                self._state.notify_all()
+            raise
+
+    def take(self, timeout: float) -> dict[str, Any] | None:
+        """The oldest record that was not acknowledged, once there is one; nothing when the time has passed."""
+        with self._state:
+            self._state.wait_for(lambda: self._waiting or self._closed, timeout)
+            return self._waiting[0][2] if self._waiting and not self._closed else None
+
+    def acknowledge(self) -> None:
+        """The record that was taken has arrived and is forgotten."""
+        with self._state:
+            number, end, record = self._waiting.popleft()
+            self._bytes -= len(encode(record))
+            finished = []
+            while self._segments and self._segments[0][0] < number:
+                finished.append(self._segments.popleft()[1])
+            self._state.notify_all()
+        # Not synced: after a loss of power the last records are sent again and known by their ids.
+        os.pwrite(self._ack_fd, b"%020d %020d\n" % (number, end), 0)
+        for segment in finished:
+            segment.close()
+            segment.path.unlink(missing_ok=True)
+
+    @property
+    def pending(self) -> int:
+        with self._state:
+            return len(self._waiting)
+
+    def drain(self, timeout: float) -> bool:
+        """Waits until everything has been acknowledged; whether it has."""
+        with self._state:
+            return self._state.wait_for(lambda: not self._waiting or self._closed, timeout) and not self._waiting
+
+    def close(self) -> None:
+        with self._state:
+            if self._closed:
+                return
+            self._closed = True
+            self._state.notify_all()
+        with self._writing:
+            for _, segment in self._segments:
+                segment.close()
+            os.close(self._ack_fd)
+            os.close(self._lock_fd)
+
+    def _reserve(self, size: int, urgent: bool) -> None:
+        """Counts the record in before it is written, so that nobody waits for room while holding the file."""
+        with self._state:
+            # An empty spool takes any record, or one larger than the bound would wait for ever.
+            fits = urgent or not self._bytes or self._bytes + size <= self._limit
+            if not fits:
+                log.warning("spool is full with %d records; the agent waits for the server", len(self._waiting))
+            while not fits and not self._closed:
+                self._state.wait()
+                fits = not self._bytes or self._bytes + size <= self._limit
+            if self._closed:
+                raise SpoolClosed
+            self._bytes += size
+
+    def _segment_for_writing(self) -> tuple[int, RecordFile]:
+        with self._state:
+            number, segment = self._segments[-1]
+        if segment.end < SEGMENT_BYTES:
+            return number, segment
+        fresh = (number + 1, RecordFile(self._directory / f"{number + 1:08d}.log"))
+        with self._state:
+            self._segments.append(fresh)
+        return fresh
+
+    def _write(self, segment: RecordFile, record: dict[str, Any]) -> int:
+        """A full disk is waited out like a full spool; any other failure of the disk is the caller's to know."""
+        complained = -60.0
+        while True:
+            try:
+                return segment.append(record)
+            except OSError as e:
+                if e.errno not in (errno.ENOSPC, errno.EDQUOT):
+                    raise
+            if monotonic() - complained > 60:
+                log.warning("no space left for %s; the agent waits", segment.path)
+                complained = monotonic()
+            with self._state:
+                self._state.wait_for(lambda: self._closed, FULL_DISK_PAUSE)
+                if self._closed:
+                    raise SpoolClosed
+
+    def _recover(self) -> int:
+        """Reads what an earlier worker left. Runs before any other thread knows of this spool."""
+        acknowledged = self._acknowledged()
+        damaged = 0
+        for path in sorted(self._directory.glob("*.log")):
+            number = int(path.stem)
+            if number < acknowledged[0]:
+                path.unlink()
+                continue
+            segment = RecordFile(path)
+            start = acknowledged[1] if number == acknowledged[0] else 0
+            for end, record in segment.read(start, segment.end):
+                self._waiting.append((number, end, record))
+                self._bytes += len(encode(record))
+            damaged += segment.damaged
+            self._segments.append((number, segment))
+        if not self._segments:
+            number = acknowledged[0] + 1
+            self._segments.append((number, RecordFile(self._directory / f"{number:08d}.log")))
+        return damaged
+
+    def _acknowledged(self) -> tuple[int, int]:
+        """Up to where everything has arrived. Unreadable counts as the beginning: sending again is harmless."""
+        with contextlib.suppress(ValueError):
+            number, end = os.pread(self._ack_fd, 64, 0).split()
+            return int(number), int(end)
+        return 0, 0
+
+
+def _lock(path: Path) -> int:
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as e:
+        os.close(fd)
+        raise SpoolBusy(f"another worker is using {path.parent}; end it first") from e
+    return fd

@@ -1,0 +1,356 @@
+"""The worker API as the server offers it, small but strict, with a log to look at and faults to order."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import struct
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+TOKEN = "worker-token"
+SANDBOX = "sbx0123456789abcdefghij"
+TASK = "task-1"
+
+
+@dataclass
+class Fault:
+    """Something that goes wrong with a request whose path matches, for a number of times."""
+
+    path: str
+    what: str  # "503", "429", "reset before", "reset after", "garbage"
+    times: int = 1
+    retry_after: str | None = None
+
+
+@dataclass
+class State:
+    """What the server remembers. All of it behind one lock."""
+
+    task: dict[str, Any] | None = None
+    events: list[dict[str, Any]] = field(default_factory=list)
+    by_id: dict[str, dict[str, Any]] = field(default_factory=dict)
+    repeats: int = 0
+    statuses: list[dict[str, Any]] = field(default_factory=list)
+    progress: list[dict[str, Any]] = field(default_factory=list)
+    results: list[dict[str, Any]] = field(default_factory=list)
+    reviews: dict[str, dict[str, Any]] = field(default_factory=dict)
+    heartbeats: list[dict[str, Any]] = field(default_factory=list)
+    commands: list[str] = field(default_factory=list)
+    queued: list[dict[str, Any]] = field(default_factory=list)
+    in_flight: list[dict[str, Any]] = field(default_factory=list)
+    keys: dict[str, tuple[int, Any]] = field(default_factory=dict)
+    faults: deque[Fault] = field(default_factory=deque)
+    token: str = TOKEN
+    requests: int = 0
+
+
+class TestBackend:
+    """A server on a port of its own that can go away and come back with everything it knew."""
+
+    __test__ = False
+
+    def __init__(self) -> None:
+        self.state = State(task={"task_id": TASK, "title": "Say hello", "description": "Write hello.txt"})
+        self.changed = threading.Condition()
+        self.events_limit: int | None = None
+        self.closing = threading.Event()
+        self._window: deque[float] = deque()
+        self._server: ThreadingHTTPServer | None = None
+        self.port = 0
+        self.up()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def up(self) -> None:
+        self.closing.clear()
+        backend = self
+
+        class Bound(Handler):
+            owner = backend
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+            allow_reuse_address = True
+
+            def handle_error(self, request: Any, client_address: Any) -> None:
+                """A worker that is killed hangs up in the middle; that is what these tests do."""
+
+        self._server = Server(("127.0.0.1", self.port), Bound)
+        self.port = self._server.server_address[1]
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), name="backend", daemon=True).start()
+
+    def down(self) -> None:
+        """As if the process had died: nothing answers, and open requests end without an answer."""
+        self.closing.set()
+        with self.changed:
+            self.changed.notify_all()
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
+            self._server = None
+
+    def fault(self, path: str, what: str, times: int = 1, retry_after: str | None = None) -> None:
+        with self.changed:
+            self.state.faults.append(Fault(path, what, times, retry_after))
+
+    def send(self, content: str, kind: str = "user_message", source: str = "user") -> str:
+        """Queues a message as `POST …/messages` would."""
+        with self.changed:
+            number = len(self.state.queued) + len(self.state.keys) + self.state.requests
+            message = {
+                "message_id": f"msg-{number}-{time.monotonic_ns()}",
+                "content": content,
+                "message_type": kind,
+                "source": source,
+                "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            }
+            self.state.queued.append(message)
+            self.changed.notify_all()
+            return str(message["message_id"])
+
+    def answer(self, review_id: str, status: str, option: str | None = None) -> None:
+        with self.changed:
+            self.state.reviews[review_id].update(status=status, option=option)
+            self.changed.notify_all()
+
+    def of(self, event_type: str) -> list[dict[str, Any]]:
+        """The data of every event of a type, in the order of the log."""
+        with self.changed:
+            return [event["event_data"] for event in self.state.events if event["event_type"] == event_type]
+
+    def types(self) -> list[str]:
+        with self.changed:
+            return [event["event_type"] for event in self.state.events]
+
+    def await_that(self, condition: Callable[[State], Any], what: str, seconds: float = 20) -> None:
+        with self.changed:
+            if not self.changed.wait_for(lambda: condition(self.state), seconds):
+                raise AssertionError(
+                    f"never happened: {what}; the log has {[e['event_type'] for e in self.state.events]}"
+                )
+
+    def await_event(self, event_type: str, seconds: float = 20, count: int = 1) -> dict[str, Any]:
+        self.await_that(
+            lambda state: sum(event["event_type"] == event_type for event in state.events) >= count,
+            event_type,
+            seconds,
+        )
+        return self.of(event_type)[count - 1]
+
+    def over_limit(self) -> bool:
+        """Whether the events of the last second are too many. Under the lock."""
+        if self.events_limit is None:
+            return False
+        now = time.monotonic()
+        while self._window and now - self._window[0] > 1.0:
+            self._window.popleft()
+        if len(self._window) >= self.events_limit:
+            return True
+        self._window.append(now)
+        return False
+
+
+class Hangup(Exception):
+    pass
+
+
+class Handler(BaseHTTPRequestHandler):
+    owner: TestBackend
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        pass
+
+    def do_GET(self) -> None:
+        self._serve()
+
+    def do_POST(self) -> None:
+        self._serve()
+
+    def do_PATCH(self) -> None:
+        self._serve()
+
+    def _serve(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        owner = self.owner
+        with owner.changed:
+            owner.state.requests += 1
+            fault = self._fault()
+        try:
+            if fault is not None and fault.what == "reset before":
+                raise Hangup
+            if fault is not None and fault.what.isdigit():
+                self._send(int(fault.what), {"error": "as ordered"}, fault.retry_after)
+                return
+            if fault is not None and fault.what == "garbage":
+                self._send_raw(200, b"<html>not this API</html>")
+                return
+            status, answer = self._answer(body)
+            if owner.closing.is_set() or (fault is not None and fault.what == "reset after"):
+                raise Hangup
+            self._send(status, answer, "1" if status == 429 else None)
+        except Hangup:
+            # Linger 0: the peer gets a reset, as from a process that was killed.
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.close_connection = True
+
+    def _fault(self) -> Fault | None:
+        for fault in self.owner.state.faults:
+            if re.search(fault.path, self.path):
+                fault.times -= 1
+                if fault.times == 0:
+                    self.owner.state.faults.remove(fault)
+                return fault
+        return None
+
+    def _answer(self, body: bytes) -> tuple[int, Any]:
+        owner, state = self.owner, self.owner.state
+        if self.headers.get("Authorization") != f"Bearer {state.token}":
+            return 401, {"error": "the token is not valid"}
+        try:
+            fields = json.loads(body) if body else {}
+        except ValueError:
+            return 400, {"error": "body: is not JSON"}
+        key = self.headers.get("Idempotency-Key")
+        with owner.changed:
+            if key is not None and key in state.keys:
+                return state.keys[key]
+            answer = self._route(fields)
+            if key is not None and answer[0] < 300:
+                state.keys[key] = answer
+            owner.changed.notify_all()
+            return answer
+
+    def _route(self, fields: dict[str, Any]) -> tuple[int, Any]:
+        url = urlsplit(self.path)
+        query = parse_qs(url.query)
+        parts = url.path.strip("/").split("/")[2:]
+        match [self.command, *parts]:
+            case ["GET", "sandbox", "task"]:
+                task = self.owner.state.task
+                return (200, task) if task else (404, {"error": "no task is assigned"})
+            case ["POST", "sandbox", "heartbeat"]:
+                return self._heartbeat(fields)
+            case [method, "sandbox", "task", task, *rest]:
+                if task != TASK:
+                    return 403, {"error": "this is another worker's task"}
+                return self._task(method, rest, fields, query)
+            case [method, "sandboxes", sandbox, what]:
+                if sandbox != SANDBOX:
+                    return 403, {"error": "this is another sandbox"}
+                return self._box(method, what, fields, query)
+        return 404, {"error": "no such route"}
+
+    def _heartbeat(self, fields: dict[str, Any]) -> tuple[int, Any]:
+        if fields.get("sandbox_id") != SANDBOX:
+            return 403, {"error": "sandbox_id: is not this worker's"}
+        state = self.owner.state
+        state.heartbeats.append(fields)
+        commands, state.commands = state.commands, []
+        return 200, {"success": True, "commands": commands}
+
+    def _task(self, method: str, rest: list[str], fields: Any, query: Any) -> tuple[int, Any]:
+        state = self.owner.state
+        match [method, *rest]:
+            case ["PATCH", "status"]:
+                if fields.get("status") not in ("pending", "in_progress", "completed", "failed", "blocked"):
+                    return 422, {"error": "status: is not one of the five"}
+                state.statuses.append(fields)
+                return 200, {"success": True, "task_id": TASK, "status": fields["status"]}
+            case ["POST", "progress"]:
+                state.progress.append(fields)
+                return 201, {"success": True, "event_id": f"evt-{len(state.progress)}"}
+            case ["POST", "results"]:
+                state.results.append(fields)
+                return 201, {"success": True, "task_id": TASK, "next_action": "await_review"}
+            case ["POST", "review"]:
+                review_id = f"rev-{len(state.reviews) + 1}"
+                state.reviews[review_id] = {"review_id": review_id, "status": "pending", **fields}
+                return 201, {"success": True, "review_id": review_id, "status": "pending"}
+            case ["GET", "review", review_id]:
+                review = state.reviews[review_id]
+                wait = float(query.get("wait", ["0"])[0])
+                owner = self.owner
+                owner.changed.wait_for(lambda: review["status"] != "pending" or owner.closing.is_set(), wait)
+                return 200, {
+                    "review_id": review_id,
+                    "status": review["status"],
+                    "option": review.get("option"),
+                }
+        return 404, {"error": "no such route"}
+
+    def _box(self, method: str, what: str, fields: Any, query: Any) -> tuple[int, Any]:
+        match [method, what]:
+            case ["POST", "events"]:
+                return self._append(fields)
+            case ["GET", "messages"]:
+                return self._messages(query)
+        return 404, {"error": "no such route"}
+
+    def _append(self, fields: dict[str, Any]) -> tuple[int, Any]:
+        state = self.owner.state
+        problem = _invalid(fields)
+        if problem:
+            return 422, {"error": problem}
+        if self.owner.over_limit():
+            return 429, {"error": "too many events"}
+        event_id = str(fields["event_id"])
+        if event_id in state.by_id:
+            state.repeats += 1
+            return 200, {"event_id": event_id, "seq": state.by_id[event_id]["seq"], "status": "ok"}
+        event = {**fields, "seq": len(state.events) + 1}
+        state.events.append(event)
+        state.by_id[event_id] = event
+        return 201, {"event_id": event_id, "seq": event["seq"], "status": "ok"}
+
+    def _messages(self, query: dict[str, list[str]]) -> tuple[int, Any]:
+        """What was handed out stays until the worker says it is safe; otherwise it is handed out again."""
+        owner, state = self.owner, self.owner.state
+        received = set(query.get("ack", [""])[0].split(","))
+        state.in_flight = [message for message in state.in_flight if message["message_id"] not in received]
+        if not state.in_flight:
+            wait = float(query.get("wait", ["0"])[0])
+            owner.changed.wait_for(lambda: state.queued or owner.closing.is_set(), wait)
+        if owner.closing.is_set():
+            return 503, {"error": "going away"}
+        fresh = sorted(state.queued, key=lambda message: message["message_type"] != "interrupt")
+        state.in_flight += fresh
+        state.queued = []
+        return 200, state.in_flight
+
+    def _send(self, status: int, answer: Any, retry_after: str | None = None) -> None:
+        self._send_raw(status, json.dumps(answer).encode(), retry_after)
+
+    def _send_raw(self, status: int, content: bytes, retry_after: str | None = None) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        if retry_after is not None:
+            self.send_header("Retry-After", retry_after)
+        self.end_headers()
+        self.wfile.write(content)
+
+
+def _invalid(fields: dict[str, Any]) -> str | None:
+    """The rules of C-7."""
+    if not re.fullmatch(r"[a-zA-Z0-9_.]{1,100}", str(fields.get("event_type", ""))):
+        return "event_type: must be letters, digits, _ and ."
+    if not isinstance(fields.get("event_data"), dict):
+        return "event_data: must be an object"
+    if len(json.dumps(fields["event_data"], ensure_ascii=False).encode()) > 100_000:
+        return "event_data: must not exceed 100 KB"
+    if fields.get("source") not in ("agent", "worker", "system"):
+        return "source: must be agent, worker or system"
+    return None

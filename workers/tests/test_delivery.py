@@ -1,0 +1,293 @@
+"""Exactly once in the log, whatever the server, the network or the worker does."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import threading
+import time
+from collections.abc import Iterator
+from email.utils import formatdate
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend import TestBackend
+from test_spool import kill, run_python
+from vivarium_worker import events
+from vivarium_worker.backend import Backend, Refused, Stopped
+from vivarium_worker.connection import Unreachable
+from vivarium_worker.courier import Courier
+from vivarium_worker.inbox import Inbox
+from vivarium_worker.records import RecordFile
+from vivarium_worker.settings import Settings
+from vivarium_worker.spool import Spool
+
+
+class Delivery:
+    """A spool and its courier."""
+
+    def __init__(self, settings: Settings, tmp_path: Path) -> None:
+        self.spool = Spool(tmp_path / "spool", 1 << 24)
+        self.lost: list[Refused] = []
+        self.aside = tmp_path / "refused.log"
+        self.courier = Courier(self.spool, Backend(settings), self.aside, self.lost.append)
+
+    def emit(self, **data: Any) -> None:
+        self.spool.append(events.record("test.event", data, "agent"))
+
+    def close(self) -> None:
+        self.courier.close()
+        self.spool.close()
+
+
+@pytest.fixture
+def delivery(settings: Settings, tmp_path: Path) -> Iterator[Delivery]:
+    parts = Delivery(settings, tmp_path)
+    parts.courier.start()
+    yield parts
+    parts.close()
+
+
+def numbers(backend: TestBackend) -> list[int]:
+    return [data["n"] for data in backend.of("test.event")]
+
+
+@pytest.mark.parametrize("what", ["503", "reset before", "reset after", "garbage", "429", "408"])
+def test_a_fault_costs_time_and_neither_an_event_nor_a_second_one(
+    delivery: Delivery, backend: TestBackend, what: str
+) -> None:
+    backend.fault("/events", what, times=3)
+    for n in range(5):
+        delivery.emit(n=n)
+    assert delivery.spool.drain(20)
+    assert numbers(backend) == [0, 1, 2, 3, 4]
+    assert backend.state.repeats == (3 if what == "reset after" else 0)
+
+
+def test_a_server_that_went_away_gets_everything_in_order_when_it_is_back(
+    delivery: Delivery, backend: TestBackend
+) -> None:
+    delivery.emit(n=0)
+    assert delivery.spool.drain(20)
+    backend.down()
+    for n in range(1, 50):
+        delivery.emit(n=n)
+    assert delivery.spool.pending == 49
+    backend.up()
+    assert delivery.spool.drain(20)
+    assert numbers(backend) == list(range(50))
+
+
+@pytest.mark.parametrize("form", ["seconds", "date"])
+def test_the_server_says_when_to_come_back_and_is_heard(delivery: Delivery, backend: TestBackend, form: str) -> None:
+    later = "1" if form == "seconds" else formatdate(time.time() + 2, usegmt=True)
+    backend.fault("/events", "429", retry_after=later)
+    began = backend.state.requests
+    delivery.emit(n=0)
+    assert delivery.spool.drain(20)
+    # One refused, one accepted: the courier did not knock in between.
+    assert backend.state.requests - began == 2
+
+
+def test_a_flood_under_a_rate_limit_arrives_whole(delivery: Delivery, backend: TestBackend) -> None:
+    backend.events_limit = 60
+    for n in range(150):
+        delivery.emit(n=n)
+    assert delivery.spool.drain(30)
+    assert numbers(backend) == list(range(150))
+
+
+def test_an_event_that_the_server_never_takes_is_set_aside_and_told(delivery: Delivery, backend: TestBackend) -> None:
+    bad = events.record("no spaces please", {"n": 1}, "agent")
+    delivery.spool.append(bad)
+    delivery.emit(n=2)
+    assert delivery.spool.drain(20)
+    assert numbers(backend) == [2]
+    (notice,) = backend.of("worker.event_rejected")
+    assert notice["event_id"] == bad["id"]
+    assert notice["status"] == 422
+    kept = RecordFile(delivery.aside)
+    assert [record["record"]["body"]["event_data"]["n"] for _, record in kept.read(0, kept.end)] == [1]
+    kept.close()
+
+
+def test_a_worker_that_lies_about_its_sandbox_is_told_so(env: dict[str, str], tmp_path: Path) -> None:
+    parts = Delivery(Settings.from_env({**env, "SANDBOX_ID": "sbxsomebodyelses0000000"}), tmp_path)
+    parts.courier.start()
+    parts.emit(n=0)
+    parts.courier._thread.join(20)
+    assert parts.lost[0].status == 403
+    assert parts.spool.pending == 1
+    parts.close()
+
+
+def test_data_of_any_size_and_shape_fits_the_log(delivery: Delivery, backend: TestBackend) -> None:
+    deep: Any = "bottom"
+    for _ in range(500):
+        deep = {"down": deep}
+    shapes: list[dict[str, Any]] = [
+        {"text": "x" * 500_000},
+        {"lines": ["y" * 100] * 10_000},
+        {"many": {f"k{i}": "é" * 20 for i in range(20_000)}},
+        {"deep": deep},
+        {"half": "\ud800", "nul": "\x00\x1b", "nan": float("nan"), "what": object, "set": {1}},
+    ]
+    for n, shape in enumerate(shapes):
+        delivery.emit(n=n, **shape)
+    assert delivery.spool.drain(20)
+    assert len(backend.of("test.event")) == len(shapes)
+    first = backend.of("test.event")[0]
+    assert first["truncated"] is True
+    assert first["original_bytes"] > 500_000
+    assert "characters left out" in first["text"]
+
+
+SENDER = """
+import sys, threading
+from pathlib import Path
+from vivarium_worker import events
+from vivarium_worker.backend import Backend
+from vivarium_worker.courier import Courier
+from vivarium_worker.settings import Settings
+from vivarium_worker.spool import Spool
+settings = Settings.from_env()
+spool = Spool(settings.state / "spool", 1 << 24)
+courier = Courier(spool, Backend(settings), settings.state / "refused.log", lambda refusal: None)
+courier.start()
+for n in range(int(sys.argv[1]), int(sys.argv[1]) + int(sys.argv[2])):
+    spool.append(events.record("test.event", {"n": n}, "agent"))
+    print(n, flush=True)
+spool.drain(60)
+print("drained", flush=True)
+threading.Event().wait(60)
+"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_killed_workers_and_a_failing_server_leave_each_event_once_in_order(
+    backend: TestBackend, env: dict[str, str], monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    chance = random.Random(seed)
+    next_number = 0
+    for _ in range(6):
+        for what in chance.sample(["503", "reset before", "reset after", "garbage"], 2):
+            backend.fault("/events", what)
+        process = run_python(SENDER, str(next_number), "1000000")
+        assert process.stdout is not None
+        last = next_number - 1
+        for _ in range(chance.randrange(1, 40)):
+            last = int(process.stdout.readline())
+        if chance.random() < 0.7:
+            seen = len(backend.types())
+            backend.await_that(lambda state, seen=seen: len(state.events) > seen + 2, "deliveries before the kill")
+        rest = kill(process)
+        # What was on the disk but not said is a number that is used twice, by two ids; so count generously.
+        next_number = (int(rest[-1]) if rest else last) + 1000
+    final = run_python(SENDER, str(next_number), "1")
+    assert final.stdout is not None
+    assert [final.stdout.readline().strip() for _ in range(2)] == [str(next_number), "drained"]
+    kill(final)
+    found = numbers(backend)
+    assert found == sorted(set(found))
+    assert [event["seq"] for event in backend.state.events] == list(range(1, len(found) + 1))
+    # Between two kills the numbers have no hole.
+    jumps = [b - a for a, b in itertools.pairwise(found) if b - a != 1]
+    assert all(jump >= 999 for jump in jumps)
+    assert found[-1] == next_number
+
+
+class Events(list[tuple[str, dict[str, Any], str]]):
+    def __call__(self, event_type: str, data: dict[str, Any], event_id: str) -> None:
+        self.append((event_type, data, event_id))
+
+
+def opened(settings: Settings, directory: Path) -> tuple[Inbox, Events]:
+    emitted = Events()
+    return Inbox(Backend(settings), directory, emitted), emitted
+
+
+def test_interrupts_come_first_and_the_rest_in_order(settings: Settings, backend: TestBackend, tmp_path: Path) -> None:
+    inbox, _ = opened(settings, tmp_path)
+    for content, kind in (
+        ("a", "user_message"),
+        ("b", "guidance"),
+        ("stop", "interrupt"),
+        ("c", "user_message"),
+    ):
+        backend.send(content, kind)
+    inbox.start()
+    assert inbox.wait(20)
+    backend.await_that(lambda state: not state.queued, "all fetched")
+    while len(inbox.pending()) < 4:
+        inbox.wait(0.05)
+    assert [message.content for message in inbox.pending()] == ["stop", "a", "b", "c"]
+    inbox.close()
+
+
+@pytest.mark.parametrize("what", ["503", "reset before", "reset after", "garbage"])
+def test_a_message_is_delivered_once_although_its_answer_was_lost(
+    settings: Settings, backend: TestBackend, tmp_path: Path, what: str
+) -> None:
+    inbox, emitted = opened(settings, tmp_path)
+    backend.fault("/messages", what, times=2)
+    backend.send("only once")
+    inbox.start()
+    assert inbox.wait(20)
+    inbox.delivered(inbox.pending(), "test")
+    backend.send("and another")
+    assert inbox.wait(20)
+    assert [message.content for message in inbox.pending()] == ["and another"]
+    assert [data["content"] for _, data, _ in emitted] == ["only once"]
+    inbox.close()
+
+
+def test_a_message_that_was_fetched_survives_the_death_of_the_worker(
+    settings: Settings, backend: TestBackend, tmp_path: Path
+) -> None:
+    first, emitted = opened(settings, tmp_path)
+    one = backend.send("one")
+    backend.send("two")
+    first.start()
+    while len(first.pending()) < 2:
+        first.wait(0.05)
+    first.delivered([message for message in first.pending() if message.id == one], "test")
+    first.close()
+    again, _ = opened(settings, tmp_path)
+    assert [message.content for message in again.pending()] == ["two"]
+    again.close()
+    assert emitted[0][2] == f"evt_delivered_{one}", "an id that a repeat would have too"
+
+
+def test_calls_outside_the_streams_are_repeated_under_one_key(settings: Settings, backend: TestBackend) -> None:
+    backend.fault("/progress", "reset after", times=2)
+    Backend(settings).progress({"event_type": "info", "message": "once"})
+    assert len(backend.state.progress) == 1
+
+
+def test_a_server_that_is_not_there_is_an_answer_too(
+    env: dict[str, str], monkeypatch: pytest.MonkeyPatch, backend: TestBackend
+) -> None:
+    monkeypatch.setattr("vivarium_worker.backend.CALL_TIMEOUT", 0.5)
+    backend.down()
+    with pytest.raises(Unreachable, match="gave up"):
+        Backend(Settings.from_env(env)).task()
+    backend.up()
+
+
+def test_another_workers_task_is_refused(env: dict[str, str]) -> None:
+    with pytest.raises(Refused, match="another worker's task"):
+        Backend(Settings.from_env({**env, "TASK_ID": "task-2"})).status("in_progress")
+
+
+def test_waiting_for_messages_ends_when_asked_to(settings: Settings, backend: TestBackend) -> None:
+    stop = threading.Event()
+    backend.down()
+    caller = Backend(settings)
+    threading.Timer(0.2, stop.set).start()
+    with pytest.raises(Stopped):
+        caller.messages(30, [], stop)
+    backend.up()
