@@ -8,6 +8,7 @@ from pathlib import Path
 
 from backend import TestBackend
 from vivarium_worker import worker
+from vivarium_worker.run import Runtime
 from vivarium_worker.runtimes.command import CommandRuntime
 from vivarium_worker.settings import Settings
 
@@ -19,12 +20,12 @@ def python(program: str) -> CommandRuntime:
 class Started:
     """A worker in a thread of its own, while the test plays the people around it."""
 
-    def __init__(self, settings: Settings, runtime: CommandRuntime) -> None:
+    def __init__(self, settings: Settings, runtime: Runtime) -> None:
         self.status = -1
         self._thread = threading.Thread(target=self._work, args=(settings, runtime), daemon=True)
         self._thread.start()
 
-    def _work(self, settings: Settings, runtime: CommandRuntime) -> None:
+    def _work(self, settings: Settings, runtime: Runtime) -> None:
         self.status = worker.work(settings, runtime)
 
     def join(self, seconds: float = 30) -> int:

@@ -19,6 +19,7 @@ class Model:
     name: str
     url: str
     token: str
+    retries: int | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Settings:
                 name=env.get("MODEL", "claude-sonnet-4-5"),
                 url=env.get("MODEL_URL", "").rstrip("/"),
                 token=env.get("MODEL_TOKEN", "none"),
+                retries=_whole(env, "MODEL_RETRIES"),
             ),
             budget_usd=_number(env, "BUDGET_USD"),
             resume=env.get("RESUME_SESSION") or None,
@@ -66,6 +68,15 @@ def _required(env: Mapping[str, str], name: str) -> str:
     if not value:
         raise Misconfigured(f"{name} is not set; the server sets it when it starts a run")
     return value
+
+
+def _whole(env: Mapping[str, str], name: str) -> int | None:
+    text = env.get(name, "")
+    if not text:
+        return None
+    if not text.isdecimal():
+        raise Misconfigured(f"{name} is {text!r}; it must be a whole number")
+    return int(text)
 
 
 def _number(env: Mapping[str, str], name: str) -> float | None:

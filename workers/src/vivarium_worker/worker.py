@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 from . import events
@@ -86,12 +89,43 @@ def _run(settings: Settings, runtime: Runtime, backend: Backend, spool: Spool, r
             "resumed_from": settings.resume,
         }
         run.emit(events.STARTED, started)
-        outcome = _outcome(run, runtime)
+        with _time_limit(run):
+            outcome = _outcome(run, runtime)
+        _return_unread(run)
         run.finish(runtime.name, outcome, transcript(settings, runtime))
         return COMPLETED if outcome.completed else FAILED
     finally:
         heartbeat.close()
         run.inbox.close()
+
+
+@contextlib.contextmanager
+def _time_limit(run: Run) -> Iterator[None]:
+    """Ends the run when the task's own limit has passed."""
+    minutes = (run.task.get("constraints") or {}).get("time_limit_minutes")
+    if not isinstance(minutes, int | float) or minutes <= 0:
+        yield
+        return
+    timer = threading.Timer(minutes * 60, run.control.abort, [f"the time limit of {minutes} minutes has passed"])
+    timer.name, timer.daemon = "time-limit", True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _return_unread(run: Run) -> None:
+    """Messages that came too late are not lost: the log has them, for who sent them and for the next run."""
+    for message in run.inbox.pending():
+        data = {
+            "message_id": message.id,
+            "message_type": message.kind,
+            "source": message.source,
+            "content": message.content,
+            "reason": "the run ended before the agent could read it",
+        }
+        run.emit(events.MESSAGE_UNDELIVERED, data, "worker")
 
 
 def _outcome(run: Run, runtime: Runtime) -> Outcome:

@@ -61,6 +61,10 @@ class ModulesTest {
                         Set.of("vivarium-sdk", "vivarium-picocli"),
                         "the command line can do nothing that the API cannot"),
                 new Module("dist", Set.of("vivarium-server", "vivarium-cli"), "what is shipped is these two"),
+                new Module(
+                        "scripted",
+                        Set.of("jackson-core"),
+                        "a model is outside the product: it is asked over HTTP and knows nothing of sandboxes"),
                 new Module("testing", Set.of(ANY), "contracts are about everything"),
                 new Module("examples", Set.of("vivarium-sdk", "vivarium-sdk-local"), "readers copy them"),
                 new Module("bench", Set.of(ANY), "it compares us with others"),

@@ -1,0 +1,35 @@
+package dev.vivarium.scripted;
+
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+
+/// What goes wrong instead of an answer, or in the middle of one. Immutable.
+record Fault(Kind kind, int status, Optional<Long> retryAfter) {
+    private static final Set<String> FIELDS = Set.of("kind", "status", "retry_after");
+
+    enum Kind {
+        /// An error in the dialect's own shape.
+        STATUS,
+        /// A page that is no answer of this API.
+        GARBAGE,
+        /// No answer, until the caller or the server gives up.
+        HANG,
+        /// The connection ends before the first byte.
+        CLOSE,
+        /// A streamed answer ends after its first half.
+        CUT
+    }
+
+    static Fault read(Node node, String where) {
+        Script.refuseOthers(node, FIELDS, where);
+        String name = node.get("kind").text();
+        for (Kind kind : Kind.values()) {
+            if (kind.name().toLowerCase(Locale.ROOT).equals(name)) {
+                int status = node.get("status").integer().orElse(500L).intValue();
+                return new Fault(kind, status, node.get("retry_after").integer());
+            }
+        }
+        throw new IllegalArgumentException(where + ".kind is '" + name + "'; use status, garbage, hang, close or cut");
+    }
+}

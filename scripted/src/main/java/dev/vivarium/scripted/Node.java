@@ -1,0 +1,171 @@
+package dev.vivarium.scripted;
+
+import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.ObjectWriteContext;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.json.JsonFactory;
+
+/// A piece of JSON of any shape, as tools take it and conversations hold it. What is not there reads as empty, because
+/// agents leave out what they do not need. Immutable.
+final class Node {
+    static final Node NONE = new Node(null);
+
+    /// A long conversation with files in it is a few megabytes; a script never.
+    private static final JsonFactory JSON = JsonFactory.builder()
+            .streamReadConstraints(StreamReadConstraints.builder()
+                    .maxNestingDepth(200)
+                    .maxStringLength(64 * 1024 * 1024)
+                    .build())
+            .build();
+
+    private final @Nullable Object value;
+
+    private Node(@Nullable Object value) {
+        this.value = value;
+    }
+
+    /// Reads one value with nothing behind it.
+    static Node parse(String text) {
+        try (var parser = JSON.createParser(ObjectReadContext.empty(), text)) {
+            if (parser.nextToken() == null) {
+                throw new IllegalArgumentException("is empty");
+            }
+            var node = new Node(read(parser));
+            if (parser.nextToken() != null) {
+                throw new IllegalArgumentException("goes on after its end");
+            }
+            return node;
+        } catch (JacksonException e) {
+            throw new IllegalArgumentException("is not JSON: " + e.getOriginalMessage(), e);
+        }
+    }
+
+    Node get(String name) {
+        return value instanceof Map<?, ?> map && map.get(name) != null ? new Node(map.get(name)) : NONE;
+    }
+
+    /// The elements of an array, or none.
+    List<Node> items() {
+        return value instanceof List<?> list ? list.stream().map(Node::new).toList() : List.of();
+    }
+
+    List<String> names() {
+        return value instanceof Map<?, ?> map
+                ? map.keySet().stream().map(String::valueOf).toList()
+                : List.of();
+    }
+
+    boolean isPresent() {
+        return value != null;
+    }
+
+    boolean isObject() {
+        return value instanceof Map;
+    }
+
+    Optional<String> string() {
+        return value instanceof String text ? Optional.of(text) : Optional.empty();
+    }
+
+    String text() {
+        return string().orElse("");
+    }
+
+    Optional<Long> integer() {
+        return value instanceof Long number ? Optional.of(number) : Optional.empty();
+    }
+
+    boolean isTrue() {
+        return Boolean.TRUE.equals(value);
+    }
+
+    /// As compact JSON.
+    String json() {
+        var out = new StringWriter();
+        try (var generator = JSON.createGenerator(ObjectWriteContext.empty(), out)) {
+            write(generator);
+        }
+        return out.toString();
+    }
+
+    void write(JsonGenerator out) {
+        write(out, value);
+    }
+
+    /// One object, written by hand between its braces.
+    static String object(java.util.function.Consumer<JsonGenerator> fields) {
+        var out = new StringWriter();
+        try (var generator = JSON.createGenerator(ObjectWriteContext.empty(), out)) {
+            generator.writeStartObject();
+            fields.accept(generator);
+            generator.writeEndObject();
+        }
+        return out.toString();
+    }
+
+    private static void write(JsonGenerator out, @Nullable Object value) {
+        switch (value) {
+            case null -> out.writeNull();
+            case String text -> out.writeString(text);
+            case Long number -> out.writeNumber(number);
+            case Double number -> out.writeNumber(number);
+            case Boolean flag -> out.writeBoolean(flag);
+            case List<?> list -> {
+                out.writeStartArray();
+                list.forEach(item -> write(out, item));
+                out.writeEndArray();
+            }
+            case Map<?, ?> map -> {
+                out.writeStartObject();
+                map.forEach((name, item) -> {
+                    out.writeName(String.valueOf(name));
+                    write(out, item);
+                });
+                out.writeEndObject();
+            }
+            default -> throw new IllegalStateException(value.getClass().getName());
+        }
+    }
+
+    private static @Nullable Object read(JsonParser parser) {
+        return switch (parser.currentToken()) {
+            case START_OBJECT -> object(parser);
+            case START_ARRAY -> array(parser);
+            case VALUE_STRING -> parser.getString();
+            case VALUE_TRUE -> true;
+            case VALUE_FALSE -> false;
+            case VALUE_NUMBER_INT -> parser.getLongValue();
+            case VALUE_NUMBER_FLOAT -> parser.getDoubleValue();
+            default -> null;
+        };
+    }
+
+    private static Map<String, @Nullable Object> object(JsonParser parser) {
+        var values = new LinkedHashMap<String, @Nullable Object>();
+        @Nullable String name;
+        while ((name = parser.nextName()) != null) {
+            parser.nextToken();
+            values.put(name, read(parser));
+        }
+        return values;
+    }
+
+    private static List<@Nullable Object> array(JsonParser parser) {
+        var elements = new ArrayList<@Nullable Object>();
+        while (parser.nextToken() != JsonToken.END_ARRAY) {
+            elements.add(read(parser));
+        }
+        return elements;
+    }
+}

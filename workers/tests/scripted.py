@@ -1,0 +1,41 @@
+"""The scripted model, started as a program of its own, and what it was asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+
+class ScriptedModel:
+    """Plays a script until closed. `VIVARIUM_SCRIPTED` is the command that starts one; `make test-workers` sets it."""
+
+    def __init__(self, script: dict[str, Any], directory: Path) -> None:
+        file = directory / "script.json"
+        file.write_text(json.dumps(script))
+        self._process = subprocess.Popen(
+            [*os.environ["VIVARIUM_SCRIPTED"].split(), str(file)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        assert line.startswith("ready on "), line
+        self.url = line.removeprefix("ready on ").strip()
+
+    def asked(self) -> list[dict[str, Any]]:
+        with urllib.request.urlopen(f"{self.url}/scripted/asked") as answer:
+            found: list[dict[str, Any]] = json.load(answer)["asked"]
+            return found
+
+    def close(self) -> None:
+        """It ends when its standard input does."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait(20)
+        self._process.stdout.close()
