@@ -140,13 +140,13 @@ class TestBackend:
                     f"never happened: {what}; the log has {[e['event_type'] for e in self.state.events]}"
                 )
 
-    def await_event(self, event_type: str, seconds: float = 20, count: int = 1) -> dict[str, Any]:
-        self.await_that(
-            lambda state: sum(event["event_type"] == event_type for event in state.events) >= count,
-            event_type,
-            seconds,
-        )
-        return self.of(event_type)[count - 1]
+    def await_event(self, event_type: str, seconds: float = 20) -> dict[str, Any]:
+        """The data of the first event of a type; a run that ends without it ends the wait."""
+        last = (event_type, "agent.completed", "agent.failed")
+        self.await_that(lambda state: any(event["event_type"] in last for event in state.events), event_type, seconds)
+        found = self.of(event_type)
+        assert found, f"never happened: {event_type}; the log has {[*self.state.events]}"
+        return found[0]
 
     def over_limit(self) -> bool:
         """Whether the events of the last second are too many. Under the lock."""

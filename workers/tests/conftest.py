@@ -1,12 +1,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from backend import SANDBOX, TASK, TOKEN, TestBackend
+from scripted import Play, ScriptedModel
 from vivarium_worker.settings import Settings
+
+# Each SDK has an environment of its own; `make test-workers` runs the tests in both.
+SDKS = {"test_claude.py": "claude_agent_sdk", "test_openhands.py": "openhands"}
+collect_ignore = [test for test, module in SDKS.items() if find_spec(module) is None]
 
 
 @pytest.fixture
@@ -35,3 +42,22 @@ def env(backend: TestBackend, tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def settings(env: dict[str, str]) -> Settings:
     return Settings.from_env(env)
+
+
+USAGE = {"input_tokens": 1000, "output_tokens": 50}
+
+
+@pytest.fixture
+def play(tmp_path: Path) -> Iterator[Play]:
+    """Starts a model that plays steps; each answer costs the same."""
+    models: list[ScriptedModel] = []
+
+    def start(*steps: dict[str, Any], otherwise: str = "All done.") -> ScriptedModel:
+        spoken = [{"usage": USAGE, **step} for step in steps]
+        script = {"steps": spoken, "otherwise": {"text": otherwise, "usage": USAGE}}
+        models.append(ScriptedModel(script, tmp_path))
+        return models[-1]
+
+    yield start
+    for model in models:
+        model.close()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,13 @@ class ScriptedModel:
             found: list[dict[str, Any]] = json.load(answer)["asked"]
             return found
 
+    def await_question(self, seconds: float = 20) -> None:
+        """Waits until the model has been asked and thinks about its answer."""
+        deadline = time.monotonic() + seconds
+        while not self.asked():
+            assert time.monotonic() < deadline, "the model was never asked"
+            time.sleep(0.02)
+
     def close(self) -> None:
         """It ends when its standard input does."""
         assert self._process.stdin is not None
@@ -39,3 +48,6 @@ class ScriptedModel:
         self._process.stdin.close()
         self._process.wait(20)
         self._process.stdout.close()
+
+
+Play = Callable[..., ScriptedModel]

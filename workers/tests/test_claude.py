@@ -3,43 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from backend import TestBackend
-from scripted import ScriptedModel
+from scripted import Play, ScriptedModel
 from test_command import Started
 from vivarium_worker import worker
+from vivarium_worker.runtimes.claude import ClaudeRuntime
 from vivarium_worker.settings import Settings
 
-pytestmark = pytest.mark.claude
-pytest.importorskip("claude_agent_sdk")
-
-from vivarium_worker.runtimes.claude import ClaudeRuntime  # noqa: E402
-
-USAGE = {"input_tokens": 1000, "output_tokens": 50}
 # 1000 tokens in and 50 out of claude-sonnet-4-5, in dollars.
 ANSWER_COST = 0.00375
-
-Play = Callable[..., ScriptedModel]
-
-
-@pytest.fixture
-def play(tmp_path: Path) -> Iterator[Play]:
-    models: list[ScriptedModel] = []
-
-    def start(*steps: dict[str, Any], otherwise: str = "All done.") -> ScriptedModel:
-        spoken = [{"usage": USAGE, **step} for step in steps]
-        script = {"steps": spoken, "otherwise": {"text": otherwise, "usage": USAGE}}
-        models.append(ScriptedModel(script, tmp_path))
-        return models[-1]
-
-    yield start
-    for model in models:
-        model.close()
 
 
 def bash(command: str) -> list[dict[str, Any]]:

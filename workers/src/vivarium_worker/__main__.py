@@ -25,7 +25,11 @@ def main(arguments: list[str] | None = None) -> int:
     # Standard error is the worker's own; standard output stays free for programs that look at it.
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(threadName)s %(message)s")
     try:
-        return work(Settings.from_env(), choose(name, program))
+        settings = Settings.from_env()
+        # What the agent runs inherits this process's environment; these are for the worker alone.
+        for secret in ("SANDBOX_TOKEN", "MODEL_TOKEN"):
+            os.environ.pop(secret, None)
+        return work(settings, choose(name, program))
     except (Misconfigured, SpoolBusy) as e:
         logging.getLogger(__name__).error("%s", e)
         return MISCONFIGURED
