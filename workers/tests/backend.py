@@ -140,6 +140,9 @@ class TestBackend:
                     f"never happened: {what}; the log has {[e['event_type'] for e in self.state.events]}"
                 )
 
+    def await_count(self, events: int) -> None:
+        self.await_that(lambda state: len(state.events) >= events, f"{events} events")
+
     def await_event(self, event_type: str, seconds: float = 20) -> dict[str, Any]:
         """The data of the first event of a type; a run that ends without it ends the wait."""
         last = (event_type, "agent.completed", "agent.failed")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from vivarium_worker.__main__ import choose
+from vivarium_worker.__main__ import Sdk, choose
+from vivarium_worker.runtimes.command import CommandRuntime
 from vivarium_worker.settings import Misconfigured, Settings
 
 
@@ -28,3 +31,8 @@ def test_an_unknown_runtime_is_refused_with_the_choices() -> None:
 def test_the_command_runtime_needs_a_program() -> None:
     with pytest.raises(Misconfigured, match="needs a program"):
         choose("command", [])
+
+
+def test_a_runtime_whose_sdk_is_not_installed_says_what_to_install() -> None:
+    with pytest.raises(Misconfigured, match=re.escape("install vivarium-worker[other]")):
+        Sdk("other", "no_such_module", lambda: CommandRuntime([]))

@@ -6,8 +6,11 @@ import argparse
 import logging
 import os
 import sys
+from collections.abc import Callable
+from importlib.util import find_spec
 
-from .run import Runtime
+from .run import Outcome, Run, Runtime
+from .runtimes.command import CommandRuntime
 from .settings import Misconfigured, Settings
 from .spool import SpoolBusy
 from .worker import work
@@ -26,35 +29,60 @@ def main(arguments: list[str] | None = None) -> int:
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(threadName)s %(message)s")
     try:
         settings = Settings.from_env()
-        # What the agent runs inherits this process's environment; these are for the worker alone.
-        for secret in ("SANDBOX_TOKEN", "MODEL_TOKEN"):
-            os.environ.pop(secret, None)
+        _prepare_environment(settings)
         return work(settings, choose(name, program))
     except (Misconfigured, SpoolBusy) as e:
         logging.getLogger(__name__).error("%s", e)
         return MISCONFIGURED
 
 
+def _prepare_environment(settings: Settings) -> None:
+    """What the agent runs inherits this process's environment."""
+    for secret in ("SANDBOX_TOKEN", "MODEL_TOKEN"):
+        os.environ.pop(secret, None)
+    # Agents and their tools keep things in their home, and some do not start without one.
+    if not os.access(os.environ.get("HOME", ""), os.W_OK):
+        home = settings.state / "home"
+        home.mkdir(parents=True, exist_ok=True)
+        os.environ["HOME"] = str(home)
+
+
+class Sdk:
+    """A runtime whose SDK is imported when the run begins: that takes seconds, and the server should hear of us first."""
+
+    def __init__(self, name: str, module: str, load: Callable[[], Runtime]) -> None:
+        if find_spec(module) is None:
+            raise Misconfigured(f"the {name} runtime is not in this image: install vivarium-worker[{name}]")
+        self.name = name
+        self._load = load
+
+    def work(self, run: Run) -> Outcome:
+        return self._load().work(run)
+
+
 def choose(name: str, program: list[str]) -> Runtime:
-    """The runtime of that name. Imported only here: each brings an SDK that may not be installed."""
-    try:
-        if name == "claude":
-            from .runtimes.claude import ClaudeRuntime
+    """The runtime of that name."""
+    if name == "claude":
+        return Sdk(name, "claude_agent_sdk", _claude)
+    if name == "openhands":
+        return Sdk(name, "openhands", _openhands)
+    if name != "command":
+        raise Misconfigured(f"RUNTIME is {name!r}; it must be claude, openhands or command")
+    if not program:
+        raise Misconfigured("the command runtime needs a program: vivarium-worker command -- program arguments")
+    return CommandRuntime(program)
 
-            return ClaudeRuntime()
-        if name == "openhands":
-            from .runtimes.openhands import OpenHandsRuntime
 
-            return OpenHandsRuntime()
-    except ImportError as e:
-        raise Misconfigured(f"the {name} runtime is not in this image: {e}; install vivarium-worker[{name}]") from e
-    if name == "command":
-        from .runtimes.command import CommandRuntime
+def _claude() -> Runtime:
+    from .runtimes.claude import ClaudeRuntime
 
-        if not program:
-            raise Misconfigured("the command runtime needs a program: vivarium-worker command -- program arguments")
-        return CommandRuntime(program)
-    raise Misconfigured(f"RUNTIME is {name!r}; it must be claude, openhands or command")
+    return ClaudeRuntime()
+
+
+def _openhands() -> Runtime:
+    from .runtimes.openhands import OpenHandsRuntime
+
+    return OpenHandsRuntime()
 
 
 if __name__ == "__main__":

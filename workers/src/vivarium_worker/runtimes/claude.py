@@ -76,8 +76,12 @@ class Conversation:
     async def hold(self) -> Outcome:
         loop = asyncio.get_running_loop()
         self._directory.mkdir(parents=True, exist_ok=True)
-        self._run.inbox.listen(lambda: loop.call_soon_threadsafe(self._wake.set))
-        self._run.control.listen(lambda: loop.call_soon_threadsafe(self._wake.set))
+
+        def wake() -> None:
+            loop.call_soon_threadsafe(self._wake.set)
+
+        self._run.inbox.listen(wake)
+        self._run.control.listen(wake)
         client = ClaudeSDKClient(self._options())
         try:
             await client.connect()

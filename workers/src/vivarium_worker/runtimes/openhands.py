@@ -321,6 +321,7 @@ class Conversation:
             agent=agent,
             workspace=str(settings.workspace),
             persistence_dir=str(self._directory),
+            profile_store_dir=str(self._directory / "profiles"),
             conversation_id=self._identity,
             callbacks=[self._on_event],
             visualizer=None,

@@ -36,11 +36,12 @@ final class AnthropicDialect implements Dialect {
 
     /// A text, or blocks: words, and results of tools that hold blocks again.
     private static String content(Node content) {
-        return content.string().orElseGet(() -> content.items().stream()
-                .map(block -> block.get("type").text().equals("tool_result")
-                        ? content(block.get("content"))
-                        : block.get("text").text())
-                .collect(Collectors.joining("\n")));
+        return content.string()
+                .orElseGet(() -> content.items().stream()
+                        .map(block -> block.get("type").text().equals("tool_result")
+                                ? content(block.get("content"))
+                                : block.get("text").text())
+                        .collect(Collectors.joining("\n")));
     }
 
     @Override
@@ -90,15 +91,14 @@ final class AnthropicDialect implements Dialect {
 
     @Override
     public String error(int status, String message) {
-        String type =
-                switch (status) {
-                    case 400 -> "invalid_request_error";
-                    case 401 -> "authentication_error";
-                    case 404 -> "not_found_error";
-                    case 429 -> "rate_limit_error";
-                    case 529 -> "overloaded_error";
-                    default -> "api_error";
-                };
+        String type = switch (status) {
+            case 400 -> "invalid_request_error";
+            case 401 -> "authentication_error";
+            case 404 -> "not_found_error";
+            case 429 -> "rate_limit_error";
+            case 529 -> "overloaded_error";
+            default -> "api_error";
+        };
         return Node.object(out -> {
             out.writeStringProperty("type", "error");
             out.writeObjectPropertyStart("error");

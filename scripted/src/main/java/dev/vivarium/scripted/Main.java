@@ -1,6 +1,7 @@
 package dev.vivarium.scripted;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -18,7 +19,7 @@ public final class Main {
         }
         try (var model = ScriptedModel.start(script(args[0]), args.length == 2 ? Integer.parseInt(args[1]) : 0)) {
             System.out.println("ready on " + model.uri());
-            System.in.transferTo(java.io.OutputStream.nullOutputStream());
+            System.in.transferTo(OutputStream.nullOutputStream());
         }
     }
 

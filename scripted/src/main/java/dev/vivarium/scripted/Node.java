@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;
@@ -104,7 +105,7 @@ final class Node {
     }
 
     /// One object, written by hand between its braces.
-    static String object(java.util.function.Consumer<JsonGenerator> fields) {
+    static String object(Consumer<JsonGenerator> fields) {
         var out = new StringWriter();
         try (var generator = JSON.createGenerator(ObjectWriteContext.empty(), out)) {
             generator.writeStartObject();

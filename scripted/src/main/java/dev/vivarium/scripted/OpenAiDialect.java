@@ -36,9 +36,10 @@ final class OpenAiDialect implements Dialect {
     }
 
     private static String content(Node content) {
-        return content.string().orElseGet(() -> content.items().stream()
-                .map(part -> part.get("text").text())
-                .collect(Collectors.joining("\n")));
+        return content.string()
+                .orElseGet(() -> content.items().stream()
+                        .map(part -> part.get("text").text())
+                        .collect(Collectors.joining("\n")));
     }
 
     @Override
@@ -166,8 +167,7 @@ final class OpenAiDialect implements Dialect {
         out.writeObjectPropertyStart(name);
         fields.accept(out);
         out.writeEndObject();
-        out.writeStringProperty(
-                "finish_reason", reply.step().calls().isEmpty() ? "stop" : "tool_calls");
+        out.writeStringProperty("finish_reason", reply.step().calls().isEmpty() ? "stop" : "tool_calls");
         out.writeEndObject();
         out.writeEndArray();
     }

@@ -28,8 +28,8 @@ record Rule(List<String> contains, List<String> lacks, List<Pattern> matches) {
 
     /// One text, or several.
     private static List<String> texts(Node node) {
-        return node.string().map(List::of).orElseGet(() -> node.items().stream()
-                .map(Node::text)
-                .toList());
+        return node.string()
+                .map(List::of)
+                .orElseGet(() -> node.items().stream().map(Node::text).toList());
     }
 }

@@ -4,8 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/// What the model says, and when: steps, each of which answers a question that its rule fits. Immutable; how often a
-/// step has been played is counted by who plays it.
+/// What the model says, and when: steps, each of which answers a question that its rule fits:
 ///
 /// ```json
 /// {"steps": [
@@ -18,9 +17,18 @@ import java.util.Set;
 ///  "otherwise": {"text": "I have nothing more to say."}}
 /// ```
 ///
-/// @param otherwise the answer when no step is left that fits
-public record Script(List<Step> steps, Step otherwise) {
+/// The first step that fits and is not used up is played; each once, unless it says how many `times`. A step whose
+/// tools the agent does not offer never fits. Immutable; how often a step has been played is counted by who plays it.
+public final class Script {
     private static final Set<String> FIELDS = Set.of("steps", "otherwise");
+
+    private final List<Step> steps;
+    private final Step otherwise;
+
+    private Script(List<Step> steps, Step otherwise) {
+        this.steps = List.copyOf(steps);
+        this.otherwise = otherwise;
+    }
 
     /// Reads a script; a mistake in it is an [IllegalArgumentException] that says where.
     public static Script parse(String json) {
@@ -37,8 +45,16 @@ public record Script(List<Step> steps, Step otherwise) {
         }
         Node otherwise = node.get("otherwise");
         return new Script(
-                List.copyOf(steps),
-                Step.read(otherwise.isPresent() ? otherwise : Node.parse("{\"text\": \"Done.\"}"), "otherwise"));
+                steps, Step.read(otherwise.isPresent() ? otherwise : Node.parse("{\"text\": \"Done.\"}"), "otherwise"));
+    }
+
+    List<Step> steps() {
+        return steps;
+    }
+
+    /// The answer when no step is left that fits.
+    Step otherwise() {
+        return otherwise;
     }
 
     /// A misspelt rule must not be one that always holds.

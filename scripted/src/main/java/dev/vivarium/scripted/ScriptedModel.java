@@ -21,7 +21,8 @@ import java.util.concurrent.TimeUnit;
 /// told. Safe for concurrent use.
 public final class ScriptedModel implements AutoCloseable {
     private static final int KEPT = 1000;
-    private static final byte[] GARBAGE = "<html><body>This is not the API.</body></html>".getBytes(StandardCharsets.UTF_8);
+    private static final byte[] GARBAGE =
+            "<html><body>This is not the API.</body></html>".getBytes(StandardCharsets.UTF_8);
 
     /// One question that was asked, and which step answered it.
     ///
@@ -115,7 +116,8 @@ public final class ScriptedModel implements AutoCloseable {
         if (!pause(reply.step().delay())) {
             return;
         }
-        if (reply.step().fault().isPresent() && fail(exchange, dialect, reply.step().fault().get())) {
+        if (reply.step().fault().isPresent()
+                && fail(exchange, dialect, reply.step().fault().get())) {
             return;
         }
         if (reply.question().streamed()) {
@@ -149,8 +151,9 @@ public final class ScriptedModel implements AutoCloseable {
     private boolean fail(HttpExchange exchange, Dialect dialect, Fault fault) throws IOException {
         switch (fault.kind()) {
             case STATUS -> {
-                fault.retryAfter().ifPresent(seconds -> exchange.getResponseHeaders()
-                        .set("Retry-After", String.valueOf(seconds)));
+                fault.retryAfter()
+                        .ifPresent(
+                                seconds -> exchange.getResponseHeaders().set("Retry-After", String.valueOf(seconds)));
                 send(exchange, fault.status(), dialect.error(fault.status(), "scripted to fail"));
             }
             case GARBAGE -> {
@@ -170,7 +173,8 @@ public final class ScriptedModel implements AutoCloseable {
     }
 
     private void stream(HttpExchange exchange, List<String> pieces, Step step) throws IOException {
-        boolean cut = step.fault().map(Fault::kind).filter(Fault.Kind.CUT::equals).isPresent();
+        boolean cut =
+                step.fault().map(Fault::kind).filter(Fault.Kind.CUT::equals).isPresent();
         exchange.getResponseHeaders().set("Content-Type", "text/event-stream");
         exchange.sendResponseHeaders(200, 0);
         var out = exchange.getResponseBody();

@@ -1,0 +1,266 @@
+package dev.vivarium.scripted;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// The two dialects over real HTTP: an answer says the same whole and streamed, and goes wrong as it was told to.
+class ScriptedModelTest {
+    private static final String MESSAGES = "/v1/messages";
+    private static final String COMPLETIONS = "/v1/chat/completions";
+    private static final String RICH = """
+            {"steps": [{"thinking": "Let me think about this for a while.", "text": "Grüße 👋 aus dem Skript, in Stücken.",
+              "tools": [{"name": "Bash", "input": {"command": "echo \\"hi\\" > a.txt", "list": [1, 2.5, null, true]}},
+                        {"name": "Read", "input": {"path": "a.txt"}}],
+              "usage": {"input_tokens": 1000, "output_tokens": 50, "cache_read_tokens": 7}}]}
+            """;
+
+    private final HttpClient http = HttpClient.newHttpClient();
+    private ScriptedModel model;
+
+    private void play(String script) {
+        model = ScriptedModel.start(Script.parse(script), 0);
+    }
+
+    @AfterEach
+    void stop() {
+        model.close();
+        http.close();
+    }
+
+    private HttpResponse<String> ask(String path, String body) {
+        try {
+            return http.send(request(path, body), HttpResponse.BodyHandlers.ofString());
+        } catch (IOException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private HttpRequest request(String path, String body) {
+        return HttpRequest.newBuilder(URI.create(model.uri() + path))
+                .POST(HttpRequest.BodyPublishers.ofString(body))
+                .timeout(Duration.ofSeconds(20))
+                .build();
+    }
+
+    private static String question(boolean streamed, String messages) {
+        return """
+                {"model": "m", "stream": %s, "messages": [%s], "tools": [
+                  {"name": "Bash", "function": {"name": "Bash"}}, {"name": "Read", "function": {"name": "Read"}}]}
+                """.formatted(streamed, messages);
+    }
+
+    private static String said(String role, String text) {
+        return "{\"role\": \"%s\", \"content\": \"%s\"}".formatted(role, text);
+    }
+
+    private static List<Node> events(String stream) {
+        return Stream.of(stream.split("\n"))
+                .filter(line -> line.startsWith("data: {"))
+                .map(line -> Node.parse(line.substring("data: ".length())))
+                .toList();
+    }
+
+    private static String joined(List<Node> deltas, String field) {
+        return deltas.stream().map(delta -> delta.get(field).text()).reduce("", String::concat);
+    }
+
+    @Test
+    void aMessageStreamedSaysWhatTheWholeOneSays() {
+        play(RICH.replace("{\"thinking\"", "{\"times\": 2, \"thinking\""));
+        Node whole =
+                Node.parse(ask(MESSAGES, question(false, said("user", "go"))).body());
+        HttpResponse<String> stream = ask(MESSAGES, question(true, said("user", "go")));
+        List<Node> events = events(stream.body());
+        List<Node> deltas = events.stream().map(event -> event.get("delta")).toList();
+        List<Node> blocks = whole.get("content").items();
+        assertThat(stream.headers().firstValue("content-type")).contains("text/event-stream");
+        assertThat(joined(deltas, "thinking"))
+                .isEqualTo(blocks.get(0).get("thinking").text());
+        assertThat(joined(deltas, "text")).isEqualTo(blocks.get(1).get("text").text());
+        assertThat(joined(deltas, "partial_json"))
+                .isEqualTo(blocks.get(2).get("input").json()
+                        + blocks.get(3).get("input").json());
+        assertThat(events.getFirst().get("type").text()).isEqualTo("message_start");
+        assertThat(events.getLast().get("type").text()).isEqualTo("message_stop");
+        Node end = events.get(events.size() - 2);
+        assertThat(end.get("delta").get("stop_reason").text()).isEqualTo("tool_use");
+        assertThat(end.get("usage").json()).isEqualTo(whole.get("usage").json());
+        assertThat(whole.get("usage").get("cache_read_input_tokens").integer()).contains(7L);
+    }
+
+    @Test
+    void aCompletionStreamedSaysWhatTheWholeOneSays() {
+        play(RICH.replace("{\"thinking\"", "{\"times\": 2, \"thinking\""));
+        Node whole =
+                Node.parse(ask(COMPLETIONS, question(false, said("user", "go"))).body());
+        String stream = ask(COMPLETIONS, question(true, said("user", "go"))).body();
+        Node message = whole.get("choices").items().getFirst().get("message");
+        List<Node> events = events(stream);
+        List<Node> deltas = events.stream()
+                .flatMap(event -> event.get("choices").items().stream())
+                .map(choice -> choice.get("delta"))
+                .toList();
+        List<Node> calls = deltas.stream()
+                .flatMap(delta -> delta.get("tool_calls").items().stream())
+                .map(call -> call.get("function"))
+                .toList();
+        assertThat(joined(deltas, "content")).isEqualTo(message.get("content").text());
+        assertThat(joined(deltas, "reasoning_content"))
+                .isEqualTo(message.get("reasoning_content").text());
+        assertThat(joined(calls, "name")).isEqualTo("BashRead");
+        assertThat(joined(calls, "arguments"))
+                .isEqualTo(message.get("tool_calls").items().stream()
+                        .map(call -> call.get("function").get("arguments").text())
+                        .reduce("", String::concat));
+        assertThat(events.getLast().get("usage").json())
+                .isEqualTo(whole.get("usage").json())
+                .contains("\"total_tokens\":1050");
+        assertThat(stream).endsWith("data: [DONE]\n\n");
+    }
+
+    @Test
+    void idsAreNeverUsedTwice() {
+        play(RICH.replace("{\"thinking\"", "{\"times\": 0, \"thinking\""));
+        List<String> ids = Stream.of(1, 2, 3)
+                .map(i -> Node.parse(
+                        ask(MESSAGES, question(false, said("user", "go"))).body()))
+                .flatMap(answer -> answer.get("content").items().stream())
+                .map(block -> block.get("id").text())
+                .filter(id -> !id.isEmpty())
+                .toList();
+        assertThat(ids).hasSize(6).doesNotHaveDuplicates();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {MESSAGES, COMPLETIONS})
+    void onlyWhatIsNewSinceTheModelSpokeDecides(String path) {
+        play("""
+                {"steps": [{"name": "old", "when": {"contains": "first"}, "text": "old"},
+                           {"name": "new", "when": {"contains": "second"}, "text": "new"}]}
+                """);
+        String talk = said("user", "first") + "," + said("assistant", "well") + "," + said("user", "second");
+        assertThat(ask(path, question(false, talk)).body()).contains("new");
+        assertThat(model.asked()).extracting(ScriptedModel.Asked::step).containsExactly("new");
+        assertThat(model.asked().getFirst().news()).isEqualTo("second");
+    }
+
+    @Test
+    void theResultOfAToolIsNewsToo() {
+        play("{\"steps\": [{\"times\": 2, \"when\": {\"contains\": \"42 files\"}, \"text\": \"counted\"}]}");
+        String result = """
+                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t",
+                  "content": [{"type": "text", "text": "42 files"}]}]}
+                """;
+        assertThat(ask(MESSAGES, question(false, said("assistant", "x") + "," + result))
+                        .body())
+                .contains("counted");
+        assertThat(ask(COMPLETIONS, question(false, said("assistant", "x") + "," + said("tool", "42 files")))
+                        .body())
+                .contains("counted");
+    }
+
+    @Test
+    void aStepIsPlayedAsOftenAsItSaysAndThenTheOtherwise() {
+        play("{\"steps\": [{\"times\": 2, \"text\": \"again\"}], \"otherwise\": {\"text\": \"enough\"}}");
+        List<String> answers = Stream.of(1, 2, 3)
+                .map(i -> ask(MESSAGES, question(false, said("user", "go"))).body())
+                .map(body -> Node.parse(body)
+                        .get("content")
+                        .items()
+                        .getFirst()
+                        .get("text")
+                        .text())
+                .toList();
+        assertThat(answers).containsExactly("again", "again", "enough");
+    }
+
+    @Test
+    void anErrorHasTheShapeOfItsDialect() {
+        play("{\"steps\": [{\"times\": 0, \"fault\": {\"kind\": \"status\", \"status\": 529, \"retry_after\": 3}}]}");
+        HttpResponse<String> overloaded = ask(MESSAGES, question(true, said("user", "go")));
+        assertThat(overloaded.statusCode()).isEqualTo(529);
+        assertThat(overloaded.headers().firstValue("retry-after")).contains("3");
+        assertThat(overloaded.body()).contains("overloaded_error");
+        assertThat(ask(COMPLETIONS, question(true, said("user", "go"))).body()).contains("\"code\":529");
+    }
+
+    @Test
+    void garbageIsNoJson() {
+        play("{\"steps\": [{\"fault\": {\"kind\": \"garbage\"}}]}");
+        assertThat(ask(MESSAGES, question(false, said("user", "go"))).body()).startsWith("<html>");
+    }
+
+    @Test
+    void aStreamThatIsCutHasABeginningAndNoEnd() {
+        play(
+                "{\"steps\": [{\"text\": \"a text of several pieces, as long as that\", \"fault\": {\"kind\": \"cut\"}}]}");
+        assertThat(ask(MESSAGES, question(true, said("user", "go"))).body())
+                .contains("message_start")
+                .doesNotContain("message_stop");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"hang", "close"})
+    void thereMayBeNoAnswerAtAll(String kind) {
+        play("{\"steps\": [{\"times\": 0, \"fault\": {\"kind\": \"%s\"}}]}".formatted(kind));
+        HttpRequest request = HttpRequest.newBuilder(
+                        request(MESSAGES, question(false, said("user", "go"))), (n, v) -> true)
+                .timeout(Duration.ofMillis(300))
+                .build();
+        assertThatExceptionOfType(IOException.class)
+                .isThrownBy(() -> http.send(request, HttpResponse.BodyHandlers.ofString()))
+                .satisfies(e -> assertThat(e instanceof HttpTimeoutException).isEqualTo(kind.equals("hang")));
+    }
+
+    @Test
+    void aQuestionThatIsNoJsonIsRefused() {
+        play("{}");
+        HttpResponse<String> refused = ask(MESSAGES, "{\"messages\":");
+        assertThat(refused.statusCode()).isEqualTo(400);
+        assertThat(refused.body()).contains("invalid_request_error").contains("is not JSON");
+    }
+
+    @Test
+    void whatElseAgentsAskForIsThere() throws Exception {
+        play("{}");
+        assertThat(Node.parse(ask("/v1/messages/count_tokens", question(false, ""))
+                                .body())
+                        .get("input_tokens")
+                        .integer())
+                .isPresent();
+        HttpRequest head = HttpRequest.newBuilder(URI.create(model.uri() + "/api/hello"))
+                .HEAD()
+                .build();
+        assertThat(http.send(head, HttpResponse.BodyHandlers.discarding()).statusCode())
+                .isEqualTo(200);
+        assertThat(ask("/v1/nothing", "{}").statusCode()).isEqualTo(404);
+    }
+
+    @Test
+    void whatWasAskedCanBeReadOverHttp() throws Exception {
+        play("{\"steps\": [{\"name\": \"greet\", \"text\": \"hi\"}]}");
+        ask(MESSAGES, question(false, said("user", "hello")));
+        HttpRequest request = HttpRequest.newBuilder(URI.create(model.uri() + "/scripted/asked"))
+                .build();
+        Node journal = Node.parse(
+                http.send(request, HttpResponse.BodyHandlers.ofString()).body());
+        Node first = journal.get("asked").items().getFirst();
+        assertThat(first.get("step").text()).isEqualTo("greet");
+        assertThat(first.get("news").text()).isEqualTo("hello");
+        assertThat(Node.parse(first.get("body").text()).get("model").text()).isEqualTo("m");
+    }
+}

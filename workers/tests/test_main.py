@@ -1,0 +1,45 @@
+"""The worker as the server starts it: a program, its environment, an exit status."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from backend import TestBackend
+
+SOURCES = str(Path(__file__).parent.parent / "src")
+
+
+def started(env: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    own = {"PATH": os.environ["PATH"], "PYTHONPATH": SOURCES, "HOME": "/nonexistent", **env}
+    command = [sys.executable, "-m", "vivarium_worker", *arguments]
+    return subprocess.run(command, env=own, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_a_run_from_start_to_end(env: dict[str, str], backend: TestBackend) -> None:
+    done = started(env, "command", "--", "sh", "-c", "env; echo $HOME > $HOME/kept; touch here")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "", "standard output stays free"
+    output = "".join(data["text"] for data in backend.of("agent.output"))
+    assert "SANDBOX_ID=" in output
+    assert env["SANDBOX_TOKEN"] not in output
+    assert (Path(env["WORKSPACE_DIR"]) / "here").exists()
+    assert (Path(env["WORKER_STATE_DIR"]) / "home" / "kept").exists()
+
+
+def test_what_is_missing_is_said(env: dict[str, str]) -> None:
+    done = started({**env, "TASK_ID": ""}, "command", "--", "true")
+    assert done.returncode == 64
+    assert "TASK_ID is not set" in done.stderr
+
+
+def test_a_server_that_comes_back_later_gets_the_end_of_the_run(env: dict[str, str], backend: TestBackend) -> None:
+    backend.fault("/events", "503", times=100000)
+    done = started({**env, "DRAIN_SECONDS": "0.2"}, "command", "--", "true")
+    assert done.returncode == 4
+    assert backend.types() == []
+    backend.state.faults.clear()
+    assert started(env, "command", "--", "true").returncode == 0
+    assert backend.types() == ["agent.started", "agent.completed"] * 2
