@@ -262,25 +262,34 @@ def test_a_message_that_was_fetched_survives_the_death_of_the_worker(
     assert emitted[0][2] == f"evt_delivered_{one}", "an id that a repeat would have too"
 
 
-def test_calls_outside_the_streams_are_repeated_under_one_key(settings: Settings, backend: TestBackend) -> None:
+def test_what_is_no_event_is_repeated_under_one_key(delivery: Delivery, backend: TestBackend) -> None:
     backend.fault("/progress", "reset after", times=2)
-    Backend(settings).progress({"event_type": "info", "message": "once"})
-    assert len(backend.state.progress) == 1
+    body = {"event_type": "info", "message": "once"}
+    delivery.spool.append({"id": events.new_id(), "to": "progress", "body": body})
+    assert delivery.spool.drain(20)
+    assert backend.state.progress == [body]
+
+
+def test_a_review_is_asked_for_once(settings: Settings, backend: TestBackend) -> None:
+    backend.fault("/review", "reset after", times=2)
+    assert Backend(settings).request_review({"reason": "once"})["review_id"] == "rev-1"
+    assert len(backend.state.reviews) == 1
 
 
 def test_a_server_that_is_not_there_is_an_answer_too(
-    env: dict[str, str], monkeypatch: pytest.MonkeyPatch, backend: TestBackend
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, backend: TestBackend
 ) -> None:
     monkeypatch.setattr("vivarium_worker.backend.CALL_TIMEOUT", 0.5)
     backend.down()
     with pytest.raises(Unreachable, match="gave up"):
-        Backend(Settings.from_env(env)).task()
+        Backend(settings).request_review({"reason": "in vain"})
     backend.up()
 
 
 def test_another_workers_task_is_refused(env: dict[str, str]) -> None:
+    caller = Backend(Settings.from_env({**env, "TASK_ID": "task-2"}))
     with pytest.raises(Refused, match="another worker's task"):
-        Backend(Settings.from_env({**env, "TASK_ID": "task-2"})).status("in_progress")
+        caller.deliver("status", "evt_1", {"status": "in_progress", "message": ""}, threading.Event())
 
 
 def test_waiting_for_messages_ends_when_asked_to(settings: Settings, backend: TestBackend) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from backend import TestBackend
@@ -27,6 +28,39 @@ def test_a_run_from_start_to_end(env: dict[str, str], backend: TestBackend) -> N
     assert env["SANDBOX_TOKEN"] not in output
     assert (Path(env["WORKSPACE_DIR"]) / "here").exists()
     assert (Path(env["WORKER_STATE_DIR"]) / "home" / "kept").exists()
+
+
+def test_a_worker_that_is_told_to_end_ends_the_program_and_says_so(env: dict[str, str], backend: TestBackend) -> None:
+    worker = launched(env)
+    backend.await_event("agent.output")
+    worker.terminate()
+    assert worker.wait(30) == 1
+    assert backend.of("agent.failed")[0]["reason"] == "the worker was told to end"
+
+
+def test_a_worker_that_is_killed_leaves_no_program_behind(env: dict[str, str], backend: TestBackend) -> None:
+    worker = launched(env)
+    pid = int(backend.await_event("agent.output")["text"])
+    worker.kill()
+    worker.wait()
+    deadline = time.monotonic() + 20
+    while running(pid):
+        assert time.monotonic() < deadline, "the program is still there"
+        time.sleep(0.02)
+
+
+def launched(env: dict[str, str]) -> subprocess.Popen[bytes]:
+    own = {"PATH": os.environ["PATH"], "PYTHONPATH": SOURCES, **env}
+    program = ["sh", "-c", "echo $$; exec sleep 600"]
+    return subprocess.Popen([sys.executable, "-m", "vivarium_worker", "command", "--", *program], env=own)
+
+
+def running(pid: int) -> bool:
+    """Whether it is there and more than a name: nobody may be left to collect it."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")")[1].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def test_what_is_missing_is_said(env: dict[str, str]) -> None:

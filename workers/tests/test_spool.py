@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import signal
@@ -166,6 +167,28 @@ def test_a_full_spool_makes_the_agent_wait_and_drops_nothing(tmp_path: Path) -> 
     thread.join()
     assert found == list(range(50))
     spool.close()
+
+
+def test_a_full_disk_makes_the_agent_wait_and_leaves_no_torn_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool = Spool(tmp_path, LIMIT)
+    spool.append({"n": 0})
+    monkeypatch.setattr(spools, "FULL_DISK_PAUSE", 0.01)
+    write, full = os.pwrite, [True] * 3
+
+    def half(fd: int, content: Any, offset: int) -> int:
+        if full and offset > 0:
+            full.pop()
+            write(fd, bytes(content)[: len(content) // 2], offset)
+            raise OSError(errno.ENOSPC, "no space left on device")
+        return write(fd, content, offset)
+
+    monkeypatch.setattr(os, "pwrite", half)
+    spool.append({"n": 1})
+    assert not full
+    spool.close()
+    assert contents(tmp_path) == [0, 1]
 
 
 def test_last_words_pass_a_full_spool(tmp_path: Path) -> None:

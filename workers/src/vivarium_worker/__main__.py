@@ -48,7 +48,7 @@ def _prepare_environment(settings: Settings) -> None:
 
 
 class Sdk:
-    """A runtime whose SDK is imported when the run begins: that takes seconds, and the server should hear of us first."""
+    """A runtime whose SDK is imported when the run begins: that takes seconds, and the server hears of us first."""
 
     def __init__(self, name: str, module: str, load: Callable[[], Runtime]) -> None:
         if find_spec(module) is None:

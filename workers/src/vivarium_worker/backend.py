@@ -60,21 +60,22 @@ class Backend:
         self._box = f"/api/v1/sandboxes/{quote(settings.sandbox_id, safe='')}"
         self._task = f"/api/v1/sandbox/task/{quote(settings.task_id, safe='')}"
 
-    def task(self) -> dict[str, Any]:
+    def task(self, stop: threading.Event) -> dict[str, Any]:
         """The task of this worker; `Refused` with 404 when there is none."""
-        return self._patient("GET", "/api/v1/sandbox/task")
+        return _object(self.insist("GET", "/api/v1/sandbox/task", stop=stop))
 
-    def status(self, status: str, message: str = "") -> dict[str, Any]:
-        return self._patient("PATCH", f"{self._task}/status", {"status": status, "message": message})
-
-    def progress(self, progress: dict[str, Any]) -> dict[str, Any]:
-        return self._patient("POST", f"{self._task}/progress", progress)
-
-    def results(self, results: dict[str, Any]) -> dict[str, Any]:
-        """Hands in the results; the answer may hold a `next_action`."""
-        return self._patient("POST", f"{self._task}/results", results)
+    def deliver(self, to: str, identity: str, body: dict[str, Any], stop: threading.Event) -> dict[str, Any]:
+        """Brings one record where it belongs, until it is there. The same identity again changes nothing."""
+        if to == "events":
+            return _object(self.insist("POST", f"{self._box}/events", body, stop=stop))
+        if to not in ("status", "progress", "results"):
+            raise Refused(422, f"no such place: {to}")
+        method = "PATCH" if to == "status" else "POST"
+        headers = {"Idempotency-Key": identity}
+        return _object(self.insist(method, f"{self._task}/{to}", body, stop=stop, headers=headers))
 
     def request_review(self, review: dict[str, Any]) -> dict[str, Any]:
+        """Asks for a review. Tried for a while, under one key so that a repeat is known as one."""
         return self._patient("POST", f"{self._task}/review", review)
 
     def review(self, review_id: str, wait: int, stop: threading.Event) -> dict[str, Any]:
@@ -95,10 +96,6 @@ class Backend:
             return []
         commands = answer.body.get("commands", []) if isinstance(answer.body, dict) else []
         return [str(command) for command in commands]
-
-    def event(self, event: dict[str, Any], stop: threading.Event) -> dict[str, Any]:
-        """Appends one event to the log, until it is there. The same `event_id` again changes nothing."""
-        return _object(self.insist("POST", f"{self._box}/events", event, stop=stop))
 
     def messages(self, wait: int, received: list[str], stop: threading.Event) -> list[dict[str, Any]]:
         """Messages in order; `received` tells which of the last page are safe here and need not come again."""
@@ -132,8 +129,7 @@ class Backend:
             connection.close()
 
     def _patient(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
-        """A call outside the streams: tried for a while, under one key so that a repeat is known as one."""
-        headers = {} if method == "GET" else {"Idempotency-Key": uuid4().hex}
+        headers = {"Idempotency-Key": uuid4().hex}
         deadline = monotonic() + CALL_TIMEOUT
         pauses = Pauses()
         last = "no attempt"

@@ -60,7 +60,7 @@ class Connection:
         headers = {**self._headers, **options.get("headers", {})}
         payload: bytes | None = None
         if body is not None:
-            payload = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+            payload = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
             headers["Content-Type"] = "application/json"
         try:
             self._limit(self._timeout + options.get("extra_wait", 0.0))

@@ -57,6 +57,12 @@ class Control:
             listener = self._listener
         listener()
 
+    def end(self) -> None:
+        """The run is over: whoever waits at a checkpoint goes home."""
+        with self._changed:
+            self._aborted = self._aborted or "the run is over"
+            self._changed.notify_all()
+
     @property
     def paused(self) -> bool:
         with self._changed:

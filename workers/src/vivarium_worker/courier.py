@@ -10,7 +10,6 @@ from typing import Any
 
 from . import events
 from .backend import Backend, Refused, Stopped
-from .connection import Unreachable
 from .records import RecordFile
 from .spool import Spool, SpoolClosed
 
@@ -66,24 +65,8 @@ class Courier:
         self._spool.acknowledge()
 
     def _send(self, record: dict[str, Any]) -> None:
-        body = record["body"]
-        if record["to"] == "events":
-            self._backend.event(body, self._stop)
-            return
-        try:
-            self._call(record["to"], body)
-        except Unreachable:
-            if self._stop.is_set():
-                raise Stopped from None
-            self._send(record)
-
-    def _call(self, to: str, body: dict[str, Any]) -> None:
-        if to == "status":
-            self._backend.status(body["status"], body["message"])
-        elif to == "progress":
-            self._backend.progress(body)
-        else:
-            answer = self._backend.results(body)
+        answer = self._backend.deliver(record["to"], record["id"], record["body"], self._stop)
+        if record["to"] == "results":
             action = answer.get("next_action")
             self.next_action = str(action) if action else None
 

@@ -32,6 +32,7 @@ SPOOL_DAMAGED = "worker.spool_damaged"
 # The log takes 100 KB of data in an event; the rest is for the names around the text.
 MAX_DATA_BYTES = 96 * 1024
 MAX_DEPTH = 24
+MAX_NAME = 200
 _TYPE = re.compile(r"[a-zA-Z0-9_.]{1,100}")
 
 
@@ -69,7 +70,7 @@ def _cut(value: Any, room: int) -> Any:
     if isinstance(value, str) and len(value) > room:
         return f"{value[: room // 2]}\n… {len(value) - room} characters left out …\n{value[-(room // 2) :]}"
     if isinstance(value, dict):
-        return {key[:256]: _cut(item, room) for key, item in value.items()}
+        return {key: _cut(item, room) for key, item in value.items()}
     if isinstance(value, list):
         return [_cut(item, room) for item in value[:room]]
     return value
@@ -79,14 +80,16 @@ def _plain(value: Any, depth: int) -> Any:
     """JSON as every reader of the log takes it: no endless nesting, no NaN, no half characters."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
-    if value is None or isinstance(value, bool | int):
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, int):
+        return value if abs(value) < 1 << 63 else str(value)
     if isinstance(value, float):
         return value if value - value == 0 else str(value)
     if depth == 0:
         return str(value)
     if isinstance(value, dict):
-        return {str(key): _plain(item, depth - 1) for key, item in value.items()}
+        return {_plain(str(key)[:MAX_NAME], depth): _plain(item, depth - 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item, depth - 1) for item in value]
     return str(value)

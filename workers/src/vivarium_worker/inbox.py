@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,8 @@ class Message:
     kind: str
     source: str
     timestamp: str
+    # How long it took to get here, in milliseconds, when the sender's clock is known.
+    travelled: int | None = None
 
     @property
     def interrupts(self) -> bool:
@@ -118,6 +120,8 @@ class Inbox:
             latency = message.age_ms()
             if latency is not None:
                 data["latency_ms"] = latency
+            if message.travelled is not None:
+                data["fetched_ms"] = message.travelled
             # First the event, under an id made of the message's: dying in between repeats it and adds none.
             self._emit(events.MESSAGE_DELIVERED, data, f"evt_delivered_{message.id}")
             with self._changed:
@@ -156,7 +160,7 @@ class Inbox:
                 if message.id not in self._known:
                     self._journal.append({"got": fields})
                     self._known[message.id] = None
-                    self._pending.append(message)
+                    self._pending.append(replace(message, travelled=message.age_ms()))
                     self._changed.notify_all()
             safe.append(message.id)
         if safe:

@@ -6,7 +6,6 @@ import logging
 import threading
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 from time import monotonic
 from typing import Any, Protocol
 
@@ -89,7 +88,7 @@ class Run:
     def progress(self, event_type: str, message: str, **more: Any) -> None:
         """Reports a step of the task, as the task's own progress."""
         body = {"event_type": event_type, "message": message, **more}
-        self._spool.append({"id": events.new_id(), "to": "progress", "body": events.fit(body)})
+        self._tell("progress", body)
 
     def file_changed(self, path: str, action: str, added: int, removed: int) -> None:
         """Remembers a file that the agent itself says it changed, for the results."""
@@ -136,10 +135,24 @@ class Run:
         else:
             log.warning("the server sent a command that this worker does not know: %s", name)
 
-    def finish(self, runtime: str, outcome: Outcome, transcript: Path | None) -> None:
+    def start(self, runtime: str) -> None:
+        """The first words."""
+        self._tell("status", {"status": "in_progress", "message": runtime})
+        data = {
+            "runtime": runtime,
+            "task_id": self.settings.task_id,
+            "title": str(self.task.get("title", "")),
+            "model": self.settings.model.name,
+            "resumed_from": self.settings.resume,
+        }
+        self.emit(events.STARTED, data)
+
+    def finish(self, runtime: str, outcome: Outcome) -> None:
         """The last words: the results for the task, then the event that ends the run."""
         with self._counting:
             tools, files = dict(self._tools), list(self._files.values())
+        # Where the runtime keeps what another sandbox needs to go on from here.
+        transcript = self.settings.state / runtime
         data: dict[str, Any] = {
             "runtime": runtime,
             "summary": outcome.summary,
@@ -150,7 +163,7 @@ class Run:
             "turns": outcome.turns,
             "duration_ms": round((monotonic() - self._began) * 1000),
             "session_id": outcome.session_id,
-            "transcript": str(transcript) if transcript else None,
+            "transcript": str(transcript) if transcript.is_dir() else None,
             "files_changed": len(files),
         }
         if outcome.exit_code is not None:
@@ -166,10 +179,13 @@ class Run:
             "notes": "" if outcome.completed else outcome.reason,
         }
         status = {"status": word, "message": (outcome.summary or outcome.reason)[:2000]}
-        for to, body in (("results", results), ("status", status)):
-            self._spool.append({"id": events.new_id(), "to": to, "body": events.fit(body)}, urgent=True)
+        self._tell("results", results, urgent=True)
+        self._tell("status", status, urgent=True)
         end = events.COMPLETED if outcome.completed else events.FAILED
         self._spool.append(events.record(end, data, "agent"), urgent=True)
+
+    def _tell(self, to: str, body: dict[str, Any], urgent: bool = False) -> None:
+        self._spool.append({"id": events.new_id(), "to": to, "body": events.fit(body)}, urgent)
 
     def _emit_as(self, event_type: str, data: dict[str, Any], event_id: str) -> None:
         self._spool.append(events.record(event_type, data, "worker", event_id))

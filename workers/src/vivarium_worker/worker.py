@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import signal
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 from . import events
-from .backend import Backend, Refused
-from .connection import Unreachable
+from .backend import Backend, Refused, Stopped
 from .control import Aborted
 from .courier import Courier
 from .heartbeat import Heartbeat
@@ -29,74 +28,83 @@ UNDELIVERED = 4
 
 def work(settings: Settings, runtime: Runtime) -> int:
     """Runs one task to its end. The exit status says how; everything else is in the log."""
-    backend = Backend(settings)
-    spool = Spool(settings.state / f"spool-{settings.sandbox_id}", settings.spool_bytes)
-    lost: list[Refused] = []
-    runs: list[Run] = []
+    return Worker(settings, runtime).work()
 
-    def on_lost(refusal: Refused) -> None:
-        lost.append(refusal)
-        for run in runs:
-            run.control.abort(f"the server refused this worker: {refusal}")
-        # Nobody empties it any more: whoever waits for room would wait for ever.
-        spool.close()
 
-    courier = Courier(spool, backend, settings.state / "refused.log", on_lost)
-    courier.start()
-    try:
-        status = _run(settings, runtime, backend, spool, runs)
-        delivered = spool.drain(settings.drain_seconds)
-        if lost:
+class Worker:
+    """The parts of one worker. `work` is called once."""
+
+    def __init__(self, settings: Settings, runtime: Runtime) -> None:
+        self._settings = settings
+        self._runtime = runtime
+        self._backend = Backend(settings)
+        self._spool = Spool(settings.state / f"spool-{settings.sandbox_id}", settings.spool_bytes)
+        self._courier = Courier(self._spool, self._backend, settings.state / "refused.log", self._on_lost)
+        self._ended = threading.Event()
+        self._lost = False
+        self._run: Run | None = None
+
+    def work(self) -> int:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, self._on_term)
+        self._courier.start()
+        try:
+            return self._status(self._work())
+        except (SpoolClosed, Stopped):
             return LOST
-        if courier.next_action:
-            log.info("the server asks for: %s", courier.next_action)
-        return status if delivered else UNDELIVERED
-    except SpoolClosed:
-        return LOST
-    except Refused as e:
-        log.error("no task: %s", e)
-        return NO_TASK if e.status == 404 else LOST
-    except Unreachable as e:
-        log.error("the server was not reached: %s", e)
-        return UNDELIVERED
-    finally:
-        courier.close()
-        spool.close()
-        backend.close()
+        except Refused as e:
+            log.error("no task: %s", e)
+            return NO_TASK if e.status == 404 else LOST
+        finally:
+            self._courier.close()
+            self._spool.close()
+            self._backend.close()
 
+    def _work(self) -> Outcome:
+        settings, spool, backend = self._settings, self._spool, self._backend
+        run = Run(settings, backend.task(self._ended), spool, backend)
+        self._run = run
+        if spool.damaged:
+            run.emit(events.SPOOL_DAMAGED, {"records": spool.damaged}, "worker")
+        heartbeat = Heartbeat(backend, run.control, settings.heartbeat_seconds, run.command)
+        heartbeat.start()
+        run.inbox.start()
+        try:
+            run.start(self._runtime.name)
+            with _time_limit(run):
+                outcome = _outcome(run, self._runtime)
+            _return_unread(run)
+            run.finish(self._runtime.name, outcome)
+            return outcome
+        finally:
+            heartbeat.close()
+            run.inbox.close()
 
-def _run(settings: Settings, runtime: Runtime, backend: Backend, spool: Spool, runs: list[Run]) -> int:
-    run = Run(settings, backend.task(), spool, backend)
-    runs.append(run)
-    if spool.damaged:
-        run.emit(events.SPOOL_DAMAGED, {"records": spool.damaged}, "worker")
-    heartbeat = Heartbeat(backend, run.control, settings.heartbeat_seconds, run.command)
-    heartbeat.start()
-    run.inbox.start()
-    try:
-        spool.append(
-            {
-                "id": events.new_id(),
-                "to": "status",
-                "body": {"status": "in_progress", "message": runtime.name},
-            }
-        )
-        started = {
-            "runtime": runtime.name,
-            "task_id": settings.task_id,
-            "title": str(run.task.get("title", "")),
-            "model": settings.model.name,
-            "resumed_from": settings.resume,
-        }
-        run.emit(events.STARTED, started)
-        with _time_limit(run):
-            outcome = _outcome(run, runtime)
-        _return_unread(run)
-        run.finish(runtime.name, outcome, transcript(settings, runtime))
+    def _status(self, outcome: Outcome) -> int:
+        """How it went, once the server knows, or does not in time."""
+        delivered = self._spool.drain(self._settings.drain_seconds)
+        if self._lost:
+            return LOST
+        if self._courier.next_action:
+            log.info("the server asks for: %s", self._courier.next_action)
+        if not delivered:
+            return UNDELIVERED
         return COMPLETED if outcome.completed else FAILED
-    finally:
-        heartbeat.close()
-        run.inbox.close()
+
+    def _on_lost(self, refusal: Refused) -> None:
+        """The courier's last call: nobody empties the spool any more, so nobody may wait for room in it."""
+        self._lost = True
+        self._ended.set()
+        if self._run is not None:
+            self._run.control.abort(f"the server refused this worker: {refusal}")
+        self._spool.close()
+
+    def _on_term(self, *_: object) -> None:
+        self._ended.set()
+        if self._run is not None:
+            # In a thread: the signal may come while this one holds the very lock that is needed.
+            abort = threading.Thread(target=self._run.control.abort, args=["the worker was told to end"], daemon=True)
+            abort.start()
 
 
 @contextlib.contextmanager
@@ -139,9 +147,3 @@ def _outcome(run: Run, runtime: Runtime) -> Outcome:
         # Whatever goes wrong in an SDK is the end of this run and must be said in the log, not only here.
         log.exception("the %s runtime failed", runtime.name)
         return Outcome.failed(f"{type(e).__name__}: {e}")
-
-
-def transcript(settings: Settings, runtime: Runtime) -> Path | None:
-    """Where the runtime keeps what another sandbox needs to go on from here."""
-    directory = settings.state / runtime.name
-    return directory if directory.is_dir() else None

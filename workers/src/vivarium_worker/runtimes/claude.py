@@ -98,6 +98,8 @@ class Conversation:
         finally:
             self._run.inbox.listen(lambda: None)
             self._run.control.listen(lambda: None)
+            # A tool call may still wait at a checkpoint, and the event loop would wait for it.
+            self._run.control.end()
             with contextlib.suppress(Exception):
                 await client.disconnect()
 

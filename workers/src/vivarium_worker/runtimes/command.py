@@ -21,6 +21,7 @@ message, then SIGINT to the program's process group; an abort is SIGTERM, then S
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import signal
@@ -59,6 +60,7 @@ class CommandRuntime:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 start_new_session=True,
+                preexec_fn=_die_with_us,  # noqa: PLW1509 - one system call, prepared beforehand
             )
         except OSError as e:
             return Outcome.failed(f"{self._argv[0]} could not be started: {e.strerror}")
@@ -248,6 +250,15 @@ class Output:
                 due = bool(self._text) and monotonic() - self._since >= GATHER_SECONDS
             if due:
                 self.flush()
+
+
+_LIBC = ctypes.CDLL(None)
+_PR_SET_PDEATHSIG = 1
+
+
+def _die_with_us() -> None:
+    """In the child: a worker that is killed must not leave a program behind that nobody listens to."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _spoken(line: bytes) -> dict[str, Any] | None:
