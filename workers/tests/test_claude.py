@@ -120,6 +120,38 @@ def test_an_interrupt_ends_the_running_tool_and_the_agent_goes_on_with_what_it_i
     assert "agent.interrupted" in backend.types()
 
 
+def test_a_message_during_the_last_answer_has_an_answer_of_its_own(
+    env: dict[str, str], backend: TestBackend, play: Play
+) -> None:
+    model = play(
+        {"when": {"contains": "Write hello.txt"}, "delay_ms": 1000, "text": "That is all."},
+        {"when": {"contains": "one more thing"}, "text": "And that too."},
+    )
+    started = Started(with_model(env, model), ClaudeRuntime())
+    model.await_question()
+    backend.send("one more thing")
+    assert started.join(60) == worker.COMPLETED
+    assert backend.of("agent.completed")[0]["summary"] == "And that too."
+    assert len(backend.of("agent.message_delivered")) == 1
+
+
+def test_an_interrupt_without_words_stops_the_agent_until_it_is_told_more(
+    env: dict[str, str], backend: TestBackend, play: Play
+) -> None:
+    model = play(
+        {"when": {"contains": "Write hello.txt"}, "tools": bash("sleep 600")},
+        {"when": {"contains": "now go on"}, "text": "I went on."},
+    )
+    started = Started(with_model(env, model), ClaudeRuntime())
+    backend.await_event("agent.tool_use")
+    backend.send("", kind="interrupt")
+    backend.await_event("agent.message_delivered")
+    backend.send("now go on", kind="guidance")
+    assert started.join(60) == worker.COMPLETED
+    assert backend.of("agent.completed")[0]["summary"] == "I went on."
+    assert backend.types().count("agent.interrupted") == 1
+
+
 def test_a_conversation_is_resumed_and_pays_for_its_own_part_only(
     env: dict[str, str], backend: TestBackend, play: Play
 ) -> None:

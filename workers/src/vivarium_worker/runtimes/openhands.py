@@ -1,9 +1,9 @@
 """OpenHands, through its SDK.
 
 Callbacks run inside the agent's step, under its lock, so they only spool. Messages go in from a thread of their
-own, because they wait for that lock while a tool runs. Under `arun` the lock is free while the model thinks: a
-message then arrives before the action that the model decided on without it, so that action is blocked with the
-reason, and the model decides again.
+own, because they wait for that lock while a tool runs. The lock is free while the model thinks, but a message put
+in then would stand before an answer that was given without it; so it waits for the answer, and if that is an action,
+the action is blocked with the reason, and the model decides again.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class OpenHandsRuntime:
 
 
 class WatchedAgent(Agent):
-    """The agent, telling when it begins a step: what is in the conversation then, the model is asked with."""
+    """The agent, telling when a step begins, with what the conversation holds by then, and when it ends."""
 
     @property
     def prompt_dir(self) -> str:
@@ -69,13 +69,17 @@ class WatchedAgent(Agent):
 
     async def astep(self, conversation: Any, *args: Any, **kwargs: Any) -> None:
         conversation.before_step()
-        await super().astep(conversation, *args, **kwargs)
+        try:
+            await super().astep(conversation, *args, **kwargs)
+        finally:
+            conversation.after_step()
 
 
 class WatchedConversation(LocalConversation):
     """A conversation that has somebody to tell. The SDK counts the cost of exact `LLM`s only, so not those."""
 
     before_step: Callable[[], None]
+    after_step: Callable[[], None]
 
 
 class Conversation:
@@ -90,8 +94,11 @@ class Conversation:
         self._unread: dict[str, Message] = {}
         self._sending = ""
         self._placed: set[str] = set()
-        self._interrupted: set[str] = set()
+        self._interrupts: set[str] = set()
+        self._stopped = threading.Event()
         self._feed = threading.Event()
+        self._answered = threading.Event()
+        self._answered.set()
         self._steer = threading.Event()
         self._closed = threading.Event()
         self._summary = ""
@@ -125,6 +132,7 @@ class Conversation:
             # A tool call may still wait at a checkpoint, and the event loop would wait for it.
             self._run.control.end()
             self._closed.set()
+            self._answered.set()
             self._wake()
             await asyncio.to_thread(self._conversation.close)
 
@@ -147,15 +155,15 @@ class Conversation:
         """After an interrupt the agent waits for words; after a pause there is nothing to wait for."""
         while self._run.inbox.pending() and not self._waiting():
             await asyncio.sleep(LOOK_SECONDS)
-        while self._interrupted and not self._waiting():
+        while self._stopped.is_set() and not self._waiting():
             await asyncio.to_thread(self._run.control.checkpoint)
             await asyncio.sleep(LOOK_SECONDS)
-        self._interrupted.clear()
+        self._stopped.clear()
 
     def _waiting(self) -> bool:
         """Whether a message is in the conversation that the model has not read."""
         with self._lock:
-            return bool(self._unread)
+            return any(identity in self._placed for identity in self._unread)
 
     def _wake(self) -> None:
         self._feed.set()
@@ -180,6 +188,7 @@ class Conversation:
             with self._lock:
                 self._unread[message.id] = message
                 self._sending = message.id
+            self._answered.wait()
             self._conversation.send_message(message.text, sender=message.source)
         else:
             self._run.inbox.delivered([message], "interrupt")
@@ -196,8 +205,9 @@ class Conversation:
             elif self._run.control.paused:
                 self._conversation.pause()
             for message in self._run.inbox.pending():
-                if message.interrupts and message.id not in self._interrupted:
-                    self._interrupted.add(message.id)
+                if message.interrupts and message.id not in self._interrupts:
+                    self._interrupts.add(message.id)
+                    self._stopped.set()
                     self._interrupt()
                     self._run.emit(events.INTERRUPTED, {"message_id": message.id}, "worker")
 
@@ -216,6 +226,7 @@ class Conversation:
     def _before_step(self) -> None:
         """The model is about to be asked, under the agent's lock: what has been put in by now, it reads."""
         self._turns += 1
+        self._answered.clear()
         with self._lock:
             read = [message for message in self._unread.values() if message.id in self._placed]
             for message in read:
@@ -224,7 +235,9 @@ class Conversation:
             self._run.inbox.delivered(read, "conversation")
 
     def _on_event(self, event: Any) -> None:
-        """Called inside the agent's step."""
+        """Called inside the agent's step, or in `send_message`."""
+        if event.source == "agent":
+            self._answered.set()
         if isinstance(event, ActionEvent):
             self._action(event)
         elif isinstance(event, ObservationEvent):
@@ -331,6 +344,7 @@ class Conversation:
             max_budget_per_run=settings.budget_usd,
         )
         conversation.before_step = self._before_step
+        conversation.after_step = self._answered.set
         return conversation
 
 
