@@ -47,17 +47,21 @@ def settings(env: dict[str, str]) -> Settings:
 USAGE = {"input_tokens": 1000, "output_tokens": 50}
 
 
+@pytest.fixture(scope="session")
+def scripted_model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScriptedModel]:
+    model = ScriptedModel(tmp_path_factory.mktemp("scripted"))
+    yield model
+    model.close()
+
+
 @pytest.fixture
-def play(tmp_path: Path) -> Iterator[Play]:
-    """Starts a model that plays steps; each answer costs the same."""
-    models: list[ScriptedModel] = []
+def play(request: pytest.FixtureRequest) -> Play:
+    """Has the model play steps; each answer costs the same. It is started by the first test that needs it."""
 
     def start(*steps: dict[str, Any], otherwise: str = "All done.") -> ScriptedModel:
+        model: ScriptedModel = request.getfixturevalue("scripted_model")
         spoken = [{"usage": USAGE, **step} for step in steps]
-        script = {"steps": spoken, "otherwise": {"text": otherwise, "usage": USAGE}}
-        models.append(ScriptedModel(script, tmp_path))
-        return models[-1]
+        model.play({"steps": spoken, "otherwise": {"text": otherwise, "usage": USAGE}})
+        return model
 
-    yield start
-    for model in models:
-        model.close()
+    return start

@@ -13,11 +13,11 @@ from typing import Any
 
 
 class ScriptedModel:
-    """Plays a script until closed. `VIVARIUM_SCRIPTED` is the command that starts one; `make test-workers` sets it."""
+    """Plays scripts until closed. `VIVARIUM_SCRIPTED` is the command that starts one; `make test-workers` sets it."""
 
-    def __init__(self, script: dict[str, Any], directory: Path) -> None:
+    def __init__(self, directory: Path) -> None:
         file = directory / "script.json"
-        file.write_text(json.dumps(script))
+        file.write_text("{}")
         self._process = subprocess.Popen(
             [*os.environ["VIVARIUM_SCRIPTED"].split(), str(file)],
             stdin=subprocess.PIPE,
@@ -28,6 +28,12 @@ class ScriptedModel:
         line = self._process.stdout.readline()
         assert line.startswith("ready on "), line
         self.url = line.removeprefix("ready on ").strip()
+
+    def play(self, script: dict[str, Any]) -> None:
+        """Plays this from now on, and forgets what it was asked."""
+        body = json.dumps(script).encode()
+        request = urllib.request.Request(f"{self.url}/scripted/script", body, method="PUT")
+        urllib.request.urlopen(request).close()
 
     def asked(self) -> list[dict[str, Any]]:
         with urllib.request.urlopen(f"{self.url}/scripted/asked") as answer:

@@ -159,7 +159,10 @@ def test_a_conversation_is_resumed_and_pays_for_its_own_part_only(
     assert worker.work(with_model(env, model), ClaudeRuntime()) == worker.COMPLETED
     session = backend.of("agent.completed")[0]["session_id"]
     backend.state.task = {"task_id": "task-1", "title": "Go on", "description": "What was the number?"}
-    assert worker.work(with_model(env, model, RESUME_SESSION=session), ClaudeRuntime()) == worker.COMPLETED
+    assert (
+        worker.work(with_model(env, model, RESUME_SESSION=session, BUDGET_USD="0.005"), ClaudeRuntime())
+        == worker.COMPLETED
+    )
     second = backend.of("agent.completed")[1]
     assert second["session_id"] == session
     assert second["cost_usd"] == pytest.approx(ANSWER_COST)

@@ -157,7 +157,7 @@ def test_a_conversation_is_resumed_and_pays_for_its_own_part_only(
     assert worker.work(settings_for(env, model.url), OpenHandsRuntime()) == worker.COMPLETED
     session = backend.of("agent.completed")[0]["session_id"]
     backend.state.task = {"task_id": "task-1", "title": "Go on", "description": "What was the number?"}
-    resumed = settings_for(env, model.url, RESUME_SESSION=session)
+    resumed = settings_for(env, model.url, RESUME_SESSION=session, BUDGET_USD="0.004")
     assert worker.work(resumed, OpenHandsRuntime()) == worker.COMPLETED
     second = backend.of("agent.completed")[1]
     assert second["session_id"] == session

@@ -298,7 +298,8 @@ class Conversation:
             mcp_servers={"vivarium": create_sdk_mcp_server("vivarium", tools=self._own_tools())},
             hooks={"PreToolUse": [HookMatcher(hooks=[self._before_tool], timeout=HOOK_SECONDS, on_failure="block")]},
             cwd=settings.workspace,
-            max_budget_usd=settings.budget_usd,
+            # The program counts on from what a resumed conversation had cost; the budget is for this run.
+            max_budget_usd=None if settings.budget_usd is None else settings.budget_usd + self._spent_before,
             resume=settings.resume,
             env=self._environment(),
             # Tells when the model has read a message, by the id it was sent with.

@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable
 from difflib import unified_diff
 from pathlib import Path
+from time import monotonic
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -46,6 +47,9 @@ from ..run import Outcome, Run, Usage
 from ..settings import Model
 
 ASK = "A new message has arrived. Read it first, then decide again whether to do this."
+# How long a command has to end after a Ctrl-C, and how often one is typed.
+INTERRUPT_SECONDS = 20.0
+INTERRUPT_EVERY = 0.2
 # How often the main loop looks whether there is a reason to go on.
 LOOK_SECONDS = 0.05
 
@@ -100,6 +104,7 @@ class Conversation:
         self._answered = threading.Event()
         self._answered.set()
         self._steer = threading.Event()
+        self._running = threading.Event()
         self._closed = threading.Event()
         self._summary = ""
         self._error = ""
@@ -107,6 +112,9 @@ class Conversation:
         self._conversation = self._open()
         stats = self._conversation.conversation_stats.get_combined_metrics()
         self._spent_before = float(stats.accumulated_cost)
+        if run.settings.budget_usd is not None:
+            # The SDK counts on from what a resumed conversation had cost; the budget is for this run.
+            self._conversation.max_budget_per_run = run.settings.budget_usd + self._spent_before
         self._before = _usage(stats)
 
     async def hold(self) -> Outcome:
@@ -117,6 +125,7 @@ class Conversation:
         data = {"runtime": "openhands", "session_id": str(self._identity), "directory": str(self._directory)}
         self._run.emit(events.TRANSCRIPT, data, "worker")
         await asyncio.to_thread(self._conversation.send_message, self._run.prompt())
+        self._watch_terminal()
         for thread in threads:
             thread.start()
         self._run.inbox.listen(self._wake)
@@ -145,6 +154,8 @@ class Conversation:
             if status == ConversationExecutionStatus.ERROR:
                 return
             if status == ConversationExecutionStatus.PAUSED:
+                if self._stopped.is_set():
+                    await asyncio.to_thread(self._end_command)
                 await self._until_told()
             elif not self._waiting() and not self._run.inbox.pending():
                 return
@@ -189,7 +200,8 @@ class Conversation:
                 self._unread[message.id] = message
                 self._sending = message.id
             self._answered.wait()
-            self._conversation.send_message(message.text, sender=message.source)
+            if not self._closed.is_set():
+                self._conversation.send_message(message.text, sender=message.source)
         else:
             self._run.inbox.delivered([message], "interrupt")
 
@@ -208,20 +220,42 @@ class Conversation:
                 if message.interrupts and message.id not in self._interrupts:
                     self._interrupts.add(message.id)
                     self._stopped.set()
-                    self._interrupt()
                     self._run.emit(events.INTERRUPTED, {"message_id": message.id}, "worker")
+                    self._interrupt()
 
     def _interrupt(self) -> None:
-        """Ends the step and what it runs.
-
-        The SDK signals the shell's own process group, which an interactive shell's command is not in; a Ctrl-C on
-        the terminal reaches whatever is in the foreground.
-        """
+        """Ends the step and what it runs."""
         self._conversation.interrupt()
-        tool = self._conversation.agent.tools_map.get(TerminalTool.name)
-        if tool is not None and tool.executor is not None:
-            with contextlib.suppress(AttributeError, RuntimeError, OSError):
-                tool.executor.session.terminal.send_keys("C-c", enter=False)
+        self._end_command()
+
+    def _end_command(self) -> None:
+        """Types Ctrl-C until the terminal's command has ended.
+
+        The SDK signals the shell's own process group, which an interactive shell's command is not in; a Ctrl-C
+        reaches whatever is in the foreground. Once is not enough: the command may just be about to start.
+        """
+        deadline = monotonic() + INTERRUPT_SECONDS
+        while self._running.is_set() and monotonic() < deadline:
+            with contextlib.suppress(RuntimeError, OSError):
+                self._terminal().send_keys("C-c", enter=False)
+            self._closed.wait(INTERRUPT_EVERY)
+
+    def _terminal(self) -> Any:
+        return self._conversation.agent.tools_map[TerminalTool.name].executor.session.terminal
+
+    def _watch_terminal(self) -> None:
+        """Knows from now on whether a command runs in the terminal."""
+        session = self._conversation.agent.tools_map[TerminalTool.name].executor.session
+        execute = session.execute
+
+        def watched(action: Any) -> Any:
+            self._running.set()
+            try:
+                return execute(action)
+            finally:
+                self._running.clear()
+
+        session.execute = watched
 
     def _before_step(self) -> None:
         """The model is about to be asked, under the agent's lock: what has been put in by now, it reads."""
@@ -272,7 +306,7 @@ class Conversation:
             self._summary = str(getattr(event.action, "message", ""))
         unread = self._unread_texts()
         if unread:
-            # With the words: in the conversation they stand before this action, where one may overlook them.
+            # With the words, should the next question be asked before they are in the conversation themselves.
             self._conversation.state.block_action(event.id, "\n".join([ASK, *unread]))
 
     def _unread_texts(self) -> list[str]:
@@ -341,7 +375,6 @@ class Conversation:
             callbacks=[self._on_event],
             visualizer=None,
             delete_on_close=False,
-            max_budget_per_run=settings.budget_usd,
         )
         conversation.before_step = self._before_step
         conversation.after_step = self._answered.set

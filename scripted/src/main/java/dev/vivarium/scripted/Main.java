@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /// `java -cp … dev.vivarium.scripted.Main SCRIPT [PORT]`: plays a script until standard input ends, so that it never
-/// outlives the program that started it. Stateless.
+/// outlives the program that started it. `PUT /scripted/script` plays another. Stateless.
 public final class Main {
     private static final int USAGE = 64;
 

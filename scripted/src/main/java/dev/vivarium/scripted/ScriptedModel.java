@@ -1,5 +1,6 @@
 package dev.vivarium.scripted;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
@@ -34,9 +35,17 @@ public final class ScriptedModel implements AutoCloseable {
     private final CountDownLatch closed = new CountDownLatch(1);
 
     private final Object lock = new Object();
-    private final Script script;
-    private final int[] played;
+
+    @GuardedBy("lock")
+    private Script script;
+
+    @GuardedBy("lock")
+    private int[] played;
+
+    @GuardedBy("lock")
     private final List<Asked> asked = new ArrayList<>();
+
+    @GuardedBy("lock")
     private long answers;
 
     private ScriptedModel(Script script, HttpServer server) {
@@ -65,6 +74,15 @@ public final class ScriptedModel implements AutoCloseable {
         return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
     }
 
+    /// Plays another script from here on, and forgets what was asked before.
+    public void play(Script next) {
+        synchronized (lock) {
+            script = next;
+            played = new int[next.steps().size()];
+            asked.clear();
+        }
+    }
+
     /// What was asked, in order; the last thousand.
     public List<Asked> asked() {
         synchronized (lock) {
@@ -90,6 +108,7 @@ public final class ScriptedModel implements AutoCloseable {
                 case "POST /v1/messages/count_tokens" -> send(exchange, 200, tokens(body));
                 case "GET /v1/models" -> send(exchange, 200, "{\"object\": \"list\", \"data\": []}");
                 case "GET /scripted/asked" -> send(exchange, 200, journal());
+                case "PUT /scripted/script" -> replace(exchange, body);
                 default -> other(exchange, path);
             }
         }
@@ -101,6 +120,15 @@ public final class ScriptedModel implements AutoCloseable {
             exchange.sendResponseHeaders(200, -1);
         } else {
             send(exchange, 404, new AnthropicDialect().error(404, "no route " + path));
+        }
+    }
+
+    private void replace(HttpExchange exchange, String body) throws IOException {
+        try {
+            play(Script.parse(body));
+            exchange.sendResponseHeaders(204, -1);
+        } catch (IllegalArgumentException e) {
+            send(exchange, 400, new AnthropicDialect().error(400, String.valueOf(e.getMessage())));
         }
     }
 

@@ -251,6 +251,25 @@ class ScriptedModelTest {
     }
 
     @Test
+    void anotherScriptCanBePlayed() throws Exception {
+        play("{\"steps\": [{\"times\": 0, \"text\": \"first\"}]}");
+        ask(MESSAGES, question(false, said("user", "go")));
+        assertThat(put("{\"steps\": [{\"text\": \"second\"}]}").statusCode()).isEqualTo(204);
+        assertThat(model.asked()).isEmpty();
+        assertThat(ask(MESSAGES, question(false, said("user", "go"))).body()).contains("second");
+        HttpResponse<String> refused = put("{\"steps\": 1, \"x\": 2}");
+        assertThat(refused.statusCode()).isEqualTo(400);
+        assertThat(refused.body()).contains("no field 'x'");
+    }
+
+    private HttpResponse<String> put(String script) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(model.uri() + "/scripted/script"))
+                .PUT(HttpRequest.BodyPublishers.ofString(script))
+                .build();
+        return http.send(request, HttpResponse.BodyHandlers.ofString());
+    }
+
+    @Test
     void whatWasAskedCanBeReadOverHttp() throws Exception {
         play("{\"steps\": [{\"name\": \"greet\", \"text\": \"hi\"}]}");
         ask(MESSAGES, question(false, said("user", "hello")));
