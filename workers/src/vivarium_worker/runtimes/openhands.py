@@ -16,7 +16,6 @@ import threading
 from collections.abc import Callable
 from difflib import unified_diff
 from pathlib import Path
-from time import monotonic
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -45,11 +44,9 @@ from .. import events
 from ..inbox import Message
 from ..run import Outcome, Run, Usage
 from ..settings import Model
+from .openhands_terminal import Terminal
 
 ASK = "A new message has arrived. Read it first, then decide again whether to do this."
-# How long a command has to end after a Ctrl-C, and how often one is typed.
-INTERRUPT_SECONDS = 20.0
-INTERRUPT_EVERY = 0.2
 # How often the main loop looks whether there is a reason to go on.
 LOOK_SECONDS = 0.05
 
@@ -104,7 +101,6 @@ class Conversation:
         self._answered = threading.Event()
         self._answered.set()
         self._steer = threading.Event()
-        self._running = threading.Event()
         self._closed = threading.Event()
         self._summary = ""
         self._error = ""
@@ -125,7 +121,7 @@ class Conversation:
         data = {"runtime": "openhands", "session_id": str(self._identity), "directory": str(self._directory)}
         self._run.emit(events.TRANSCRIPT, data, "worker")
         await asyncio.to_thread(self._conversation.send_message, self._run.prompt())
-        self._watch_terminal()
+        self._terminal = Terminal(self._conversation.agent.tools_map[TerminalTool.name].executor)
         for thread in threads:
             thread.start()
         self._run.inbox.listen(self._wake)
@@ -149,13 +145,13 @@ class Conversation:
         """Runs turn after turn: for a message that came late, after a pause, and after an interrupt."""
         while True:
             await self._conversation.arun()
+            if self._stopped.is_set() or self._run.control.aborted is not None:
+                await asyncio.to_thread(self._terminal.end_command)
             await asyncio.to_thread(self._run.control.checkpoint)
             status = self._conversation.state.execution_status
             if status == ConversationExecutionStatus.ERROR:
                 return
             if status == ConversationExecutionStatus.PAUSED:
-                if self._stopped.is_set():
-                    await asyncio.to_thread(self._end_command)
                 await self._until_told()
             elif not self._waiting() and not self._run.inbox.pending():
                 return
@@ -213,49 +209,15 @@ class Conversation:
             if self._closed.is_set():
                 return
             if self._run.control.aborted is not None:
-                self._interrupt()
+                self._conversation.interrupt()
             elif self._run.control.paused:
                 self._conversation.pause()
             for message in self._run.inbox.pending():
                 if message.interrupts and message.id not in self._interrupts:
                     self._interrupts.add(message.id)
                     self._stopped.set()
+                    self._conversation.interrupt()
                     self._run.emit(events.INTERRUPTED, {"message_id": message.id}, "worker")
-                    self._interrupt()
-
-    def _interrupt(self) -> None:
-        """Ends the step and what it runs."""
-        self._conversation.interrupt()
-        self._end_command()
-
-    def _end_command(self) -> None:
-        """Types Ctrl-C until the terminal's command has ended.
-
-        The SDK signals the shell's own process group, which an interactive shell's command is not in; a Ctrl-C
-        reaches whatever is in the foreground. Once is not enough: the command may just be about to start.
-        """
-        deadline = monotonic() + INTERRUPT_SECONDS
-        while self._running.is_set() and monotonic() < deadline:
-            with contextlib.suppress(RuntimeError, OSError):
-                self._terminal().send_keys("C-c", enter=False)
-            self._closed.wait(INTERRUPT_EVERY)
-
-    def _terminal(self) -> Any:
-        return self._conversation.agent.tools_map[TerminalTool.name].executor.session.terminal
-
-    def _watch_terminal(self) -> None:
-        """Knows from now on whether a command runs in the terminal."""
-        session = self._conversation.agent.tools_map[TerminalTool.name].executor.session
-        execute = session.execute
-
-        def watched(action: Any) -> Any:
-            self._running.set()
-            try:
-                return execute(action)
-            finally:
-                self._running.clear()
-
-        session.execute = watched
 
     def _before_step(self) -> None:
         """The model is about to be asked, under the agent's lock: what has been put in by now, it reads."""
