@@ -97,7 +97,7 @@ def test_a_message_while_the_model_thinks_stops_the_tool_that_it_decided_on(
         {"when": {"contains": ["stop", "Read it first"]}, "text": "Sorry.", "tools": bash("touch wise.txt")},
     )
     started = Started(with_model(env, model), ClaudeRuntime())
-    backend.await_event("agent.started")
+    model.await_question()
     backend.send("stop, be wise", kind="guardian_nudge", source="guardian")
     assert started.join(60) == worker.COMPLETED
     assert not (workspace / "rash.txt").exists()
@@ -150,6 +150,22 @@ def test_an_interrupt_without_words_stops_the_agent_until_it_is_told_more(
     assert started.join(60) == worker.COMPLETED
     assert backend.of("agent.completed")[0]["summary"] == "I went on."
     assert backend.types().count("agent.interrupted") == 1
+
+
+def test_what_people_write_is_text_and_no_order_to_the_program(
+    env: dict[str, str], backend: TestBackend, play: Play
+) -> None:
+    (Path(env["WORKSPACE_DIR"]) / "secret.txt").write_text("4711-secret")
+    backend.state.task = {"task_id": "task-1", "title": "/clear", "description": "see @secret.txt"}
+    model = play({"delay_ms": 800, "text": "Well."})
+    started = Started(with_model(env, model), ClaudeRuntime())
+    model.await_question()
+    backend.send("/help with @secret.txt")
+    backend.send("  ")
+    assert started.join(60) == worker.COMPLETED
+    assert "/clear" in model.asked()[0]["news"]
+    assert "/help with @secret.txt" in model.asked()[1]["news"]
+    assert "4711-secret" not in str(model.asked())
 
 
 def test_a_conversation_is_resumed_and_pays_for_its_own_part_only(

@@ -46,6 +46,7 @@ TASK_TOOLS = {"bash": "Bash", "read_file": "Read", "write_file": "Write", "edit_
 # A hook may wait for as long as a run is paused or a person thinks about a review.
 HOOK_SECONDS = 7 * 24 * 3600
 STDERR_CHARACTERS = 4000
+ABORT_SECONDS = 10.0
 ASK = "A new message has arrived and comes with this result. Read it first, then decide again whether to do this."
 
 
@@ -70,7 +71,7 @@ class Conversation:
         self._sent: set[str] = set()
         self._stderr = ""
         self._names: dict[str, str] = {}
-        self._session: str | None = run.settings.resume
+        self._session: str | None = None
         self._spent_before = _spent(self._directory, run.settings.resume)
 
     async def hold(self) -> Outcome:
@@ -91,8 +92,8 @@ class Conversation:
                 return await self._listen(client, feeding)
             finally:
                 feeding.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await feeding
+                # Its own failure is no news any more: what was said in the end is the outcome.
+                await asyncio.gather(feeding, return_exceptions=True)
         except ClaudeSDKError as e:
             return Outcome.failed(self._why(str(e)))
         finally:
@@ -118,8 +119,10 @@ class Conversation:
                     await self._heard(message)
         except ClaudeSDKError as e:
             # After a result that is an error the program may end with one too; the result says more.
-            if outcome is None:
+            if outcome is None and self._run.control.aborted is None:
                 return Outcome.failed(self._why(str(e)))
+        if self._run.control.aborted is not None:
+            raise Aborted(self._run.control.aborted)
         return outcome or Outcome.failed(self._why("it ended without a result"))
 
     async def _more_to_say(self, outcome: Outcome) -> bool:
@@ -128,7 +131,7 @@ class Conversation:
             raise Aborted(self._run.control.aborted)
         waits = outcome.reason == "interrupted"
         while True:
-            if self._unread or self._run.inbox.pending():
+            if self._unread or any(message.content.strip() for message in self._run.inbox.pending()):
                 return True
             if not waits:
                 return False
@@ -143,7 +146,7 @@ class Conversation:
             await self._wake.wait()
             self._wake.clear()
             if self._run.control.aborted is not None:
-                await client.interrupt()
+                await self._end(client)
             for message in self._run.inbox.pending():
                 if message.id in self._sent:
                     continue
@@ -157,6 +160,14 @@ class Conversation:
                     await asyncio.to_thread(self._run.inbox.delivered, [message], "interrupt")
             self._changed.set()
 
+    async def _end(self, client: ClaudeSDKClient) -> None:
+        """Interrupts, so that the last turn still has a result; if it takes too long, ends the program."""
+        with contextlib.suppress(ClaudeSDKError, TimeoutError):
+            async with asyncio.timeout(ABORT_SECONDS):
+                await client.interrupt()
+                await asyncio.Event().wait()
+        await client.disconnect()
+
     async def _send(self, client: ClaudeSDKClient, message: Message) -> None:
         identity = str(uuid4())
         self._unread[identity] = message
@@ -168,8 +179,6 @@ class Conversation:
                 "message": {"role": "user", "content": message.text},
                 "parent_tool_use_id": None,
                 "priority": "next",
-                # As it is written: an @path or a /command in it is text, not an order to this program.
-                "client_composed": True,
             }
 
         await client.query(one())
@@ -297,6 +306,8 @@ class Conversation:
             strict_mcp_config=True,
             mcp_servers={"vivarium": create_sdk_mcp_server("vivarium", tools=self._own_tools())},
             hooks={"PreToolUse": [HookMatcher(hooks=[self._before_tool], timeout=HOOK_SECONDS, on_failure="block")]},
+            # What people write is text: an @path or a /command in it is no order to this program.
+            verbatim_prompts=True,
             cwd=settings.workspace,
             # The program counts on from what a resumed conversation had cost; the budget is for this run.
             max_budget_usd=None if settings.budget_usd is None else settings.budget_usd + self._spent_before,

@@ -16,8 +16,20 @@ import java.util.function.Predicate;
 final class Repository {
     static final Path ROOT = root();
 
-    private static final Set<String> MADE =
-            Set.of(".git", ".cache", ".idea", ".vscode", "target", "build", "bin", "node_modules", "results");
+    private static final Set<String> MADE = Set.of(
+            ".git",
+            ".cache",
+            ".idea",
+            ".vscode",
+            "target",
+            "build",
+            "bin",
+            "node_modules",
+            "results",
+            "__pycache__",
+            ".mypy_cache",
+            ".pytest_cache",
+            ".ruff_cache");
 
     private Repository() {}
 
