@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -203,8 +204,11 @@ def test_a_model_that_does_not_answer_fails_the_run_with_the_reason(
     assert len(backend.of("agent.failed")[0]["reason"]) > 10
 
 
-def test_one_failure_of_the_model_is_overcome(env: dict[str, str], backend: TestBackend, play: Play) -> None:
-    model = play({"fault": {"kind": "status", "status": 529, "retry_after": 0}}, {"text": "Here I am."})
+@pytest.mark.parametrize("fault", [{"kind": "status", "status": 529, "retry_after": 0}, {"kind": "cut"}])
+def test_one_failure_of_the_model_is_overcome(
+    env: dict[str, str], backend: TestBackend, play: Play, fault: dict[str, Any]
+) -> None:
+    model = play({"text": "Half of what I want to say, and no more.", "fault": fault}, {"text": "Here I am."})
     assert worker.work(with_model(env, model), ClaudeRuntime()) == worker.COMPLETED
     assert backend.of("agent.completed")[0]["summary"] == "Here I am."
 
@@ -220,6 +224,23 @@ def test_the_agent_asks_a_person_and_hears_the_answer(env: dict[str, str], backe
     backend.answer("rev-1", "approved", "keep_ours")
     assert started.join(60) == worker.COMPLETED
     assert backend.of("agent.completed")[0]["summary"] == "Ours it is."
+
+
+def test_a_model_that_is_not_there_fails_the_run_with_the_reason(env: dict[str, str], backend: TestBackend) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    nowhere = Settings.from_env({**env, "MODEL_URL": f"http://127.0.0.1:{port}", "MODEL_RETRIES": "1"})
+    assert worker.work(nowhere, ClaudeRuntime()) == worker.FAILED
+    assert len(backend.of("agent.failed")[0]["reason"]) > 10
+
+
+def test_an_abort_ends_a_run_whose_model_never_answers(env: dict[str, str], backend: TestBackend, play: Play) -> None:
+    model = play({"times": 0, "fault": {"kind": "hang"}})
+    started = Started(with_model(env, model, HEARTBEAT_SECONDS="0.05"), ClaudeRuntime())
+    model.await_question()
+    backend.state.commands.append("abort")
+    assert started.join(60) == worker.FAILED
+    assert backend.of("agent.failed")[0]["reason"] == "aborted by the server"
 
 
 def test_an_abort_ends_the_run_in_the_middle_of_a_tool(env: dict[str, str], backend: TestBackend, play: Play) -> None:

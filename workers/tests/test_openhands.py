@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +181,22 @@ def test_a_model_that_does_not_answer_fails_the_run_with_the_reason(
     model = play({"times": 0, "fault": fault})
     assert worker.work(settings_for(env, model.url), OpenHandsRuntime()) == worker.FAILED
     assert len(backend.of("agent.failed")[0]["reason"]) > 10
+
+
+def test_a_model_that_is_not_there_fails_the_run_with_the_reason(env: dict[str, str], backend: TestBackend) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    assert worker.work(settings_for(env, f"http://127.0.0.1:{port}"), OpenHandsRuntime()) == worker.FAILED
+    assert len(backend.of("agent.failed")[0]["reason"]) > 10
+
+
+def test_an_abort_ends_a_run_whose_model_never_answers(env: dict[str, str], backend: TestBackend, play: Play) -> None:
+    model = play({"times": 0, "fault": {"kind": "hang"}})
+    started = Started(settings_for(env, model.url, HEARTBEAT_SECONDS="0.05"), OpenHandsRuntime())
+    model.await_question()
+    backend.state.commands.append("abort")
+    assert started.join(60) == worker.FAILED
+    assert backend.of("agent.failed")[0]["reason"] == "aborted by the server"
 
 
 def test_an_abort_ends_the_run_in_the_middle_of_a_tool(env: dict[str, str], backend: TestBackend, play: Play) -> None:
