@@ -38,6 +38,7 @@ class Courier:
     def close(self) -> None:
         """Stops; what has not arrived stays in the spool for the next worker."""
         self._stop.set()
+        self._spool.release()
         if self._thread.is_alive():
             self._thread.join()
 

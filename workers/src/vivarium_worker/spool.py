@@ -48,6 +48,7 @@ class Spool:
         # Guards all below; never held across the disk.
         self._state = threading.Condition()
         self._closed = False
+        self._released = False
         self._segments: deque[tuple[int, RecordFile]] = deque()
         self._waiting: deque[tuple[int, int, dict[str, Any]]] = deque()
         self._bytes = 0
@@ -78,7 +79,7 @@ class Spool:
     def take(self, timeout: float) -> dict[str, Any] | None:
         """The oldest record that was not acknowledged, once there is one; nothing when the time has passed."""
         with self._state:
-            self._state.wait_for(lambda: self._waiting or self._closed, timeout)
+            self._state.wait_for(lambda: self._waiting or self._closed or self._released, timeout)
             return self._waiting[0][2] if self._waiting and not self._closed else None
 
     def acknowledge(self) -> None:
@@ -95,6 +96,12 @@ class Spool:
         for segment in finished:
             segment.close()
             segment.path.unlink(missing_ok=True)
+
+    def release(self) -> None:
+        """Nobody waits in `take` any more, neither now nor later."""
+        with self._state:
+            self._released = True
+            self._state.notify_all()
 
     @property
     def pending(self) -> int:
