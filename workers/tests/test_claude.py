@@ -19,6 +19,9 @@ from vivarium_worker.settings import Settings
 # 1000 tokens in and 50 out of claude-sonnet-4-5, in dollars.
 ANSWER_COST = 0.00375
 
+# A bare `sleep` is refused by the program's own rules.
+ENDLESS = "until [ -e never ]; do sleep 0.05; done"
+
 
 def bash(command: str) -> list[dict[str, Any]]:
     return [{"name": "Bash", "input": {"command": command}}]
@@ -110,7 +113,7 @@ def test_an_interrupt_ends_the_running_tool_and_the_agent_goes_on_with_what_it_i
     env: dict[str, str], backend: TestBackend, play: Play
 ) -> None:
     model = play(
-        {"when": {"contains": "Write hello.txt"}, "tools": bash("sleep 600")},
+        {"when": {"contains": "Write hello.txt"}, "tools": bash(ENDLESS)},
         {"when": {"contains": "do this instead"}, "text": "Better.", "tools": bash("echo instead > instead.txt")},
     )
     started = Started(with_model(env, model), ClaudeRuntime())
@@ -140,7 +143,7 @@ def test_an_interrupt_without_words_stops_the_agent_until_it_is_told_more(
     env: dict[str, str], backend: TestBackend, play: Play
 ) -> None:
     model = play(
-        {"when": {"contains": "Write hello.txt"}, "tools": bash("sleep 600")},
+        {"when": {"contains": "Write hello.txt"}, "tools": bash(ENDLESS)},
         {"when": {"contains": "now go on"}, "text": "I went on."},
     )
     started = Started(with_model(env, model), ClaudeRuntime())
@@ -244,7 +247,7 @@ def test_an_abort_ends_a_run_whose_model_never_answers(env: dict[str, str], back
 
 
 def test_an_abort_ends_the_run_in_the_middle_of_a_tool(env: dict[str, str], backend: TestBackend, play: Play) -> None:
-    model = play({"when": {"contains": "hello.txt"}, "tools": bash("sleep 600")})
+    model = play({"when": {"contains": "hello.txt"}, "tools": bash(ENDLESS)})
     started = Started(with_model(env, model, HEARTBEAT_SECONDS="0.05"), ClaudeRuntime())
     backend.await_event("agent.tool_use")
     backend.state.commands.append("abort")

@@ -14,6 +14,7 @@ from typing import Any
 from .backend import Backend, Refused
 from .connection import Unreachable
 from .control import Control
+from .spool import SpoolClosed
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +43,9 @@ class Heartbeat:
             while not self._stop.is_set():
                 self._beat(meter)
                 self._stop.wait(self._seconds)
+        except SpoolClosed:
+            # A command could not be put on record: the run is being ended.
+            pass
         finally:
             self._backend.close()
 

@@ -13,6 +13,7 @@ from typing import Any
 from . import events
 from .backend import Backend, Refused, Stopped
 from .records import RecordFile
+from .spool import SpoolClosed
 
 log = logging.getLogger(__name__)
 
@@ -139,7 +140,7 @@ class Inbox:
             while not self._stop.is_set():
                 page = self._backend.messages(WAIT_SECONDS, received, self._stop)
                 received = self._keep(page)
-        except Stopped:
+        except (Stopped, SpoolClosed):
             pass
         except Refused as e:
             log.error("no more messages: %s", e)

@@ -12,7 +12,7 @@ Any other line, and everything on standard error, is output and logged as it is.
 
     {"type": "task", "task": {…}}                                first of all
     {"type": "message", "message_id": "…", "message_type": "…", "content": "…", "source": "…"}
-    {"type": "review", "id": "r1", "status": "…", …}             the answer to a review
+    {"type": "review", "id": "r1", "status": "…", …}             the answer to a review, or status "error"
 
 A program that reads none of it and prints plain text is fine: exit status 0 is success. An interrupt is a
 message, then SIGINT to the program's process group; an abort is SIGTERM, then SIGKILL; a pause stops the group.
@@ -32,8 +32,12 @@ from time import monotonic
 from typing import IO, Any
 
 from .. import events
+from ..backend import Refused
+from ..connection import Unreachable
+from ..control import Aborted
 from ..inbox import Message
 from ..run import Outcome, Run, Usage
+from ..spool import SpoolClosed
 
 # Longer lines are cut in pieces of this size: an event takes 100 KB.
 LINE_BYTES = 64 * 1024
@@ -101,18 +105,27 @@ class Conversation:
         return self._outcome(status)
 
     def _read(self, stream: IO[bytes], speaks: bool) -> None:
-        name = "stdout" if speaks else "stderr"
-        gathered = Output(self._run, name)
-        for line in iter(lambda: stream.readline(LINE_BYTES), b""):
-            said = _spoken(line) if speaks else None
-            if said is not None:
-                gathered.flush()
-                self._hear(said)
-            else:
-                with self._lock:
-                    self._last.append(line.decode("utf-8", "replace").rstrip("\n"))
-                gathered.add(line)
-        gathered.close()
+        try:
+            self._log(stream, speaks)
+        except SpoolClosed:
+            # The run is being ended; until it is, the program must not block on a full pipe.
+            while stream.read(LINE_BYTES):
+                pass
+
+    def _log(self, stream: IO[bytes], speaks: bool) -> None:
+        gathered = Output(self._run, "stdout" if speaks else "stderr")
+        try:
+            for line in iter(lambda: stream.readline(LINE_BYTES), b""):
+                said = _spoken(line) if speaks else None
+                if said is not None:
+                    gathered.flush()
+                    self._hear(said)
+                else:
+                    with self._lock:
+                        self._last.append(line.decode("utf-8", "replace").rstrip("\n"))
+                    gathered.add(line)
+        finally:
+            gathered.close()
 
     def _hear(self, said: dict[str, Any]) -> None:
         kind = said["type"]
@@ -151,7 +164,13 @@ class Conversation:
 
     def _review(self, said: dict[str, Any]) -> None:
         request = {key: value for key, value in said.items() if key in ("reason", "description", "context", "blocking")}
-        self._say({**self._run.review(request), "type": "review", "id": said.get("id")})
+        try:
+            answer = self._run.review(request)
+        except (Aborted, SpoolClosed):
+            return
+        except (Refused, Unreachable) as e:
+            answer = {"status": "error", "problem": str(e)}
+        self._say({**answer, "type": "review", "id": said.get("id")})
 
     def _deliver(self) -> None:
         """Passes on what there is, in order. Called by the inbox's own thread."""
@@ -249,7 +268,10 @@ class Output:
             with self._lock:
                 due = bool(self._text) and monotonic() - self._since >= GATHER_SECONDS
             if due:
-                self.flush()
+                try:
+                    self.flush()
+                except SpoolClosed:
+                    return
 
 
 _LIBC = ctypes.CDLL(None)

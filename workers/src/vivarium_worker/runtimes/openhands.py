@@ -44,6 +44,7 @@ from .. import events
 from ..inbox import Message
 from ..run import Outcome, Run, Usage
 from ..settings import Model
+from ..spool import SpoolClosed
 from .openhands_terminal import Terminal
 
 ASK = "A new message has arrived. Read it first, then decide again whether to do this."
@@ -115,8 +116,8 @@ class Conversation:
 
     async def hold(self) -> Outcome:
         threads = [
-            threading.Thread(target=self._feeding, name="messages", daemon=True),
-            threading.Thread(target=self._steering, name="steering", daemon=True),
+            threading.Thread(target=self._aside, args=[self._feeding], name="messages", daemon=True),
+            threading.Thread(target=self._aside, args=[self._steering], name="steering", daemon=True),
         ]
         data = {"runtime": "openhands", "session_id": str(self._identity), "directory": str(self._directory)}
         self._run.emit(events.TRANSCRIPT, data, "worker")
@@ -175,6 +176,11 @@ class Conversation:
     def _wake(self) -> None:
         self._feed.set()
         self._steer.set()
+
+    def _aside(self, work: Callable[[], None]) -> None:
+        """What a thread beside the agent does. Without a spool the run is being ended, and nothing is left to do."""
+        with contextlib.suppress(SpoolClosed):
+            work()
 
     def _feeding(self) -> None:
         """Puts messages into the conversation; waits there while a tool runs."""
