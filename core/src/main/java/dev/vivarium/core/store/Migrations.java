@@ -13,7 +13,13 @@ import java.util.List;
 /// that SQLite and PostgreSQL both accept; 2. name it in [#FILES]. A file that was released is never changed.
 final class Migrations {
     static final List<String> FILES =
-            List.of("V1__sandboxes.sql", "V2__api_keys.sql", "V3__access.sql", "V4__snapshots.sql", "V5__egress.sql");
+    static final List<String> FILES = List.of(
+            "V1__sandboxes.sql",
+            "V2__api_keys.sql",
+            "V3__access.sql",
+            "V4__snapshots.sql",
+            "V5__egress.sql",
+            "V6__events.sql");
 
     private Migrations() {}
 

@@ -40,6 +40,18 @@ public final class Sql {
         return prepare(text, arguments).executeUpdate();
     }
 
+    /// Runs one insert, update or delete for each list of arguments, as one call to the database.
+    public void updateAll(String text, List<List<Object>> rows) throws SQLException {
+        PreparedStatement statement = prepare(text);
+        for (List<Object> row : rows) {
+            for (int i = 0; i < row.size(); i++) {
+                statement.setObject(i + 1, row.get(i));
+            }
+            statement.addBatch();
+        }
+        statement.executeBatch();
+    }
+
     public <T> List<T> list(String text, Row<T> row, @Nullable Object... arguments) throws SQLException {
         try (ResultSet columns = prepare(text, arguments).executeQuery()) {
             var rows = new ArrayList<T>();

@@ -1,0 +1,189 @@
+package dev.vivarium.core.log;
+
+import dev.vivarium.core.store.Db;
+import dev.vivarium.core.store.Sql;
+import dev.vivarium.model.Event;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.NewEvent;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import java.security.SecureRandom;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+
+/// The one writer of the log. It takes all that waits, numbers it, inserts it as one statement in one transaction,
+/// tells the readers, and answers every caller: in this order, so that what was acknowledged is durable and what is
+/// seen has no gap.
+///
+/// The numbers are counted here and read from the store only once for a sandbox, or after a commit that failed: then
+/// nobody knows what is there. Thread-safe.
+final class Appender implements AutoCloseable {
+    private static final int QUEUE = 8192;
+    private static final int GROUP = 512;
+    private static final int COUNTED = 10_000;
+    private static final Duration PATIENCE = Duration.ofSeconds(15);
+
+    private final Db db;
+    private final InstantSource clock;
+    private final Consumer<List<Event>> readers;
+    private final SecureRandom random = new SecureRandom();
+    private final BlockingQueue<Pending> queue = new ArrayBlockingQueue<>(QUEUE);
+    private final Thread worker;
+    private volatile boolean closed;
+
+    /// The newest number of each sandbox, as far as it is known to be on the disk. Changed by the worker alone;
+    /// where it is wrong for once, the store refuses a number that is taken.
+    private final Map<SandboxId, Long> heads = new ConcurrentHashMap<>();
+
+    /// @param readers is told of all new events, in their order
+    Appender(Db db, InstantSource clock, Consumer<List<Event>> readers) {
+        this.db = db;
+        this.clock = clock;
+        this.readers = readers;
+        this.worker = Thread.ofPlatform().name("log-appender").daemon().start(this::run);
+    }
+
+    /// One caller's event, and what became of it.
+    private record Pending(SandboxId sandbox, NewEvent event, CompletableFuture<Appended> outcome) {}
+
+    /// What one transaction did.
+    private record Written(List<Appended> outcomes, Map<SandboxId, Long> heads) {
+        List<Event> added() {
+            return outcomes.stream()
+                    .filter(Appended::isNew)
+                    .map(Appended::event)
+                    .toList();
+        }
+    }
+
+    /// An event by the names that tell whether it is there already.
+    private record Name(SandboxId sandbox, String id) {}
+
+    Appended append(SandboxId sandbox, NewEvent event) {
+        var pending = new Pending(sandbox, event, new CompletableFuture<>());
+        try {
+            if (closed || !queue.offer(pending, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+                throw failed(closed ? "the log is closed" : "the log has " + QUEUE + " events waiting");
+            }
+            return pending.outcome.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof SandboxException failure ? failure : failed(String.valueOf(e.getCause()));
+        } catch (TimeoutException e) {
+            throw failed("an event took longer than " + PATIENCE.toSeconds() + " s");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw failed("interrupted while an event was written; send it again with the same event_id");
+        }
+    }
+
+    private static SandboxException failed(String why) {
+        return new SandboxException(new Failure.StoreFailed(why));
+    }
+
+    private void run() {
+        var group = new ArrayList<Pending>(GROUP);
+        while (!closed || !queue.isEmpty()) {
+            try {
+                group.add(queue.take());
+                queue.drainTo(group, GROUP - 1);
+            } catch (InterruptedException e) {
+                continue; // close() does it; what is queued is still written.
+            }
+            commit(group);
+            group.clear();
+        }
+    }
+
+    private void commit(List<Pending> group) {
+        try {
+            Written written = db.write(sql -> write(sql, group));
+            heads.putAll(written.heads);
+            readers.accept(written.added());
+            for (int i = 0; i < group.size(); i++) {
+                group.get(i).outcome.complete(written.outcomes.get(i));
+            }
+        } catch (RuntimeException e) {
+            heads.clear();
+            group.forEach(pending -> pending.outcome.completeExceptionally(e));
+        }
+        if (heads.size() > COUNTED) {
+            heads.clear();
+        }
+    }
+
+    /// Numbers and inserts the group. What has an id that is there already is answered with what is there.
+    private Written write(Sql sql, List<Pending> group) throws SQLException {
+        Map<Name, Event> known = known(sql, group);
+        var written = new Written(new ArrayList<>(group.size()), new HashMap<>());
+        Instant now = Instant.ofEpochMilli(clock.millis());
+        for (Pending pending : group) {
+            var name = new Name(pending.sandbox, pending.event.id().orElseGet(this::newId));
+            Event old = known.get(name);
+            if (old == null) {
+                Event event = event(pending, next(sql, pending.sandbox, written.heads), name.id, now);
+                known.put(name, event);
+                written.outcomes.add(new Appended(event, true));
+            } else {
+                written.outcomes.add(new Appended(old, false));
+            }
+        }
+        EventRows.insert(sql, written.added());
+        return written;
+    }
+
+    private static Event event(Pending pending, long seq, String id, Instant now) {
+        NewEvent event = pending.event;
+        return new Event(pending.sandbox, seq, id, event.type(), event.data(), event.source(), now);
+    }
+
+    private static Map<Name, Event> known(Sql sql, List<Pending> group) throws SQLException {
+        List<String> given =
+                group.stream().flatMap(pending -> pending.event.id().stream()).toList();
+        var known = new HashMap<Name, Event>();
+        for (Event event : EventRows.withIds(sql, given)) {
+            known.put(new Name(event.sandbox(), event.id()), event);
+        }
+        return known;
+    }
+
+    private long next(Sql sql, SandboxId sandbox, Map<SandboxId, Long> counted) throws SQLException {
+        Long head = counted.getOrDefault(sandbox, heads.get(sandbox));
+        long next = (head == null ? EventRows.head(sql, sandbox) : head) + 1;
+        counted.put(sandbox, next);
+        return next;
+    }
+
+    private String newId() {
+        var bytes = new byte[12];
+        random.nextBytes(bytes);
+        return "evt" + HexFormat.of().formatHex(bytes);
+    }
+
+    /// Writes what is queued, then ends. Idempotent.
+    @Override
+    public void close() {
+        closed = true;
+        try {
+            worker.interrupt();
+            worker.join(PATIENCE);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        queue.forEach(late -> late.outcome.completeExceptionally(failed("the log is closed")));
+    }
+}

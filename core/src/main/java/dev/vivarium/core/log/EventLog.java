@@ -1,0 +1,127 @@
+package dev.vivarium.core.log;
+
+import dev.vivarium.core.store.Db;
+import dev.vivarium.model.Event;
+import dev.vivarium.model.NewEvent;
+import dev.vivarium.model.SandboxId;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/// What happened to every sandbox: appended once, kept in order, read again from any place, and followed live.
+///
+/// A follower has a place in the log and nothing else: what it has not taken yet waits in the store, not in memory.
+/// Thread-safe.
+public final class EventLog implements AutoCloseable {
+    private final Db db;
+    private final Appender appender;
+
+    /// Of the sandboxes that somebody follows.
+    private final Map<SandboxId, Following> followed = new ConcurrentHashMap<>();
+
+    private final Recent everything = new Recent();
+
+    /// Who follows one sandbox, and the newest of what happened to it. Immutable.
+    private record Following(Recent recent, List<Follower> followers) {
+        Following with(Follower follower) {
+            var more = new ArrayList<>(followers);
+            more.add(follower);
+            return new Following(recent, List.copyOf(more));
+        }
+
+        Following without(Follower follower) {
+            return new Following(
+                    recent,
+                    followers.stream().filter(other -> other != follower).toList());
+        }
+    }
+
+    public EventLog(Db db, InstantSource clock) {
+        this.db = db;
+        this.appender = new Appender(db, clock, this::tell);
+    }
+
+    /// Adds an event, and returns when it is on the disk. An event with an id that the sandbox's log has already is
+    /// not added again.
+    public Appended append(SandboxId sandbox, NewEvent event) {
+        return appender.append(sandbox, event);
+    }
+
+    public List<Event> read(SandboxId sandbox, Query query) {
+        return db.read(sql -> EventRows.list(sql, sandbox, query));
+    }
+
+    /// Follows a sandbox from after `seq`: first what is kept, then what comes.
+    public Follower follow(SandboxId sandbox, long seq) {
+        var follower = new Follower(this, sandbox, seq);
+        followed.compute(
+                sandbox, (id, old) -> (old == null ? new Following(new Recent(), List.of()) : old).with(follower));
+        return follower;
+    }
+
+    void leave(Follower follower) {
+        followed.computeIfPresent(follower.sandbox(), (id, old) -> {
+            Following rest = old.without(follower);
+            return rest.followers.isEmpty() ? null : rest;
+        });
+    }
+
+    Recent recent(SandboxId sandbox) {
+        Following following = followed.get(sandbox);
+        return following == null ? new Recent() : following.recent;
+    }
+
+    /// Hears of what happens to all sandboxes from now on.
+    public Listener listen() {
+        return new Listener(everything);
+    }
+
+    /// Runs in the appender, in the order of the log.
+    private void tell(List<Event> events) {
+        if (events.isEmpty()) {
+            return;
+        }
+        everything.add(everything.last() + 1, events);
+        for (Event event : events) {
+            Following following = followed.get(event.sandbox());
+            if (following != null) {
+                following.recent.add(event.seq(), List.of(event));
+            }
+        }
+    }
+
+    /// Removes what is older or more than `retention` allows, but neither the newest event of a sandbox, which
+    /// keeps the count, nor what a follower has still to read. Returns how many went.
+    public int prune(Retention retention, InstantSource clock) {
+        int removed = 0;
+        for (SandboxId sandbox : db.read(EventRows::sandboxes)) {
+            removed += prune(sandbox, retention, clock);
+        }
+        return removed;
+    }
+
+    private int prune(SandboxId sandbox, Retention retention, InstantSource clock) {
+        return db.write(sql -> {
+            long newest = EventRows.head(sql, sandbox);
+            long last = EventRows.lastToGo(sql, sandbox, clock.instant().minus(retention.age()), retention.characters())
+                    .orElse(0L);
+            long cut = Math.min(Math.min(last, newest - 1), place(sandbox));
+            return cut < 1 ? 0 : EventRows.deleteUntil(sql, sandbox, cut);
+        });
+    }
+
+    /// Where the last of the followers is.
+    private long place(SandboxId sandbox) {
+        Following following = followed.get(sandbox);
+        return following == null
+                ? Long.MAX_VALUE
+                : following.followers.stream().mapToLong(Follower::seq).min().orElse(Long.MAX_VALUE);
+    }
+
+    @Override
+    public void close() {
+        appender.close();
+    }
+}

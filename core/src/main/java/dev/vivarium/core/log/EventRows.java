@@ -1,0 +1,117 @@
+package dev.vivarium.core.log;
+
+import dev.vivarium.core.store.Sql;
+import dev.vivarium.model.Event;
+import dev.vivarium.model.SandboxId;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+
+/// The log as rows. All of them are calls on a transaction of the caller.
+final class EventRows {
+    private static final String COLUMNS = "sandbox_id, seq, event_id, event_type, event_data, source, created_at";
+    private static final String INSERT = "insert into sandbox_events (" + COLUMNS + ") values (?, ?, ?, ?, ?, ?, ?)";
+
+    /// So many ids are looked for at once, whether there are as many or not: one text, prepared once.
+    private static final int IDS_AT_ONCE = 64;
+
+    private static final String BY_ID = "select " + COLUMNS + " from sandbox_events where event_id in ("
+            + String.join(", ", Collections.nCopies(IDS_AT_ONCE, "?")) + ")";
+
+    private EventRows() {}
+
+    static void insert(Sql sql, List<Event> events) throws SQLException {
+        var rows = new ArrayList<List<Object>>(events.size());
+        for (Event event : events) {
+            rows.add(List.of(
+                    event.sandbox().value(),
+                    event.seq(),
+                    event.id(),
+                    event.type(),
+                    event.data(),
+                    event.source(),
+                    event.at().toEpochMilli()));
+        }
+        sql.updateAll(INSERT, rows);
+    }
+
+    /// The number of the newest event, zero if there is none.
+    static long head(Sql sql, SandboxId sandbox) throws SQLException {
+        return sql.first(
+                        "select max(seq) from sandbox_events where sandbox_id = ?",
+                        row -> row.getLong(1),
+                        sandbox.value())
+                .orElse(0L);
+    }
+
+    /// The events of any sandbox that have one of these ids.
+    static List<Event> withIds(Sql sql, List<String> ids) throws SQLException {
+        var found = new ArrayList<Event>();
+        for (int from = 0; from < ids.size(); from += IDS_AT_ONCE) {
+            var padded = new Object[IDS_AT_ONCE];
+            for (int i = 0; i < IDS_AT_ONCE; i++) {
+                padded[i] = ids.get(Math.min(from + i, ids.size() - 1));
+            }
+            found.addAll(sql.list(BY_ID, EventRows::read, padded));
+        }
+        return found;
+    }
+
+    static List<Event> list(Sql sql, SandboxId sandbox, Query query) throws SQLException {
+        var text = new StringBuilder("select " + COLUMNS + " from sandbox_events where sandbox_id = ? and seq > ?");
+        var arguments = new ArrayList<Object>(List.of(sandbox.value(), query.afterSeq()));
+        query.since().ifPresent(since -> {
+            text.append(" and created_at >= ?");
+            arguments.add(since.toEpochMilli());
+        });
+        query.type().ifPresent(type -> {
+            boolean isPrefix = type.endsWith(".");
+            text.append(isPrefix ? " and substr(event_type, 1, ?) = ?" : " and event_type = ?");
+            if (isPrefix) {
+                arguments.add(type.length());
+            }
+            arguments.add(type);
+        });
+        text.append(" order by seq limit ?");
+        arguments.add(query.limit());
+        return sql.list(text.toString(), EventRows::read, arguments.toArray());
+    }
+
+    /// The newest number that may go: older than `before`, or beyond the newest `characters` of data.
+    static Optional<Long> lastToGo(Sql sql, SandboxId sandbox, Instant before, long characters) throws SQLException {
+        return sql.first(
+                        "select max(seq) from (select seq, created_at, sum(length(event_data)) over (order by seq desc) as kept"
+                                + " from sandbox_events where sandbox_id = ?) as newest where created_at < ? or kept > ?",
+                        row -> {
+                            long seq = row.getLong(1);
+                            return seq == 0 ? Optional.<Long>empty() : Optional.of(seq);
+                        },
+                        sandbox.value(),
+                        before.toEpochMilli(),
+                        characters)
+                .flatMap(seq -> seq);
+    }
+
+    static int deleteUntil(Sql sql, SandboxId sandbox, long seq) throws SQLException {
+        return sql.update("delete from sandbox_events where sandbox_id = ? and seq <= ?", sandbox.value(), seq);
+    }
+
+    static List<SandboxId> sandboxes(Sql sql) throws SQLException {
+        return sql.list("select distinct sandbox_id from sandbox_events", row -> new SandboxId(row.getString(1)));
+    }
+
+    private static Event read(ResultSet row) throws SQLException {
+        return new Event(
+                new SandboxId(row.getString(1)),
+                row.getLong(2),
+                row.getString(3),
+                row.getString(4),
+                row.getString(5),
+                row.getString(6),
+                Instant.ofEpochMilli(row.getLong(7)));
+    }
+}

@@ -1,0 +1,26 @@
+package dev.vivarium.core.log;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.time.Instant;
+import java.util.Optional;
+
+/// Which events of a sandbox to read, oldest first. Immutable.
+///
+/// @param type a whole type (`agent.started`), or what it begins with if it ends with a dot (`agent.`)
+public record Query(long afterSeq, Optional<Instant> since, Optional<String> type, int limit) {
+    public static final int MOST = 1000;
+
+    public Query {
+        if (limit < 1 || limit > MOST) {
+            throw new SandboxException(new Failure.InvalidRequest("limit", "must be 1 to " + MOST));
+        }
+        if (afterSeq < 0) {
+            throw new SandboxException(new Failure.InvalidRequest("after_seq", "must not be negative"));
+        }
+    }
+
+    public static Query after(long seq, int limit) {
+        return new Query(seq, Optional.empty(), Optional.empty(), limit);
+    }
+}

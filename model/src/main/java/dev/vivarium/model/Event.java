@@ -1,0 +1,7 @@
+package dev.vivarium.model;
+
+import java.time.Instant;
+
+/// Something that happened to a sandbox, as its log keeps it. `seq` counts from one, without gaps, for each sandbox;
+/// `data` is a JSON object as text. Immutable.
+public record Event(SandboxId sandbox, long seq, String id, String type, String data, String source, Instant at) {}
