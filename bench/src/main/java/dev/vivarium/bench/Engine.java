@@ -5,12 +5,12 @@ import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.provider.oci.OciConfig;
 import dev.vivarium.core.provider.oci.OciProvider;
 import dev.vivarium.core.provider.oci.OciRuntime;
-import dev.vivarium.core.sandbox.Observer;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.sandbox.SandboxesConfig;
 import dev.vivarium.core.store.Db;
 import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.List;
 
 /// The engine in this process, without a server and without a pool, on a home of its own.
 record Engine(Path home, Provider provider, Db db, Sandboxes sandboxes) implements AutoCloseable {
@@ -22,7 +22,7 @@ record Engine(Path home, Provider provider, Db db, Sandboxes sandboxes) implemen
                 home,
                 provider,
                 db,
-                Sandboxes.open(provider, db, config(bench, mostSandboxes), Observer.none(), InstantSource.system()));
+                Sandboxes.open(provider, db, config(bench, mostSandboxes), List.of(), InstantSource.system()));
     }
 
     private static SandboxesConfig config(Bench bench, int mostSandboxes) {

@@ -2,6 +2,8 @@ package dev.vivarium.json;
 
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
@@ -14,6 +16,7 @@ import java.util.OptionalDouble;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
@@ -155,6 +158,39 @@ public final class JsonFields {
         return strings;
     }
 
+    /// This object as text again, whatever it holds.
+    public String text() {
+        return new String(Json.bytes(this::write), StandardCharsets.UTF_8);
+    }
+
+    private void write(JsonGenerator out) {
+        values.forEach((name, value) -> {
+            out.writeName(name);
+            write(out, value);
+        });
+    }
+
+    private static void write(JsonGenerator out, Object value) {
+        switch (value) {
+            case String text -> out.writeString(text);
+            case Long number -> out.writeNumber(number);
+            case BigInteger number -> out.writeNumber(number);
+            case Double number -> out.writeNumber(number);
+            case Boolean flag -> out.writeBoolean(flag);
+            case List<?> elements -> {
+                out.writeStartArray();
+                elements.forEach(element -> write(out, element));
+                out.writeEndArray();
+            }
+            case JsonFields object -> {
+                out.writeStartObject();
+                object.write(out);
+                out.writeEndObject();
+            }
+            default -> out.writeNull();
+        }
+    }
+
     /// Refuses fields that were sent but never asked for: a misspelt option must not be ignored in silence.
     public void refuseOthers() {
         for (String name : values.keySet()) {
@@ -235,7 +271,7 @@ public final class JsonFields {
     private static Object integer(JsonParser parser) {
         return switch (parser.getNumberType()) {
             case INT, LONG -> parser.getLongValue();
-            default -> parser.getDoubleValue();
+            default -> parser.getBigIntegerValue();
         };
     }
 

@@ -47,6 +47,7 @@ public final class ProblemJson {
             case Failure.SandboxEnded _ -> 410;
             case Failure.PreconditionFailed _ -> 412;
             case Failure.FileTooLarge _, Failure.BodyTooLarge _ -> 413;
+            case Failure.Unprocessable _ -> 422;
             case Failure.TooManyCommands _ -> 429;
             case Failure.ProviderFailed _, Failure.Internal _ -> 500;
             case Failure.Unsupported _ -> 501;
@@ -78,6 +79,7 @@ public final class ProblemJson {
         String slug = type.startsWith(TYPE) ? type.substring(TYPE.length()) : "unrecognized";
         return switch (slug) {
             case "invalid-request" -> new Failure.InvalidRequest(fields.string("field"), fields.string("rule"));
+            case "unprocessable" -> new Failure.Unprocessable(fields.string("field"), fields.string("rule"));
             case "not-authenticated" -> new Failure.NotAuthenticated(fields.string("detail"));
             case "not-allowed" -> new Failure.NotAllowed(fields.string("detail"));
             case "policy-refused" ->
@@ -158,6 +160,7 @@ public final class ProblemJson {
     private static void writeFields(JsonGenerator out, Failure failure) {
         switch (failure) {
             case Failure.InvalidRequest f -> text(out, "field", f.field(), "rule", f.rule());
+            case Failure.Unprocessable f -> text(out, "field", f.field(), "rule", f.rule());
             case Failure.NotAuthenticated _, Failure.NotAllowed _, Failure.ShuttingDown _, Failure.Unrecognized _ -> {}
             case Failure.NoSandboxForThread f ->
                 out.writeStringProperty("thread_id", f.thread().value());

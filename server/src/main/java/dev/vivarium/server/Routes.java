@@ -8,6 +8,7 @@ import static dev.vivarium.server.http.Route.Access.TOKEN;
 
 import dev.vivarium.core.access.Keys;
 import dev.vivarium.core.access.Scope;
+import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.store.Db;
@@ -16,6 +17,7 @@ import dev.vivarium.server.api.CleanupHandler;
 import dev.vivarium.server.api.CommandCall;
 import dev.vivarium.server.api.CreateSessionHandler;
 import dev.vivarium.server.api.DownloadFileHandler;
+import dev.vivarium.server.api.EventsHandler;
 import dev.vivarium.server.api.ExecuteHandler;
 import dev.vivarium.server.api.GetSessionHandler;
 import dev.vivarium.server.api.HealthHandler;
@@ -44,12 +46,15 @@ import java.util.List;
 /// Every route of the server. To add one: write its handler, name it here, and describe it in `openapi.json`, which a
 /// test compares with this list.
 final class Routes {
+    private static final String EVENTS = "/api/v1/sandboxes/{sandbox_id}/events";
+
     private Routes() {}
 
     /// What handlers are made of.
     record Parts(
             Config config,
             Db db,
+            EventLog log,
             Provider provider,
             Sandboxes sandboxes,
             Keys keys,
@@ -71,6 +76,7 @@ final class Routes {
         var call = new CommandCall(config.calls(), parts.telemetry());
         var routes = new ArrayList<>(sessions(parts, gate, clock, callers, call));
         routes.addAll(snapshots(parts));
+        routes.addAll(events(parts));
         routes.addAll(DataRoutes.of(callers, call, config.calls(), parts.telemetry()));
         routes.addAll(ThreadRoutes.of(parts.access(), parts.sandboxes(), callers, clock));
         return List.copyOf(routes);
@@ -128,6 +134,13 @@ final class Routes {
                 Route.delete("/threads/{thread_id}/snapshots/{snapshot_id}", TOKEN, snapshots::delete),
                 Route.post("/threads/{thread_id}/snapshots/{snapshot_id}/restore", TOKEN, snapshots::restore),
                 Route.post("/threads/{thread_id}/snapshots/{snapshot_id}/fork", TOKEN, snapshots::fork));
+    }
+
+    private static List<Route> events(Parts parts) {
+        var events = new EventsHandler(parts.log());
+        return List.of(
+                Route.get(EVENTS, Route.Access.kept(Scope.SHELL_RO), events::list),
+                Route.post(EVENTS, Route.Access.scoped(Scope.PROCESS), events::append));
     }
 
     private static HealthHandler health(Parts parts, Gate gate, InstantSource clock) {

@@ -7,7 +7,9 @@ import dev.vivarium.core.access.Members;
 import dev.vivarium.core.access.Rights;
 import dev.vivarium.core.access.Threads;
 import dev.vivarium.core.access.Tokens;
+import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.sandbox.Chronicle;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.sandbox.SandboxesConfig;
 import dev.vivarium.core.store.Db;
@@ -37,6 +39,7 @@ public final class Vivarium implements AutoCloseable {
     private static final Duration RECONCILE_EVERY = Duration.ofSeconds(30);
 
     private final Db db;
+    private final EventLog log;
     private final Provider provider;
     private final Sandboxes sandboxes;
     private final ThreadRoutes.Access access;
@@ -46,6 +49,7 @@ public final class Vivarium implements AutoCloseable {
 
     private Vivarium(
             Db db,
+            EventLog log,
             Provider provider,
             Sandboxes sandboxes,
             ThreadRoutes.Access access,
@@ -53,6 +57,7 @@ public final class Vivarium implements AutoCloseable {
             ShellSockets sockets,
             Edge edge) {
         this.db = db;
+        this.log = log;
         this.provider = provider;
         this.sandboxes = sandboxes;
         this.access = access;
@@ -72,8 +77,10 @@ public final class Vivarium implements AutoCloseable {
             var metrics = new Metrics();
             var access = access(config, db, clock, undo);
             var telemetry = new Telemetry(metrics, new PassageAudit(access.audit(), clock));
+            var log = undo.add(new EventLog(db, clock));
             var engine = engine(config.engine()).withEgress(config.egress());
-            var sandboxes = undo.add(Sandboxes.open(provider, db, engine, telemetry, clock));
+            var sandboxes =
+                    undo.add(Sandboxes.open(provider, db, engine, List.of(telemetry, new Chronicle(log)), clock));
             sandboxes.whenEnded(access.tokens()::forget);
             var gate = new Gate();
             var admission = new Admission(keys, access.tokens(), access.rights(), sandboxes);
@@ -84,13 +91,13 @@ public final class Vivarium implements AutoCloseable {
                     Routes.callers(config, sandboxes),
                     new ShellWitness(access.audit(), telemetry, clock)));
             var parts = new Routes.Parts(
-                    config, db, provider, sandboxes, keys, access, telemetry, metrics, preview, sockets);
+                    config, db, log, provider, sandboxes, keys, access, telemetry, metrics, preview, sockets);
             var router = new Router(Routes.of(parts, gate, clock), Routes.hosts(preview, config.preview()));
             var edge = undo.add(Edge.start(config.http(), router, admission, new Witness(access.audit(), clock), gate));
             metrics.watch(sandboxes::pool);
             metrics.watchAudit(access.audit()::dropped);
             undo.keep();
-            return new Vivarium(db, provider, sandboxes, access, router, sockets, edge);
+            return new Vivarium(db, log, provider, sandboxes, access, router, sockets, edge);
         }
     }
 
@@ -143,6 +150,7 @@ public final class Vivarium implements AutoCloseable {
         provider.close();
         access.tokens().close();
         access.audit().close();
+        log.close();
         db.close();
     }
 

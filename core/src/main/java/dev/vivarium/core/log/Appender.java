@@ -25,6 +25,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// The one writer of the log. It takes all that waits, numbers it, inserts it as one statement in one transaction,
 /// tells the readers, and answers every caller: in this order, so that what was acknowledged is durable and what is
@@ -33,6 +35,7 @@ import java.util.function.Consumer;
 /// The numbers are counted here and read from the store only once for a sandbox, or after a commit that failed: then
 /// nobody knows what is there. Thread-safe.
 final class Appender implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Appender.class);
     private static final int QUEUE = 8192;
     private static final int GROUP = 512;
     private static final int COUNTED = 10_000;
@@ -88,6 +91,23 @@ final class Appender implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw failed("interrupted while an event was written; send it again with the same event_id");
+        }
+    }
+
+    /// Leaves the event to the worker. Waits only while the queue is full.
+    void note(SandboxId sandbox, NewEvent event) {
+        var pending = new Pending(sandbox, event, new CompletableFuture<>());
+        var _ = pending.outcome.exceptionally(why -> {
+            LOG.warn("an event {} of {} was not kept: {}", event.type(), sandbox, why.getMessage());
+            return null;
+        });
+        try {
+            if (closed || !queue.offer(pending, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+                pending.outcome.completeExceptionally(failed("the log is closed or full"));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            pending.outcome.completeExceptionally(e);
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.vivarium.core.log;
 
+import dev.vivarium.model.Event;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.time.Instant;
@@ -18,6 +19,15 @@ public record Query(long afterSeq, Optional<Instant> since, Optional<String> typ
         if (afterSeq < 0) {
             throw new SandboxException(new Failure.InvalidRequest("after_seq", "must not be negative"));
         }
+    }
+
+    /// Reports whether an event is one of these, wherever it stands.
+    public boolean includes(Event event) {
+        return since.filter(event.at()::isBefore).isEmpty()
+                && type.filter(wanted -> wanted.endsWith(".")
+                                ? !event.type().startsWith(wanted)
+                                : !event.type().equals(wanted))
+                        .isEmpty();
     }
 
     public static Query after(long seq, int limit) {

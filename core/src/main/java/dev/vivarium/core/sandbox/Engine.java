@@ -26,24 +26,26 @@ final class Engine {
     final Tasks tasks = new Tasks();
     final Registry registry = new Registry();
     final List<Consumer<SandboxId>> endListeners = new CopyOnWriteArrayList<>();
-    private final Observer observer;
+    private final List<Observer> observers;
     private volatile boolean draining;
 
-    Engine(Provider provider, SandboxRows rows, SandboxesConfig config, Observer observer, World world) {
+    Engine(Provider provider, SandboxRows rows, SandboxesConfig config, List<Observer> observers, World world) {
         this.provider = provider;
         this.rows = rows;
         this.config = config;
-        this.observer = observer;
+        this.observers = List.copyOf(observers);
         this.world = world;
         this.gateway = new Gateway(config.egress());
     }
 
-    /// Tells the observer. It cannot harm: what it throws is logged here.
+    /// Tells the observers. They cannot harm: what they throw is logged here.
     void tell(Consumer<Observer> news) {
-        try {
-            news.accept(observer);
-        } catch (RuntimeException e) {
-            LOG.warn("the observer failed: {}", e.getMessage(), e);
+        for (Observer observer : observers) {
+            try {
+                news.accept(observer);
+            } catch (RuntimeException e) {
+                LOG.warn("an observer failed: {}", e.getMessage(), e);
+            }
         }
     }
 

@@ -59,9 +59,4 @@ public interface Observer {
 
     /// A machine could not be removed; it will be tried again.
     default void removalFailed(SandboxId id, String why) {}
-
-    /// An observer that wants to know nothing.
-    static Observer none() {
-        return new Observer() {};
-    }
 }

@@ -81,12 +81,12 @@ public final class Sandboxes implements AutoCloseable {
     /// Opens the sandboxes that `db` knows, and looks for their machines in the background. The provider and the
     /// database stay the caller's, to be closed after this.
     public static Sandboxes open(
-            Provider provider, Db db, SandboxesConfig config, Observer observer, InstantSource clock) {
-        return open(provider, db, config, observer, World.of(clock));
+            Provider provider, Db db, SandboxesConfig config, List<Observer> observers, InstantSource clock) {
+        return open(provider, db, config, observers, World.of(clock));
     }
 
-    static Sandboxes open(Provider provider, Db db, SandboxesConfig config, Observer observer, World world) {
-        var engine = new Engine(provider, new SandboxRows(db), config, observer, world);
+    static Sandboxes open(Provider provider, Db db, SandboxesConfig config, List<Observer> observers, World world) {
+        var engine = new Engine(provider, new SandboxRows(db), config, observers, world);
         try {
             return new Sandboxes(engine, new SnapshotRows(db));
         } catch (RuntimeException e) {
@@ -223,6 +223,13 @@ public final class Sandboxes implements AutoCloseable {
                 .find(thread)
                 .map(sandbox -> sandbox.owner().user())
                 .or(() -> engine.rows.ownerOf(thread));
+    }
+
+    /// Whose a sandbox was that has ended, if it is still known.
+    public Optional<UserId> endedOwner(SandboxId id) {
+        return find(id).isPresent()
+                ? Optional.empty()
+                : engine.rows.find(id).flatMap(SandboxRow::owner).map(SandboxRow.Owner::user);
     }
 
     /// The thread's sandbox. Fails with `NoSandboxForThread`.

@@ -12,7 +12,6 @@ import java.util.List;
 /// To add one: 1. write `V<n>__name.sql` with the next number, statements ended by `;` at the end of a line, in SQL
 /// that SQLite and PostgreSQL both accept; 2. name it in [#FILES]. A file that was released is never changed.
 final class Migrations {
-    static final List<String> FILES =
     static final List<String> FILES = List.of(
             "V1__sandboxes.sql",
             "V2__api_keys.sql",

@@ -13,6 +13,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.List;
 
 /// A server in a process of its own, to be killed without warning: one sandbox with a file and a background process,
 /// and one machine in the pool.
@@ -53,7 +54,7 @@ record DoomedServer(Process process, SandboxId id, String backgroundPid) impleme
                 provider,
                 Db.sqlite(home.resolve("viv.db")),
                 House.plain().withPoolSize(1),
-                Observer.none(),
+                List.of(),
                 InstantSource.system());
         while (sandboxes.pool().available() == 0) {
             Thread.onSpinWait();

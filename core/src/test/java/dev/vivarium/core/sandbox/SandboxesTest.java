@@ -355,12 +355,12 @@ class SandboxesTest {
                 house.provider,
                 house.db,
                 House.plain(),
-                new Observer() {
+                List.of(new Observer() {
                     @Override
                     public void created(SandboxInfo sandbox, Origin origin, Duration took) {
                         throw new IllegalStateException("a bug in a metric");
                     }
-                },
+                }),
                 house.time.world());
         assertThat(output(house.sandbox("t1"), "echo fine")).isEqualTo("fine");
     }

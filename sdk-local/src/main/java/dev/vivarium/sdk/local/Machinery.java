@@ -7,7 +7,6 @@ import dev.vivarium.core.provider.oci.OciConfig;
 import dev.vivarium.core.provider.oci.OciProvider;
 import dev.vivarium.core.provider.oci.OciRuntime;
 import dev.vivarium.core.provider.process.ProcessProvider;
-import dev.vivarium.core.sandbox.Observer;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.sandbox.SandboxesConfig;
 import dev.vivarium.core.store.Db;
@@ -18,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -53,7 +53,7 @@ final class Machinery implements AutoCloseable {
             Provider provider = undo.add(provider(config, home.directory()));
             Db db = undo.add(Db.sqlite(home.directory().resolve("vivarium.db")));
             Sandboxes sandboxes =
-                    undo.add(Sandboxes.open(provider, db, config(config), Observer.none(), InstantSource.system()));
+                    undo.add(Sandboxes.open(provider, db, config(config), List.of(), InstantSource.system()));
             var machinery = new Machinery(config, home, provider, db, sandboxes);
             undo.keep();
             if (config.onClose() == OnClose.END) {

@@ -54,9 +54,18 @@ final class EventStream implements AutoCloseable {
     }
 
     void send(String name, Consumer<JsonGenerator> fields) throws IOException {
+        sendAfter("event: " + name + "\ndata: ", fields);
+    }
+
+    /// The same with a number by which the client can come back.
+    void send(String name, String id, Consumer<JsonGenerator> fields) throws IOException {
+        sendAfter("id: " + id + "\nevent: " + name + "\ndata: ", fields);
+    }
+
+    private void sendAfter(String head, Consumer<JsonGenerator> fields) throws IOException {
         var line = new ByteArrayOutputStream();
         if (format == Format.EVENT_STREAM) {
-            line.writeBytes(("event: " + name + "\ndata: ").getBytes(StandardCharsets.UTF_8));
+            line.writeBytes(head.getBytes(StandardCharsets.UTF_8));
         }
         Json.write(line, fields);
         line.writeBytes((format == Format.EVENT_STREAM ? "\n\n" : "\n").getBytes(StandardCharsets.UTF_8));

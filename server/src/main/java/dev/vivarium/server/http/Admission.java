@@ -38,8 +38,8 @@ public final class Admission {
             case Route.Access.Key _ -> Caller.of(keys.authenticate(Credentials.key(headers)));
             case Route.Access.Admin _ -> Caller.of(admin(headers));
             case Route.Access.Token _ -> Caller.of(identify(headers));
-            case Route.Access.Scoped(var scope) ->
-                admit(Optional.ofNullable(parameters.get("sandbox_id")).orElseThrow(), Credentials.key(headers), scope);
+            case Route.Access.Scoped(var scope) -> admit(name(parameters), Credentials.key(headers), scope);
+            case Route.Access.Kept(var scope) -> admitKept(name(parameters), Credentials.key(headers), scope);
         };
     }
 
@@ -58,7 +58,8 @@ public final class Admission {
     /// for keys. Close the result when the answer is complete.
     Optional<Leash> leash(Caller caller, Router.Match match, HttpFields headers, Runnable cut) {
         return Optional.of(caller)
-                .filter(_ -> match.route().access() instanceof Route.Access.Scoped)
+                .filter(_ -> match.route().access() instanceof Route.Access.Scoped
+                        || match.route().access() instanceof Route.Access.Kept)
                 .flatMap(Caller::principal)
                 .flatMap(Principal::findGrant)
                 .map(grant -> Leash.take(tokens, grant, () -> isAdmitted(match, headers), cut));
@@ -71,6 +72,21 @@ public final class Admission {
         } catch (SandboxException e) {
             return false;
         }
+    }
+
+    private static String name(Map<String, String> parameters) {
+        return Optional.ofNullable(parameters.get("sandbox_id")).orElseThrow();
+    }
+
+    /// The same for a sandbox that may have ended.
+    public Caller admitKept(String sandboxId, String credential, Scope wanted) {
+        Principal principal = identify(credential);
+        boolean wasTheirs = SandboxId.isWellFormed(sandboxId)
+                && sandboxes
+                        .endedOwner(new SandboxId(sandboxId))
+                        .filter(principal::mayActFor)
+                        .isPresent();
+        return wasTheirs ? Caller.of(principal) : admit(sandboxId, credential, wanted);
     }
 
     /// Who holds `credential`, if it is good for anything.

@@ -31,8 +31,16 @@ public record Route(String method, String template, Access access, Operation ope
         /// Whoever may do this to the sandbox that `{sandbox_id}` names, by key or by token.
         record Scoped(Scope scope) implements Access {}
 
+        /// The same for a sandbox that may have ended; then for its owner alone, since its tokens ended with
+        /// it.
+        record Kept(Scope scope) implements Access {}
+
         /// Whoever the handler lets in, because it takes credentials in more places than headers.
         record Own() implements Access {}
+
+        static Access kept(Scope scope) {
+            return new Kept(scope);
+        }
 
         static Access scoped(Scope scope) {
             return new Scoped(scope);

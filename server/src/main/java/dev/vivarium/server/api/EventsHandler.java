@@ -1,0 +1,118 @@
+package dev.vivarium.server.api;
+
+import dev.vivarium.core.log.Appended;
+import dev.vivarium.core.log.EventLog;
+import dev.vivarium.core.log.Follower;
+import dev.vivarium.core.log.Query;
+import dev.vivarium.json.EventJson;
+import dev.vivarium.model.Event;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.server.http.Exchange;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.List;
+import java.util.Optional;
+
+/// `GET` and `POST /api/v1/sandboxes/{sandbox_id}/events`: what happened to a sandbox, in order, as pages or as a
+/// stream that goes on; and what somebody adds. Thread-safe.
+public final class EventsHandler {
+    /// A stream says something at least this often, so that a hang-up is noticed.
+    private static final Duration BREATH = Duration.ofSeconds(5);
+
+    private final EventLog log;
+
+    public EventsHandler(EventLog log) {
+        this.log = log;
+    }
+
+    public void list(Exchange exchange) throws IOException {
+        exchange.allowQuery("limit", "since", "after_seq", "type");
+        var sandbox = new SandboxId(exchange.path("sandbox_id"));
+        var query = new Query(
+                afterSeq(exchange), since(exchange), exchange.optionalQuery("type"), Page.limit(exchange, Query.MOST));
+        Optional<EventStream.Format> format = EventStream.Format.accepted(exchange);
+        if (format.isPresent()) {
+            stream(exchange, format.get(), sandbox, query);
+        } else {
+            page(exchange, log.read(sandbox, query), query);
+        }
+    }
+
+    private static void page(Exchange exchange, List<Event> events, Query query) throws IOException {
+        exchange.answer(200, out -> {
+            out.writeArrayPropertyStart("events");
+            for (Event event : events) {
+                out.writeStartObject();
+                EventJson.write(out, event);
+                out.writeEndObject();
+            }
+            out.writeEndArray();
+            out.writeNumberProperty(
+                    "next_after_seq",
+                    events.isEmpty() ? query.afterSeq() : events.getLast().seq());
+        });
+    }
+
+    /// What is kept, and then what comes, until the caller hangs up. `limit` does not end it.
+    private void stream(Exchange exchange, EventStream.Format format, SandboxId sandbox, Query query)
+            throws IOException {
+        try (Follower follower = log.follow(sandbox, query.afterSeq());
+                var stream = EventStream.begin(exchange, format)) {
+            while (true) {
+                var batch = follower.next(BREATH);
+                if (batch.missed() > 0) {
+                    stream.send("missed", out -> out.writeNumberProperty("missed", batch.missed()));
+                }
+                for (Event event : batch.events()) {
+                    if (query.includes(event)) {
+                        stream.send("event", Long.toString(event.seq()), out -> EventJson.write(out, event));
+                    }
+                }
+                if (batch.isEmpty()) {
+                    stream.breathe();
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    public void append(Exchange exchange) throws IOException {
+        exchange.allowQuery();
+        Appended appended = log.append(
+                new SandboxId(exchange.path("sandbox_id")),
+                Unprocessable.unless(() -> EventJson.read(exchange.json(), "user")));
+        exchange.answer(appended.isNew() ? 201 : 200, out -> {
+            out.writeStringProperty("event_id", appended.event().id());
+            out.writeNumberProperty("seq", appended.event().seq());
+            out.writeStringProperty("status", "ok");
+        });
+    }
+
+    /// A browser that comes back says where it was in a header of its own.
+    private static long afterSeq(Exchange exchange) {
+        Optional<Long> asked = Page.number(exchange, "after_seq");
+        try {
+            return exchange.header("Last-Event-ID")
+                    .map(Long::parseLong)
+                    .or(() -> asked)
+                    .orElse(0L);
+        } catch (NumberFormatException e) {
+            throw new SandboxException(
+                    new Failure.InvalidRequest("Last-Event-ID", "must be the number of an event"), e);
+        }
+    }
+
+    private static Optional<Instant> since(Exchange exchange) {
+        try {
+            return exchange.optionalQuery("since").map(Instant::parse);
+        } catch (DateTimeParseException e) {
+            throw new SandboxException(
+                    new Failure.InvalidRequest("since", "must be a moment such as 2026-01-01T10:00:00Z"), e);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.vivarium.json.JsonFields;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.http.HttpClient;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class EventsApiTest {
+    @RegisterExtension
+    static final SharedServer SERVER = SharedServer.with();
+
+    private final Api api = SERVER.api();
+    private final String session = api.session();
+
+    @Test
+    void theLifeOfASandboxIsInItsLog() {
+        api.method("POST", "/sandboxes/" + session + "/pause");
+        api.method("POST", "/sandboxes/" + session + "/resume");
+        api.post("/cleanup", "{\"session_id\":\"" + session + "\"}");
+
+        await().untilAsserted(() -> assertThat(types(api, "?type=sandbox."))
+                .containsExactly("sandbox.started", "sandbox.paused", "sandbox.resumed", "sandbox.terminated"));
+        JsonFields end = list(api, "").getLast();
+        assertThat(end.object("event_data").string("reason")).isEqualTo("user");
+        assertThat(end.string("source")).isEqualTo("sandbox");
+    }
+
+    @Test
+    void whatEndedIsStillToldToItsOwnerAndToNobodyElse() {
+        Api owner = api.as("owner-of-the-past");
+        String theirs = owner.post(
+                        "/create_session", "{\"user_id\":\"owner-of-the-past\",\"thread_id\":\"" + Api.thread() + "\"}")
+                .json()
+                .string("session_id");
+        owner.post("/cleanup", "{\"session_id\":\"" + theirs + "\"}");
+
+        assertThat(owner.get(path(theirs)).status()).isEqualTo(200);
+        assertThat(api.as("stranger").get(path(theirs)).status()).isEqualTo(404);
+        assertThat(owner.post(path(theirs), "{\"event_type\":\"late\"}").status())
+                .isEqualTo(404);
+    }
+
+    @Test
+    void anEventIsAddedOnceHoweverOftenItIsSent() {
+        var body = "{\"event_type\":\"agent.note\",\"event_id\":\"e-1\",\"source\":\"agent\","
+                + "\"event_data\":{\"text\":\"€\\u0001\",\"big\":123456789012345678901234567890,\"list\":[1,2.5,null,true]}}";
+
+        Api.Answer first = api.post(path(session), body);
+        Api.Answer again = api.post(path(session), body);
+
+        assertThat(first.status()).isEqualTo(201);
+        assertThat(first.json().string("status")).isEqualTo("ok");
+        assertThat(again.status()).isEqualTo(200);
+        assertThat(again.text()).isEqualTo(first.text());
+        assertThat(types(api, "?type=agent.")).containsExactly("agent.note");
+        assertThat(api.get(path(session) + "?type=agent.").text())
+                .contains("\"event_data\":{\"text\":\"€\\u0001\",\"big\":123456789012345678901234567890,"
+                        + "\"list\":[1,2.5,null,true]}");
+    }
+
+    @Test
+    void pagesFollowEachOther() {
+        for (int i = 0; i < 5; i++) {
+            api.post(path(session), "{\"event_type\":\"n." + i + "\"}");
+        }
+
+        var first = api.get(path(session) + "?type=n.&limit=3").json();
+        var rest = api.get(path(session) + "?type=n.&limit=3&after_seq=" + first.integer("next_after_seq"))
+                .json();
+
+        assertThat(first.objects("events")).hasSize(3);
+        assertThat(rest.objects("events"))
+                .extracting(e -> e.string("event_type"))
+                .containsExactly("n.3", "n.4");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{}",
+                "{\"event_type\":\"\"}",
+                "{\"event_type\":\"a b\"}",
+                "{\"event_type\":1}",
+                "{\"event_type\":\"a\",\"event_data\":[]}",
+                "{\"event_type\":\"a\",\"event_data\":\"x\"}",
+                "{\"event_type\":\"a\",\"event_id\":\"\"}",
+                "{\"event_type\":\"a\",\"event_id\":\"two words\"}",
+                "{\"event_type\":\"a\",\"source\":\"\\u0000\"}",
+                "{\"event_type\":\"a\",\"more\":1}",
+                "not json",
+            })
+    void whatIsNotAnEventIsUnprocessableAndChangesNothing(String body) {
+        Api.Answer answer = api.post(path(session), body);
+
+        assertThat(answer.status()).isEqualTo(422);
+        assertThat(answer.json().string("field")).isNotEmpty();
+        assertThat(types(api, "?type=a")).isEmpty();
+    }
+
+    @Test
+    void dataBeyondItsLimitAndTooDeepIsUnprocessable() {
+        var large = "{\"event_type\":\"a\",\"event_data\":{\"x\":\"" + "y".repeat(101 * 1024) + "\"}}";
+        var deep = "{\"event_type\":\"a\",\"event_data\":" + "{\"x\":".repeat(100) + "1" + "}".repeat(100) + "}";
+
+        assertThat(api.post(path(session), large).json().string("field")).isEqualTo("event_data");
+        assertThat(api.post(path(session), deep).status()).isEqualTo(422);
+    }
+
+    @Test
+    void aStreamBeginsWhereTheCallerWasAndGoesOn() throws Exception {
+        api.post(path(session), "{\"event_type\":\"a\"}");
+        api.post(path(session), "{\"event_type\":\"b\"}");
+        await().until(() -> types(api, "").size() == 3);
+        try (var lines = stream("text/event-stream", "1")) {
+            assertThat(eventTypes(lines, 2)).containsExactly("a", "b");
+
+            api.post(path(session), "{\"event_type\":\"c\"}");
+            assertThat(eventTypes(lines, 1)).containsExactly("c");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"?limit=0", "?after_seq=x", "?since=yesterday", "?afterseq=1", "?after_seq=-1"})
+    void aQuestionThatMakesNoSenseIsRefused(String query) {
+        assertThat(api.get(path(session) + query).status()).isEqualTo(400);
+    }
+
+    private BufferedReader stream(String mediaType, String lastSeen) throws Exception {
+        var request = api.request(path(session))
+                .header("Accept", mediaType)
+                .header("Last-Event-ID", lastSeen)
+                .build();
+        var client = HttpClient.newHttpClient();
+        var body = client.send(request, BodyHandlers.ofInputStream()).body();
+        return new BufferedReader(new InputStreamReader(body, StandardCharsets.UTF_8));
+    }
+
+    private static List<String> eventTypes(BufferedReader lines, int count) throws IOException {
+        var types = new ArrayList<String>();
+        while (types.size() < count) {
+            String line = lines.readLine();
+            if (line.startsWith("data: ")) {
+                types.add(dev.vivarium.json.Json.answer(line.substring("data: ".length()))
+                        .string("event_type"));
+            }
+        }
+        return types;
+    }
+
+    private List<String> types(Api as, String query) {
+        return list(as, query).stream().map(event -> event.string("event_type")).toList();
+    }
+
+    private List<JsonFields> list(Api as, String query) {
+        return as.get(path(session) + query).json().objects("events");
+    }
+
+    private static String path(String sandbox) {
+        return "/api/v1/sandboxes/" + sandbox + "/events";
+    }
+}
