@@ -1,0 +1,134 @@
+package dev.vivarium.core.run;
+
+import dev.vivarium.core.log.EventLog;
+import dev.vivarium.core.store.Db;
+import dev.vivarium.model.EventData;
+import dev.vivarium.model.Message;
+import dev.vivarium.model.NewEvent;
+import dev.vivarium.model.NewMessage;
+import dev.vivarium.model.SandboxId;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/// What was said to the agent of each sandbox and not heard yet. A message is kept on the disk before it is accepted,
+/// and given out once. Both are events. Thread-safe.
+public final class Inbox {
+    private final Db db;
+    private final EventLog log;
+    private final InstantSource clock;
+    private final SecureRandom random = new SecureRandom();
+    private final Map<SandboxId, Bell> bells = new ConcurrentHashMap<>();
+
+    public Inbox(Db db, EventLog log, InstantSource clock) {
+        this.db = db;
+        this.log = log;
+        this.clock = clock;
+    }
+
+    /// A message that was accepted, and how many wait with it.
+    public record Queued(Message message, int waiting) {}
+
+    public Queued post(SandboxId sandbox, NewMessage said) {
+        var message = new Message(newId(), said.content(), said.kind(), said.source(), now());
+        int waiting = db.write(sql -> {
+            MessageRows.insert(sql, sandbox, message);
+            return MessageRows.waiting(sql, sandbox);
+        });
+        bell(sandbox).ring();
+        log.note(
+                sandbox,
+                NewEvent.of(
+                        type(message.kind()),
+                        EventData.of("message_id", message.id())
+                                .with("content", message.content())
+                                .text(),
+                        message.source()));
+        return new Queued(message, waiting);
+    }
+
+    /// Everything that waits, interrupts first; waits at most `patience` for the first of it. Who cannot pass it on
+    /// gives it back.
+    public List<Message> take(SandboxId sandbox, Duration patience) throws InterruptedException {
+        long deadline = System.nanoTime() + patience.toNanos();
+        Bell bell = bell(sandbox);
+        while (true) {
+            long heard = bell.heard();
+            List<Message> messages = takeNow(sandbox);
+            if (!messages.isEmpty() || !bell.await(heard, deadline)) {
+                return messages;
+            }
+        }
+    }
+
+    private List<Message> takeNow(SandboxId sandbox) {
+        if (db.read(sql -> MessageRows.waiting(sql, sandbox)) == 0) {
+            return List.of();
+        }
+        return db.write(sql -> {
+            var messages = MessageRows.list(sql, sandbox);
+            MessageRows.taken(sql, messages, now());
+            return messages;
+        });
+    }
+
+    /// They wait again, in their old places.
+    public void putBack(SandboxId sandbox, List<Message> messages) {
+        db.write(sql -> {
+            MessageRows.putBack(sql, messages);
+            return messages.size();
+        });
+        bell(sandbox).ring();
+    }
+
+    /// They have reached whoever took them.
+    public void delivered(SandboxId sandbox, List<Message> messages) {
+        for (Message message : messages) {
+            var data = EventData.of("message_id", message.id())
+                    .with("message_type", message.kind().text())
+                    .with("latency_ms", Duration.between(message.at(), now()).toMillis());
+            log.note(sandbox, NewEvent.of("user.message_delivered", data.text(), "sandbox"));
+        }
+    }
+
+    public int waiting(SandboxId sandbox) {
+        return db.read(sql -> MessageRows.waiting(sql, sandbox));
+    }
+
+    /// The sandbox has ended.
+    public void forget(SandboxId sandbox) {
+        Bell bell = bells.remove(sandbox);
+        if (bell != null) {
+            bell.ring();
+        }
+    }
+
+    private Bell bell(SandboxId sandbox) {
+        return bells.computeIfAbsent(sandbox, id -> new Bell());
+    }
+
+    private static String type(Message.Kind kind) {
+        return switch (kind) {
+            case USER_MESSAGE -> "user.message";
+            case INTERRUPT -> "user.interrupt";
+            case GUIDANCE -> "user.guidance";
+            case GUARDIAN_NUDGE -> "guardian.intervention";
+            case SYSTEM -> "sandbox.message";
+        };
+    }
+
+    private Instant now() {
+        return Instant.ofEpochMilli(clock.millis());
+    }
+
+    private String newId() {
+        var bytes = new byte[12];
+        random.nextBytes(bytes);
+        return "msg" + HexFormat.of().formatHex(bytes);
+    }
+}

@@ -1,0 +1,71 @@
+package dev.vivarium.core.run;
+
+import dev.vivarium.core.store.Sql;
+import dev.vivarium.model.Message;
+import dev.vivarium.model.SandboxId;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.List;
+
+/// Messages as rows. All of them are calls on a transaction of the caller.
+final class MessageRows {
+    private static final String WAITING = " from sandbox_messages where sandbox_id = ? and taken_at is null";
+
+    private MessageRows() {}
+
+    static void insert(Sql sql, SandboxId sandbox, Message message) throws SQLException {
+        long position = sql.first(
+                        "select max(position) from sandbox_messages where sandbox_id = ?",
+                        row -> row.getLong(1),
+                        sandbox.value())
+                .orElse(0L);
+        sql.update(
+                "insert into sandbox_messages (message_id, sandbox_id, position, content, message_type, source, created_at)"
+                        + " values (?, ?, ?, ?, ?, ?, ?)",
+                message.id(),
+                sandbox.value(),
+                position + 1,
+                message.content(),
+                message.kind().text(),
+                message.source(),
+                message.at().toEpochMilli());
+    }
+
+    static int waiting(Sql sql, SandboxId sandbox) throws SQLException {
+        return sql.first("select count(*)" + WAITING, row -> row.getInt(1), sandbox.value())
+                .orElse(0);
+    }
+
+    /// All that waits: interrupts first, then in the order in which they came.
+    static List<Message> list(Sql sql, SandboxId sandbox) throws SQLException {
+        return sql.list(
+                "select message_id, content, message_type, source, created_at" + WAITING
+                        + " order by case message_type when 'interrupt' then 0 else 1 end, position",
+                MessageRows::read,
+                sandbox.value());
+    }
+
+    static void taken(Sql sql, List<Message> messages, Instant at) throws SQLException {
+        sql.updateAll(
+                "update sandbox_messages set taken_at = ? where message_id = ?",
+                messages.stream()
+                        .map(message -> List.<Object>of(at.toEpochMilli(), message.id()))
+                        .toList());
+    }
+
+    static void putBack(Sql sql, List<Message> messages) throws SQLException {
+        sql.updateAll(
+                "update sandbox_messages set taken_at = null where message_id = ?",
+                messages.stream().map(message -> List.<Object>of(message.id())).toList());
+    }
+
+    private static Message read(ResultSet row) throws SQLException {
+        return new Message(
+                row.getString(1),
+                row.getString(2),
+                Message.Kind.find(row.getString(3)).orElse(Message.Kind.USER_MESSAGE),
+                row.getString(4),
+                Instant.ofEpochMilli(row.getLong(5)));
+    }
+}

@@ -1,0 +1,21 @@
+package dev.vivarium.model;
+
+import java.nio.charset.StandardCharsets;
+
+/// Something to be said to the agent in a sandbox. Control characters, which only confuse it, are taken out. Immutable.
+public record NewMessage(String content, Message.Kind kind, String source) {
+    public NewMessage {
+        content = content.codePoints()
+                .filter(c -> c == '\n' || c == '\t' || !Character.isISOControl(c))
+                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+                .toString();
+        if (content.isBlank()) {
+            throw new SandboxException(new Failure.Unprocessable("content", "must say something"));
+        }
+        int bytes = content.getBytes(StandardCharsets.UTF_8).length;
+        if (bytes > Message.LONGEST) {
+            throw new SandboxException(new Failure.Unprocessable(
+                    "content", "has " + bytes + " bytes; at most " + Message.LONGEST + " are passed on"));
+        }
+    }
+}
