@@ -28,6 +28,11 @@ class PackagesTest {
     record Layer(Set<String> mayUse, String reason) {}
 
     private static final Map<String, Layer> LAYERS = Map.ofEntries(
+            Map.entry(
+                    "run",
+                    new Layer(
+                            Set.of("sandbox", "log", "store"),
+                            "a run is what happens in a sandbox, and is told in its log")),
             Map.entry("access", new Layer(Set.of("store"), "who may do what is decided before a sandbox is touched")),
             Map.entry(
                     "sandbox",

@@ -47,7 +47,6 @@ public final class ProblemJson {
             case Failure.SandboxEnded _ -> 410;
             case Failure.PreconditionFailed _ -> 412;
             case Failure.FileTooLarge _, Failure.BodyTooLarge _ -> 413;
-            case Failure.Unprocessable _ -> 422;
             case Failure.TooManyCommands _ -> 429;
             case Failure.ProviderFailed _, Failure.Internal _ -> 500;
             case Failure.Unsupported _ -> 501;
@@ -64,10 +63,15 @@ public final class ProblemJson {
 
     /// Writes the problem's members: `error` for people, those of RFC 9457, and the failure's own fields.
     public static void write(JsonGenerator out, Failure failure) {
+        write(out, failure, status(failure));
+    }
+
+    /// The same where the route has another status for it.
+    public static void write(JsonGenerator out, Failure failure, int status) {
         out.writeStringProperty("error", error(failure));
         out.writeStringProperty("type", TYPE + failure.slug());
         out.writeStringProperty("title", title(failure.slug()));
-        out.writeNumberProperty("status", status(failure));
+        out.writeNumberProperty("status", status);
         out.writeStringProperty("detail", failure.sentence());
         writeFields(out, failure);
     }
@@ -79,7 +83,6 @@ public final class ProblemJson {
         String slug = type.startsWith(TYPE) ? type.substring(TYPE.length()) : "unrecognized";
         return switch (slug) {
             case "invalid-request" -> new Failure.InvalidRequest(fields.string("field"), fields.string("rule"));
-            case "unprocessable" -> new Failure.Unprocessable(fields.string("field"), fields.string("rule"));
             case "not-authenticated" -> new Failure.NotAuthenticated(fields.string("detail"));
             case "not-allowed" -> new Failure.NotAllowed(fields.string("detail"));
             case "policy-refused" ->
@@ -160,7 +163,6 @@ public final class ProblemJson {
     private static void writeFields(JsonGenerator out, Failure failure) {
         switch (failure) {
             case Failure.InvalidRequest f -> text(out, "field", f.field(), "rule", f.rule());
-            case Failure.Unprocessable f -> text(out, "field", f.field(), "rule", f.rule());
             case Failure.NotAuthenticated _, Failure.NotAllowed _, Failure.ShuttingDown _, Failure.Unrecognized _ -> {}
             case Failure.NoSandboxForThread f ->
                 out.writeStringProperty("thread_id", f.thread().value());

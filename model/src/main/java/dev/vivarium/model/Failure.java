@@ -41,14 +41,6 @@ public sealed interface Failure {
         }
     }
 
-    /// A field has the right type and a value that is not taken.
-    record Unprocessable(String field, String rule) implements Failure {
-        @Override
-        public String sentence() {
-            return field + " " + rule;
-        }
-    }
-
     record NotAuthenticated(String why) implements Failure {
         @Override
         public String sentence() {

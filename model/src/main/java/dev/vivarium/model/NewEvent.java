@@ -35,7 +35,7 @@ public record NewEvent(Optional<String> id, String type, String data, String sou
 
     private static void require(boolean holds, String field, String rule) {
         if (!holds) {
-            throw new SandboxException(new Failure.Unprocessable(field, rule));
+            throw new SandboxException(new Failure.InvalidRequest(field, rule));
         }
     }
 }

@@ -10,11 +10,11 @@ public record NewMessage(String content, Message.Kind kind, String source) {
                 .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
                 .toString();
         if (content.isBlank()) {
-            throw new SandboxException(new Failure.Unprocessable("content", "must say something"));
+            throw new SandboxException(new Failure.InvalidRequest("content", "must say something"));
         }
         int bytes = content.getBytes(StandardCharsets.UTF_8).length;
         if (bytes > Message.LONGEST) {
-            throw new SandboxException(new Failure.Unprocessable(
+            throw new SandboxException(new Failure.InvalidRequest(
                     "content", "has " + bytes + " bytes; at most " + Message.LONGEST + " are passed on"));
         }
     }

@@ -1,5 +1,6 @@
 package dev.vivarium.server;
 
+import static dev.vivarium.server.api.Unprocessable.insteadOfInvalid;
 import static dev.vivarium.server.http.Route.Access.ADMIN;
 import static dev.vivarium.server.http.Route.Access.KEY;
 import static dev.vivarium.server.http.Route.Access.OPEN;
@@ -10,6 +11,7 @@ import dev.vivarium.core.access.Keys;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.server.api.Callers;
@@ -23,6 +25,7 @@ import dev.vivarium.server.api.GetSessionHandler;
 import dev.vivarium.server.api.HealthHandler;
 import dev.vivarium.server.api.KeysHandler;
 import dev.vivarium.server.api.ListFilesHandler;
+import dev.vivarium.server.api.MessagesHandler;
 import dev.vivarium.server.api.MetricsHandler;
 import dev.vivarium.server.api.OpenApiHandler;
 import dev.vivarium.server.api.SnapshotsHandler;
@@ -46,7 +49,7 @@ import java.util.List;
 /// Every route of the server. To add one: write its handler, name it here, and describe it in `openapi.json`, which a
 /// test compares with this list.
 final class Routes {
-    private static final String EVENTS = "/api/v1/sandboxes/{sandbox_id}/events";
+    private static final String V1 = "/api/v1/sandboxes/{sandbox_id}";
 
     private Routes() {}
 
@@ -55,6 +58,7 @@ final class Routes {
             Config config,
             Db db,
             EventLog log,
+            Inbox inbox,
             Provider provider,
             Sandboxes sandboxes,
             Keys keys,
@@ -138,9 +142,16 @@ final class Routes {
 
     private static List<Route> events(Parts parts) {
         var events = new EventsHandler(parts.log());
+        var messages = new MessagesHandler(parts.inbox());
         return List.of(
-                Route.get(EVENTS, Route.Access.kept(Scope.SHELL_RO), events::list),
-                Route.post(EVENTS, Route.Access.scoped(Scope.PROCESS), events::append));
+                Route.post(V1 + "/messages", Route.Access.scoped(Scope.PROCESS), insteadOfInvalid(messages::post)),
+                Route.get(V1 + "/messages", Route.Access.scoped(Scope.PROCESS), messages::take),
+                Route.post(
+                        V1 + "/interventions",
+                        Route.Access.scoped(Scope.PROCESS),
+                        insteadOfInvalid(messages::intervene)),
+                Route.get(V1 + "/events", Route.Access.kept(Scope.SHELL_RO), events::list),
+                Route.post(V1 + "/events", Route.Access.scoped(Scope.PROCESS), insteadOfInvalid(events::append)));
     }
 
     private static HealthHandler health(Parts parts, Gate gate, InstantSource clock) {

@@ -9,6 +9,7 @@ import dev.vivarium.core.access.Threads;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.sandbox.Chronicle;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.sandbox.SandboxesConfig;
@@ -38,31 +39,13 @@ import java.util.List;
 public final class Vivarium implements AutoCloseable {
     private static final Duration RECONCILE_EVERY = Duration.ofSeconds(30);
 
-    private final Db db;
-    private final EventLog log;
-    private final Provider provider;
-    private final Sandboxes sandboxes;
-    private final ThreadRoutes.Access access;
+    private final Routes.Parts parts;
     private final Router router;
-    private final ShellSockets sockets;
     private final Edge edge;
 
-    private Vivarium(
-            Db db,
-            EventLog log,
-            Provider provider,
-            Sandboxes sandboxes,
-            ThreadRoutes.Access access,
-            Router router,
-            ShellSockets sockets,
-            Edge edge) {
-        this.db = db;
-        this.log = log;
-        this.provider = provider;
-        this.sandboxes = sandboxes;
-        this.access = access;
+    private Vivarium(Routes.Parts parts, Router router, Edge edge) {
+        this.parts = parts;
         this.router = router;
-        this.sockets = sockets;
         this.edge = edge;
     }
 
@@ -82,6 +65,8 @@ public final class Vivarium implements AutoCloseable {
             var sandboxes =
                     undo.add(Sandboxes.open(provider, db, engine, List.of(telemetry, new Chronicle(log)), clock));
             sandboxes.whenEnded(access.tokens()::forget);
+            var inbox = new Inbox(db, log, clock);
+            sandboxes.whenEnded(inbox::forget);
             var gate = new Gate();
             var admission = new Admission(keys, access.tokens(), access.rights(), sandboxes);
             var preview = new PreviewHandler(admission, new Visits(access.audit(), clock), config.preview(), clock);
@@ -91,13 +76,13 @@ public final class Vivarium implements AutoCloseable {
                     Routes.callers(config, sandboxes),
                     new ShellWitness(access.audit(), telemetry, clock)));
             var parts = new Routes.Parts(
-                    config, db, log, provider, sandboxes, keys, access, telemetry, metrics, preview, sockets);
+                    config, db, log, inbox, provider, sandboxes, keys, access, telemetry, metrics, preview, sockets);
             var router = new Router(Routes.of(parts, gate, clock), Routes.hosts(preview, config.preview()));
             var edge = undo.add(Edge.start(config.http(), router, admission, new Witness(access.audit(), clock), gate));
             metrics.watch(sandboxes::pool);
             metrics.watchAudit(access.audit()::dropped);
             undo.keep();
-            return new Vivarium(db, log, provider, sandboxes, access, router, sockets, edge);
+            return new Vivarium(parts, router, edge);
         }
     }
 
@@ -126,17 +111,17 @@ public final class Vivarium implements AutoCloseable {
 
     /// The engine behind it.
     public Sandboxes sandboxes() {
-        return sandboxes;
+        return parts.sandboxes();
     }
 
     /// The tokens it takes.
     public Tokens tokens() {
-        return access.tokens();
+        return parts.access().tokens();
     }
 
     /// Takes no new work, gives what runs up to `grace`, and lets the sandboxes go on without a server.
     public void stop(Duration grace) {
-        sockets.close();
+        parts.sockets().close();
         edge.stop(grace);
         close();
     }
@@ -144,14 +129,14 @@ public final class Vivarium implements AutoCloseable {
     /// Stops at once, from the top down. Sandboxes go on. Idempotent.
     @Override
     public void close() {
-        sockets.close();
+        parts.sockets().close();
         edge.close();
-        sandboxes.close();
-        provider.close();
-        access.tokens().close();
-        access.audit().close();
-        log.close();
-        db.close();
+        parts.sandboxes().close();
+        parts.provider().close();
+        parts.access().tokens().close();
+        parts.access().audit().close();
+        parts.log().close();
+        parts.db().close();
     }
 
     private static SandboxesConfig engine(EngineConfig config) {

@@ -23,6 +23,7 @@ public final class Inbox {
     private final EventLog log;
     private final InstantSource clock;
     private final SecureRandom random = new SecureRandom();
+    private volatile long usualLatency = 50;
     private final Map<SandboxId, Bell> bells = new ConcurrentHashMap<>();
 
     public Inbox(Db db, EventLog log, InstantSource clock) {
@@ -89,11 +90,18 @@ public final class Inbox {
     /// They have reached whoever took them.
     public void delivered(SandboxId sandbox, List<Message> messages) {
         for (Message message : messages) {
+            long latency = Duration.between(message.at(), now()).toMillis();
+            usualLatency = (usualLatency * 7 + latency) / 8;
             var data = EventData.of("message_id", message.id())
                     .with("message_type", message.kind().text())
-                    .with("latency_ms", Duration.between(message.at(), now()).toMillis());
+                    .with("latency_ms", latency);
             log.note(sandbox, NewEvent.of("user.message_delivered", data.text(), "sandbox"));
         }
+    }
+
+    /// How long messages took lately, from being said to being heard.
+    public Duration usualLatency() {
+        return Duration.ofMillis(usualLatency);
     }
 
     public int waiting(SandboxId sandbox) {

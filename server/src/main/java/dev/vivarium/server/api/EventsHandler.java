@@ -83,9 +83,8 @@ public final class EventsHandler {
 
     public void append(Exchange exchange) throws IOException {
         exchange.allowQuery();
-        Appended appended = log.append(
-                new SandboxId(exchange.path("sandbox_id")),
-                Unprocessable.unless(() -> EventJson.read(exchange.json(), "user")));
+        Appended appended =
+                log.append(new SandboxId(exchange.path("sandbox_id")), EventJson.read(exchange.json(), "user"));
         exchange.answer(appended.isNew() ? 201 : 200, out -> {
             out.writeStringProperty("event_id", appended.event().id());
             out.writeNumberProperty("seq", appended.event().seq());

@@ -2,25 +2,25 @@ package dev.vivarium.server.api;
 
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
-import java.io.IOException;
+import dev.vivarium.server.http.Route;
 
 /// What agents and their workers send is refused with 422, whatever is wrong with it. Stateless.
-final class Unprocessable {
+public final class Unprocessable {
+    private static final int STATUS = 422;
+
     private Unprocessable() {}
 
-    /// Reads a request.
-    interface Reading<T> {
-        T read() throws IOException;
-    }
-
-    static <T> T unless(Reading<T> reading) throws IOException {
-        try {
-            return reading.read();
-        } catch (SandboxException e) {
-            if (e.failure() instanceof Failure.InvalidRequest(var field, var rule)) {
-                throw new SandboxException(new Failure.Unprocessable(field, rule), e);
+    /// The operation with 422 where it would have had 400.
+    public static Route.Operation insteadOfInvalid(Route.Operation operation) {
+        return exchange -> {
+            try {
+                operation.handle(exchange);
+            } catch (SandboxException e) {
+                if (!(e.failure() instanceof Failure.InvalidRequest)) {
+                    throw e;
+                }
+                exchange.refuse(STATUS, e.failure());
             }
-            throw e;
-        }
+        };
     }
 }

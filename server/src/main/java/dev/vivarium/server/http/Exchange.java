@@ -208,7 +208,12 @@ public final class Exchange {
 
     /// Answers with a problem and the headers that were set for it, where a failure that is thrown would lose them.
     public void refuse(Failure failure) throws IOException {
-        write(ProblemJson.status(failure), ProblemJson.CONTENT_TYPE, out -> ProblemJson.write(out, failure));
+        refuse(ProblemJson.status(failure), failure);
+    }
+
+    /// The same where the route has another status for it.
+    public void refuse(int status, Failure failure) throws IOException {
+        write(status, ProblemJson.CONTENT_TYPE, out -> ProblemJson.write(out, failure, status));
     }
 
     /// Answers with one JSON object.

@@ -1,0 +1,98 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class MessagesApiTest {
+    @RegisterExtension
+    static final SharedServer SERVER = SharedServer.with();
+
+    private final Api api = SERVER.api();
+    private final String sandbox = "/api/v1/sandboxes/" + api.session();
+
+    @Test
+    void whatIsSaidWaitsAndIsTakenOnceInterruptsFirst() {
+        var first = api.post(sandbox + "/messages", "{\"content\":\"hello\"}");
+        var second = api.post(sandbox + "/messages", "{\"content\":\"stop\",\"message_type\":\"interrupt\"}");
+        var taken = api.get(sandbox + "/messages");
+
+        assertThat(first.status()).isEqualTo(202);
+        assertThat(first.json().string("status")).isEqualTo("queued");
+        assertThat(second.json().integer("queue_size")).isEqualTo(2);
+        assertThat(taken.text())
+                .startsWith("[{\"message_id\":\"" + second.json().string("message_id") + "\",\"content\":\"stop\","
+                        + "\"message_type\":\"interrupt\",\"source\":\"user\",\"timestamp\":\"")
+                .contains("\"content\":\"hello\"");
+        assertThat(api.get(sandbox + "/messages").text()).isEqualTo("[]");
+    }
+
+    @Test
+    void whoWaitsForAMessageGetsItWhenItIsSaid() throws Exception {
+        try (var worker = Executors.newVirtualThreadPerTaskExecutor()) {
+            var waiting =
+                    worker.submit(() -> api.get(sandbox + "/messages?wait=30").text());
+            api.post(sandbox + "/interventions", "{\"message\":\"use the other API\",\"source\":\"guardian\"}");
+
+            assertThat(waiting.get())
+                    .contains("use the other API", "\"message_type\":\"guardian_nudge\"", "\"source\":\"guardian\"");
+        }
+        await().untilAsserted(() -> assertThat(api.get(sandbox + "/events").text())
+                .contains("guardian.intervention", "user.message_delivered", "latency_ms"));
+    }
+
+    @Test
+    void anInterventionSaysHowItWillBeDelivered() {
+        var answer = api.post(
+                        sandbox + "/interventions",
+                        "{\"message\":\"stop\",\"priority\":\"urgent\",\"inject_mode\":\"next_turn\"}")
+                .json();
+
+        assertThat(answer.string("id")).startsWith("msg");
+        assertThat(answer.string("status")).isEqualTo("queued");
+        assertThat(answer.string("inject_mode")).isEqualTo("next_turn");
+        assertThat(answer.integer("estimated_delivery_ms")).isNotNegative();
+        assertThat(api.get(sandbox + "/messages").text()).contains("\"message_type\":\"interrupt\"");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "messages|{}|content",
+                "messages|{\"content\":\"\"}|content",
+                "messages|{\"content\":\"x\",\"message_type\":\"shout\"}|message_type",
+                "messages|{\"content\":\"x\",\"extra\":1}|extra",
+                "interventions|{\"content\":\"x\"}|message",
+                "interventions|{\"message\":\"x\",\"priority\":\"huge\"}|priority",
+                "interventions|{\"message\":\"x\",\"inject_mode\":\"later\"}|inject_mode",
+            })
+    void whatCannotBeSaidIsUnprocessable(String route, String body, String field) {
+        var answer = api.post(sandbox + "/" + route, body);
+
+        assertThat(answer.status()).isEqualTo(422);
+        assertThat(answer.json().string("field")).isEqualTo(field);
+        assertThat(api.get(sandbox + "/messages").text()).isEqualTo("[]");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"?wait=61", "?wait=-1", "?wait=x"})
+    void aWaitOutOfBoundsIsRefused(String query) {
+        assertThat(api.get(sandbox + "/messages" + query).status()).isEqualTo(400);
+    }
+
+    @Test
+    void somebodyElsesAgentIsNotThere() {
+        var stranger = api.as("stranger");
+
+        assertThat(stranger.get(sandbox + "/messages").status()).isEqualTo(404);
+        assertThat(stranger.post(sandbox + "/messages", "{\"content\":\"x\"}").status())
+                .isEqualTo(404);
+    }
+}
