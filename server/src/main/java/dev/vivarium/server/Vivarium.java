@@ -61,9 +61,9 @@ public final class Vivarium implements AutoCloseable {
             var access = access(config, db, clock, undo);
             var telemetry = new Telemetry(metrics, new PassageAudit(access.audit(), clock));
             var log = undo.add(new EventLog(db, clock));
+            var chronicle = undo.add(new Chronicle(log));
             var engine = engine(config.engine()).withEgress(config.egress());
-            var sandboxes =
-                    undo.add(Sandboxes.open(provider, db, engine, List.of(telemetry, new Chronicle(log)), clock));
+            var sandboxes = undo.add(Sandboxes.open(provider, db, engine, List.of(telemetry, chronicle), clock));
             sandboxes.whenEnded(access.tokens()::forget);
             var inbox = new Inbox(db, log, clock);
             sandboxes.whenEnded(inbox::forget);

@@ -29,6 +29,7 @@ public final class Execution implements AutoCloseable {
     private final long firstByte;
     private final long missed;
     private Progress progress = Progress.STARTED;
+    private Audience audience = Audience.NOBODY;
 
     /// What [#next] has told its reader. Confined to the reader.
     private enum Progress {
@@ -105,6 +106,12 @@ public final class Execution implements AutoCloseable {
         }
     }
 
+    /// Lets somebody hear what its reader hears. To be called before the reader is.
+    public Execution heardBy(Audience listener) {
+        audience = listener;
+        return this;
+    }
+
     /// Its number inside the sandbox.
     public int pid() {
         return pid;
@@ -140,13 +147,16 @@ public final class Execution implements AutoCloseable {
         while (true) {
             switch (channel.next()) {
                 case Message.Data(int stream, byte[] bytes) -> {
-                    return new ExecEvent.Output(
-                            stream == STDOUT ? ExecEvent.Stream.STDOUT : ExecEvent.Stream.STDERR, bytes);
+                    var from = stream == STDOUT ? ExecEvent.Stream.STDOUT : ExecEvent.Stream.STDERR;
+                    audience.output(from, bytes);
+                    return new ExecEvent.Output(from, bytes);
                 }
                 case Message.Eof _ -> {}
                 case Message.Ended _ -> {
                     progress = Progress.EXITED;
-                    return new ExecEvent.Exited(guest.explain(channel.result(Exits::read)));
+                    Exit exit = guest.explain(channel.result(Exits::read));
+                    audience.exited(exit);
+                    return new ExecEvent.Exited(exit);
                 }
             }
         }
@@ -205,5 +215,6 @@ public final class Execution implements AutoCloseable {
     @Override
     public void close() {
         channel.close();
+        audience.left();
     }
 }

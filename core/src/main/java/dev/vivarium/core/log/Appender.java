@@ -38,6 +38,7 @@ final class Appender implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Appender.class);
     private static final int QUEUE = 8192;
     private static final int GROUP = 512;
+    private static final long LINGER = 5_000_000;
     private static final int COUNTED = 10_000;
     private static final Duration PATIENCE = Duration.ofSeconds(15);
 
@@ -62,7 +63,9 @@ final class Appender implements AutoCloseable {
     }
 
     /// One caller's event, and what became of it.
-    private record Pending(SandboxId sandbox, NewEvent event, CompletableFuture<Appended> outcome) {}
+    ///
+    /// @param isAwaited whether somebody waits for it
+    private record Pending(SandboxId sandbox, NewEvent event, CompletableFuture<Appended> outcome, boolean isAwaited) {}
 
     /// What one transaction did.
     private record Written(List<Appended> outcomes, Map<SandboxId, Long> heads) {
@@ -78,7 +81,7 @@ final class Appender implements AutoCloseable {
     private record Name(SandboxId sandbox, String id) {}
 
     Appended append(SandboxId sandbox, NewEvent event) {
-        var pending = new Pending(sandbox, event, new CompletableFuture<>());
+        var pending = new Pending(sandbox, event, new CompletableFuture<>(), true);
         try {
             if (closed || !queue.offer(pending, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
                 throw failed(closed ? "the log is closed" : "the log has " + QUEUE + " events waiting");
@@ -96,7 +99,7 @@ final class Appender implements AutoCloseable {
 
     /// Leaves the event to the worker. Waits only while the queue is full.
     void note(SandboxId sandbox, NewEvent event) {
-        var pending = new Pending(sandbox, event, new CompletableFuture<>());
+        var pending = new Pending(sandbox, event, new CompletableFuture<>(), false);
         var _ = pending.outcome.exceptionally(why -> {
             LOG.warn("an event {} of {} was not kept: {}", event.type(), sandbox, why.getMessage());
             return null;
@@ -120,12 +123,29 @@ final class Appender implements AutoCloseable {
         while (!closed || !queue.isEmpty()) {
             try {
                 group.add(queue.take());
-                queue.drainTo(group, GROUP - 1);
+                gather(group);
             } catch (InterruptedException e) {
-                continue; // close() does it; what is queued is still written.
+                // close() does it; what is there is still written.
             }
-            commit(group);
-            group.clear();
+            if (!group.isEmpty()) {
+                commit(group);
+                group.clear();
+            }
+        }
+    }
+
+    /// Takes what there is. While nobody waits for any of it, some more may come: a commit costs as much as the command
+    /// that it tells of.
+    private void gather(List<Pending> group) throws InterruptedException {
+        long until = System.nanoTime() + LINGER;
+        queue.drainTo(group, GROUP - group.size());
+        while (group.size() < GROUP && group.stream().noneMatch(Pending::isAwaited)) {
+            Pending more = queue.poll(until - System.nanoTime(), TimeUnit.NANOSECONDS);
+            if (more == null) {
+                return;
+            }
+            group.add(more);
+            queue.drainTo(group, GROUP - group.size());
         }
     }
 

@@ -1,9 +1,11 @@
 package dev.vivarium.core.sandbox;
 
 import dev.vivarium.core.egress.Gateway;
+import dev.vivarium.core.exec.Audience;
 import dev.vivarium.core.guest.GuestLoop;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.store.SandboxRows;
+import dev.vivarium.model.Command;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -47,6 +49,17 @@ final class Engine {
                 LOG.warn("an observer failed: {}", e.getMessage(), e);
             }
         }
+    }
+
+    /// Who hears of a command that has just been started: the first observer that wants to.
+    Audience audience(SandboxId sandbox, Command command, int pid) {
+        for (Observer observer : observers) {
+            Audience audience = observer.command(sandbox, command, pid);
+            if (audience != Audience.NOBODY) {
+                return audience;
+            }
+        }
+        return Audience.NOBODY;
     }
 
     /// Tells those who keep something for a sandbox that it has ended. They cannot harm either.

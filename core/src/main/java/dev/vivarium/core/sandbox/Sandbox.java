@@ -107,7 +107,8 @@ public final class Sandbox {
 
     /// Starts a command with the sandbox's own environment under the command's. Close the result.
     public Execution exec(Command command) {
-        return Execution.start(guest(), withEnv(command, NO_TERMINAL));
+        var execution = Execution.start(guest(), withEnv(command, NO_TERMINAL));
+        return execution.heardBy(engine.audience(id(), command, execution.pid()));
     }
 
     /// Starts a command that nobody waits for. It goes on without this server, and the next one finds it.

@@ -1,0 +1,17 @@
+package dev.vivarium.core.exec;
+
+import dev.vivarium.model.ExecEvent;
+import dev.vivarium.model.Exit;
+
+/// Hears what a command does, beside its reader and when its reader does. Called by the reader's worker: it must be
+/// quick, and must not throw.
+public interface Audience {
+    Audience NOBODY = new Audience() {};
+
+    default void output(ExecEvent.Stream stream, byte[] bytes) {}
+
+    default void exited(Exit exit) {}
+
+    /// Its reader has gone before its end. May come after [#exited], and then means nothing.
+    default void left() {}
+}
