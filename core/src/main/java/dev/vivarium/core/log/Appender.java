@@ -134,8 +134,8 @@ final class Appender implements AutoCloseable {
         }
     }
 
-    /// Takes what there is. While nobody waits for any of it, some more may come: a commit costs as much as the command
-    /// that it tells of.
+    /// Takes what there is. While nobody waits for any of it, some more may come: a commit costs as much as the
+    /// command that it tells of.
     private void gather(List<Pending> group) throws InterruptedException {
         long until = System.nanoTime() + LINGER;
         queue.drainTo(group, GROUP - group.size());

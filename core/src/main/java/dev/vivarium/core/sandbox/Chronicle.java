@@ -52,10 +52,7 @@ public final class Chronicle implements Observer, AutoCloseable {
 
     @Override
     public Audience command(SandboxId sandbox, Command command, int pid) {
-        tell(
-                sandbox,
-                "command.started",
-                EventData.of("pid", pid).with("command", shortened(line(command))));
+        tell(sandbox, "command.started", EventData.of("pid", pid).with("command", shortened(line(command))));
         var self = new AtomicReference<CommandStory>();
         var story = new CommandStory(pid, (type, data) -> tell(sandbox, type, data), () -> stories.remove(self.get()));
         self.set(story);
@@ -66,7 +63,9 @@ public final class Chronicle implements Observer, AutoCloseable {
     /// As a person would type it; a script by itself.
     private static String line(Command command) {
         var argv = command.argv();
-        boolean isScript = argv.size() == 3 && argv.getFirst().endsWith("bash") && argv.get(1).equals("-c");
+        boolean isScript = argv.size() == 3
+                && argv.getFirst().endsWith("bash")
+                && argv.get(1).equals("-c");
         return isScript ? argv.getLast() : String.join(" ", argv);
     }
 

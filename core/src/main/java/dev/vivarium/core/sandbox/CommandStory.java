@@ -16,7 +16,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
 
 /// What one command writes, on its way into the log. The first words go at once; what comes soon after is collected and
-/// told in one event. Of a flood only the beginning of each event is kept, and how much was left out is said. Thread-safe.
+/// told in one event. Of a flood only the beginning of each event is kept, and how much was left out is said.
+/// Thread-safe.
 final class CommandStory implements Audience {
     /// Of each stream, in one event.
     private static final int MOST_AT_ONCE = 8 * 1024;
@@ -144,7 +145,10 @@ final class CommandStory implements Audience {
         long add(byte[] bytes, int most) {
             int room = Math.max(0, most - text.length());
             int taken = Math.min(bytes.length, room);
-            var in = ByteBuffer.allocate(rest.length + taken).put(rest).put(bytes, 0, taken).flip();
+            var in = ByteBuffer.allocate(rest.length + taken)
+                    .put(rest)
+                    .put(bytes, 0, taken)
+                    .flip();
             var out = CharBuffer.allocate(in.remaining() + 1);
             decoder.decode(in, out, false);
             text.append(out.flip());
