@@ -2,10 +2,7 @@ package dev.vivarium.core.store;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -13,9 +10,8 @@ import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import org.sqlite.SQLiteConfig;
 
-/// The database of one server: SQLite with a write-ahead log, durable at every commit.
+/// The database: SQLite in a file of the server, or PostgreSQL; durable at every commit.
 ///
 /// All writes go through one [Writer], which commits in groups; reads have a few connections of their own and never
 /// wait for it. Whatever goes wrong with the database is `Failure.StoreFailed`, and no call waits for ever.
@@ -24,17 +20,17 @@ public final class Db implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final int READERS = 4;
 
-    private final Path file;
+    private final Dialect dialect;
     private final Duration patience;
     private final Writer writer;
     private final Semaphore readerSlots = new Semaphore(READERS, true);
     private final ConcurrentLinkedDeque<Sql> idleReaders = new ConcurrentLinkedDeque<>();
     private volatile boolean closed;
 
-    private Db(Path file, Duration patience) {
-        this.file = file;
+    private Db(Dialect dialect, Duration patience) {
+        this.dialect = dialect;
         this.patience = patience;
-        this.writer = new Writer(this::connect, patience);
+        this.writer = new Writer(dialect::connect, patience);
     }
 
     /// Opens the database, makes it if it is not there (readable by this user alone) and brings its schema up to
@@ -44,20 +40,39 @@ public final class Db implements AutoCloseable {
     }
 
     static Db sqlite(Path file, Duration patience) {
-        Path absolute = file.toAbsolutePath();
+        var sqlite = new Sqlite(file.toAbsolutePath(), patience);
         try {
-            keepToOurselves(absolute);
-            var db = new Db(absolute, patience);
-            try {
-                db.write(Migrations::run);
-            } catch (RuntimeException e) {
-                db.close();
-                throw e;
-            }
-            return db;
+            sqlite.keepToOurselves();
         } catch (IOException e) {
-            throw new UncheckedIOException("opening the store " + absolute, e);
+            throw new UncheckedIOException("opening the store " + sqlite.file(), e);
         }
+        return open(sqlite, patience);
+    }
+
+    /// Connects to a PostgreSQL server and brings the schema there up to date.
+    ///
+    /// @param url as in `jdbc:postgresql://host:5432/vivarium?user=…&password=…`
+    public static Db postgres(String url) {
+        return open(new Postgres(url, PATIENCE), PATIENCE);
+    }
+
+    private static Db open(Dialect dialect, Duration patience) {
+        var db = new Db(dialect, patience);
+        try {
+            db.write(sql -> {
+                dialect.lockSchema(sql);
+                return Migrations.run(sql);
+            });
+        } catch (RuntimeException e) {
+            db.close();
+            throw e;
+        }
+        return db;
+    }
+
+    /// Which database it is, as operators know it.
+    public String name() {
+        return dialect.name();
     }
 
     /// Runs a query on a snapshot of the database.
@@ -65,7 +80,7 @@ public final class Db implements AutoCloseable {
         acquireReader();
         try {
             Sql idle = idleReaders.pollFirst();
-            Sql sql = idle == null ? new Sql(connect()) : idle;
+            Sql sql = idle == null ? new Sql(dialect.connect()) : idle;
             try {
                 T result = query.apply(sql);
                 sql.connection().commit();
@@ -99,32 +114,6 @@ public final class Db implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw Writer.failed("interrupted while waiting for a reader");
-        }
-    }
-
-    private Connection connect() throws SQLException {
-        var config = new SQLiteConfig();
-        config.setJournalMode(SQLiteConfig.JournalMode.WAL);
-        config.setSynchronous(SQLiteConfig.SynchronousMode.FULL);
-        config.setBusyTimeout((int) patience.toMillis());
-        config.enforceForeignKeys(true);
-        Connection connection = config.createConnection("jdbc:sqlite:" + file);
-        connection.setAutoCommit(false);
-        return connection;
-    }
-
-    /// The guests' secrets are in this file. The write-ahead log takes over the mode of the database itself.
-    private static void keepToOurselves(Path file) throws IOException {
-        Path directory = file.getParent();
-        if (directory != null && !Files.isDirectory(directory)) {
-            var ours = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
-            Files.createDirectories(directory, ours);
-        }
-        try {
-            var ours = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
-            Files.createFile(file, ours);
-        } catch (FileAlreadyExistsException e) {
-            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
         }
     }
 

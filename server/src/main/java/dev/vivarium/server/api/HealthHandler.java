@@ -81,7 +81,7 @@ public final class HealthHandler {
         out.writeNumberProperty(
                 "uptime_seconds", Duration.between(started, clock.instant()).toSeconds());
         out.writeBooleanProperty("redis_connected", false);
-        out.writeStringProperty("store", "sqlite");
+        out.writeStringProperty("store", checks.db().name());
         out.writeStringProperty("bus", "memory");
         out.writeObjectPropertyStart("provider");
         out.writeStringProperty("name", provider.name());

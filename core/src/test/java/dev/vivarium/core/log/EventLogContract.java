@@ -1,0 +1,278 @@
+package dev.vivarium.core.log;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.vivarium.core.store.Db;
+import dev.vivarium.model.Event;
+import dev.vivarium.model.NewEvent;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// What holds on every database.
+abstract class EventLogContract {
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
+
+    private final SandboxId sandbox = SandboxId.random(new Random(1));
+    private final SandboxId other = SandboxId.random(new Random(2));
+    private Instant now = NOON;
+    private Db db;
+    private EventLog log;
+
+    /// The database of this test, the same one each time.
+    abstract Db openDb();
+
+    @BeforeEach
+    void open() {
+        db = openDb();
+        log = new EventLog(db, () -> now);
+    }
+
+    @AfterEach
+    void close() {
+        log.close();
+        db.close();
+    }
+
+    @Test
+    void eachSandboxIsNumberedByItselfFromOne() {
+        assertThat(append(sandbox, "a").event().seq()).isEqualTo(1);
+        assertThat(append(other, "b").event().seq()).isEqualTo(1);
+        assertThat(append(sandbox, "c").event().seq()).isEqualTo(2);
+    }
+
+    @Test
+    void anEventIsReadAsItWasGiven() {
+        var given = new NewEvent(Optional.of("mine"), "agent.started", "{\"a\":\"€\\n\"}", "agent");
+
+        Event kept = log.append(sandbox, given).event();
+
+        assertThat(kept).isEqualTo(new Event(sandbox, 1, "mine", "agent.started", given.data(), "agent", NOON));
+        assertThat(log.read(sandbox, Query.after(0, 10))).containsExactly(kept);
+        assertThat(log.read(other, Query.after(0, 10))).isEmpty();
+    }
+
+    @Test
+    void theSameIdAgainIsTheFirstEventAndNoNewOne() {
+        var event = new NewEvent(Optional.of("once"), "a", "{}", "agent");
+        Appended first = log.append(sandbox, event);
+        now = NOON.plusSeconds(1);
+
+        Appended again = log.append(sandbox, event);
+        Appended elsewhere = log.append(other, event);
+
+        assertThat(first.isNew()).isTrue();
+        assertThat(again).isEqualTo(new Appended(first.event(), false));
+        assertThat(elsewhere.isNew()).isTrue();
+        assertThat(append(sandbox, "b").event().seq()).isEqualTo(2);
+    }
+
+    @Test
+    void manyCallersAtOnceLeaveNoGapAndNoIdTwice() throws Exception {
+        // Every event is sent by two callers, as a worker does that did not hear the answer.
+        List<Callable<Appended>> calls = IntStream.range(0, 2_000)
+                .mapToObj(i -> (Callable<Appended>) () -> log.append(
+                        i % 3 == 0 ? other : sandbox,
+                        new NewEvent(Optional.of("id-" + i / 2 + "-" + i % 3 / 2), "a", "{}", "agent")))
+                .toList();
+        try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
+            for (Future<Appended> call : callers.invokeAll(calls)) {
+                call.get();
+            }
+        }
+
+        for (SandboxId each : List.of(sandbox, other)) {
+            List<Event> all = readAll(each);
+            assertThat(all).extracting(Event::seq).containsExactlyElementsOf(numbers(1, all.size()));
+            assertThat(all).extracting(Event::id).doesNotHaveDuplicates();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"agent.,2", "agent.started,1", "agent,0", "file.,1", "agent.start,0"})
+    void aTypeIsWholeOrEndsWithADot(String type, int count) {
+        append(sandbox, "agent.started");
+        append(sandbox, "file.created");
+        append(sandbox, "agent.completed");
+
+        assertThat(log.read(sandbox, new Query(0, Optional.empty(), Optional.of(type), 10)))
+                .hasSize(count);
+    }
+
+    @Test
+    void sinceAndTheNumberBoundWhatIsRead() {
+        append(sandbox, "a");
+        now = NOON.plusSeconds(10);
+        append(sandbox, "b");
+        append(sandbox, "c");
+
+        assertThat(log.read(sandbox, new Query(0, Optional.of(NOON.plusSeconds(5)), Optional.empty(), 10)))
+                .extracting(Event::type)
+                .containsExactly("b", "c");
+        assertThat(log.read(sandbox, Query.after(1, 1))).extracting(Event::type).containsExactly("b");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, -1, 1001})
+    void aLimitOutOfBoundsIsRefused(int limit) {
+        assertThatThrownBy(() -> Query.after(0, limit)).isInstanceOf(SandboxException.class);
+    }
+
+    @Test
+    void numbersGoOnAfterARestart() {
+        append(sandbox, "a");
+        log.close();
+        db.close();
+        open();
+
+        assertThat(append(sandbox, "b").event().seq()).isEqualTo(2);
+    }
+
+    @Test
+    void aFollowerReadsWhatWasAndThenWhatComesWhileOthersAppend() throws Exception {
+        IntStream.range(0, 700).forEach(i -> append(sandbox, "before"));
+        try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<List<Long>>> followers = IntStream.range(0, 20)
+                    .mapToObj(i -> workers.submit(() -> follow(i * 50L, 2_700)))
+                    .toList();
+            for (int writer = 0; writer < 4; writer++) {
+                workers.submit(() -> IntStream.range(0, 500).forEach(i -> append(sandbox, "after")));
+            }
+            for (int i = 0; i < followers.size(); i++) {
+                assertThat(followers.get(i).get()).isEqualTo(numbers(i * 50L + 1, 2_700));
+            }
+        }
+    }
+
+    @Test
+    void aSlowFollowerFindsTheRestInTheStore() throws Exception {
+        try (Follower follower = log.follow(sandbox, 0)) {
+            append(sandbox, "first");
+            assertThat(follower.next(PATIENCE).events()).hasSize(1);
+            IntStream.range(0, 1_500).forEach(i -> append(sandbox, "later"));
+
+            assertThat(drain(follower, 1_501)).isEqualTo(numbers(2, 1_501));
+        }
+    }
+
+    @Test
+    void oldEventsGoButNeverTheNewestNorWhatAFollowerHasNotRead() throws Exception {
+        IntStream.range(0, 10).forEach(i -> append(sandbox, "old"));
+        append(other, "old");
+        now = NOON.plus(Duration.ofDays(8));
+        var retention = new Retention(Duration.ofDays(7), Long.MAX_VALUE);
+        try (Follower follower = log.follow(sandbox, 4)) {
+            assertThat(log.prune(retention, () -> now)).isEqualTo(4);
+            assertThat(drain(follower, 10)).isEqualTo(numbers(5, 10));
+        }
+
+        assertThat(log.prune(retention, () -> now)).isEqualTo(5);
+        assertThat(readAll(sandbox)).extracting(Event::seq).containsExactly(10L);
+        assertThat(append(sandbox, "new").event().seq()).isEqualTo(11);
+        assertThat(readAll(other)).hasSize(1);
+    }
+
+    @Test
+    void aLogThatIsTooLargeLosesItsOldestEvents() {
+        var data = "{\"text\":\"" + "x".repeat(1_000) + "\"}";
+        IntStream.range(0, 10).forEach(i -> log.append(sandbox, NewEvent.of("a", data, "agent")));
+
+        log.prune(new Retention(Duration.ofDays(7), 3 * data.length()), InstantSource.fixed(NOON));
+
+        assertThat(readAll(sandbox)).extracting(Event::seq).containsExactly(8L, 9L, 10L);
+    }
+
+    @Test
+    void whoComesBackTooLateIsToldWhatItMissed() throws Exception {
+        IntStream.range(0, 10).forEach(i -> append(sandbox, "a"));
+        log.prune(new Retention(Duration.ZERO, 0), () -> NOON.plusSeconds(1));
+
+        try (Follower follower = log.follow(sandbox, 3)) {
+            Batch batch = follower.next(PATIENCE);
+            assertThat(batch.missed()).isEqualTo(6);
+            assertThat(batch.events()).extracting(Event::seq).containsExactly(10L);
+        }
+    }
+
+    @Test
+    void aListenerHearsOfAllSandboxesAndOfWhatItMissed() throws Exception {
+        append(sandbox, "before");
+        Listener listener = log.listen();
+        append(sandbox, "a");
+        append(other, "b");
+
+        assertThat(listener.next(PATIENCE).events()).extracting(Event::type).containsExactly("a", "b");
+
+        IntStream.range(0, 600).forEach(i -> append(sandbox, "flood"));
+        Batch late = listener.next(PATIENCE);
+        assertThat(late.missed() + late.events().size()).isEqualTo(600);
+        assertThat(late.missed()).isPositive();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "a b", "ä", "a/b", "x\n"})
+    void aTypeOfOtherCharactersIsRefused(String type) {
+        assertThatThrownBy(() -> NewEvent.of(type, "{}", "agent")).hasMessageContaining("event_type");
+    }
+
+    @Test
+    void aClosedLogSaysSo() {
+        log.close();
+
+        assertThatThrownBy(() -> append(sandbox, "a")).hasMessageContaining("closed");
+    }
+
+    private Appended append(SandboxId to, String type) {
+        return log.append(to, NewEvent.of(type, "{}", "test"));
+    }
+
+    private List<Event> readAll(SandboxId of) {
+        var all = new ArrayList<Event>();
+        List<Event> page;
+        do {
+            page = log.read(of, Query.after(all.isEmpty() ? 0 : all.getLast().seq(), Query.MOST));
+            all.addAll(page);
+        } while (!page.isEmpty());
+        return all;
+    }
+
+    private List<Long> follow(long from, long until) throws InterruptedException {
+        try (Follower follower = log.follow(sandbox, from)) {
+            return drain(follower, until);
+        }
+    }
+
+    private static List<Long> drain(Follower follower, long until) throws InterruptedException {
+        var seen = new ArrayList<Long>();
+        while (follower.seq() < until) {
+            Batch batch = follower.next(PATIENCE);
+            assertThat(batch.missed()).isZero();
+            assertThat(batch.events()).isNotEmpty();
+            batch.events().forEach(event -> seen.add(event.seq()));
+        }
+        return seen;
+    }
+
+    private static List<Long> numbers(long first, long last) {
+        return LongStream.rangeClosed(first, last).boxed().toList();
+    }
+}

@@ -1,0 +1,150 @@
+package dev.vivarium.core.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.vivarium.core.log.EventLog;
+import dev.vivarium.core.log.Query;
+import dev.vivarium.core.store.Db;
+import dev.vivarium.model.Event;
+import dev.vivarium.model.Message;
+import dev.vivarium.model.Message.Kind;
+import dev.vivarium.model.NewMessage;
+import dev.vivarium.model.SandboxId;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/// What holds on every database.
+abstract class InboxContract {
+    private static final Duration LONG = Duration.ofSeconds(30);
+
+    private final SandboxId sandbox = SandboxId.random(new Random(1));
+    private final SandboxId other = SandboxId.random(new Random(2));
+    private Db db;
+    private EventLog log;
+    private Inbox inbox;
+
+    /// The database of this test, the same one each time.
+    abstract Db openDb();
+
+    @BeforeEach
+    void open() {
+        db = openDb();
+        log = new EventLog(db, InstantSource.system());
+        inbox = new Inbox(db, log, InstantSource.system());
+    }
+
+    @AfterEach
+    void close() {
+        log.close();
+        db.close();
+    }
+
+    @Test
+    void messagesComeInOrderAndInterruptsFirst() throws Exception {
+        say("one", Kind.USER_MESSAGE);
+        say("two", Kind.GUIDANCE);
+        say("stop", Kind.INTERRUPT);
+        assertThat(say("three", Kind.USER_MESSAGE).waiting()).isEqualTo(4);
+
+        assertThat(take()).containsExactly("stop", "one", "two", "three");
+        assertThat(take()).isEmpty();
+        assertThat(inbox.waiting(sandbox)).isZero();
+    }
+
+    @Test
+    void eachSandboxHasItsOwn() throws Exception {
+        say("mine", Kind.USER_MESSAGE);
+
+        assertThat(inbox.take(other, Duration.ZERO)).isEmpty();
+        assertThat(take()).containsExactly("mine");
+    }
+
+    @Test
+    void theySurviveARestartAndAreGivenOutOnce() throws Exception {
+        say("heard", Kind.USER_MESSAGE);
+        take();
+        say("waiting", Kind.USER_MESSAGE);
+        close();
+        open();
+
+        assertThat(take()).containsExactly("waiting");
+    }
+
+    @Test
+    void whoWaitsHearsAtOnce() throws Exception {
+        try (var worker = Executors.newVirtualThreadPerTaskExecutor()) {
+            var waiting = worker.submit(() -> inbox.take(sandbox, LONG));
+            say("hello", Kind.USER_MESSAGE);
+
+            assertThat(waiting.get()).extracting(Message::content).containsExactly("hello");
+        }
+    }
+
+    @Test
+    void ofManyWhoTakeEachMessageReachesOne() throws Exception {
+        var heard = new ConcurrentLinkedQueue<String>();
+        try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
+            for (int i = 0; i < 8; i++) {
+                workers.submit(() -> {
+                    while (heard.size() < 200) {
+                        inbox.take(sandbox, Duration.ofMillis(50)).forEach(message -> heard.add(message.content()));
+                    }
+                    return null;
+                });
+            }
+            IntStream.range(0, 200).forEach(i -> say("m" + i, Kind.USER_MESSAGE));
+        }
+
+        assertThat(heard).hasSize(200).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void whatCouldNotBePassedOnWaitsAgainInItsPlace() throws Exception {
+        say("one", Kind.USER_MESSAGE);
+        List<Message> taken = inbox.take(sandbox, Duration.ZERO);
+        say("two", Kind.USER_MESSAGE);
+
+        inbox.putBack(sandbox, taken);
+
+        assertThat(take()).containsExactly("one", "two");
+    }
+
+    @Test
+    void whatWasSaidAndThatItWasHeardAreEvents() throws Exception {
+        say("use the other API", Kind.GUIDANCE);
+        inbox.delivered(sandbox, inbox.take(sandbox, Duration.ZERO));
+
+        await().untilAsserted(() -> assertThat(log.read(sandbox, Query.after(0, 10)))
+                .extracting(Event::type)
+                .containsExactly("user.guidance", "user.message_delivered"));
+        assertThat(log.read(sandbox, Query.after(0, 10)).getLast().data()).contains("latency_ms");
+    }
+
+    @Test
+    void controlCharactersAreTakenOutAndNothingIsNoMessage() throws Exception {
+        say("a\u001b[31mb\u0000\nc\td\u009b", Kind.USER_MESSAGE);
+
+        assertThat(take()).containsExactly("a[31mb\nc\td");
+        assertThatThrownBy(() -> say("\u0000 \n", Kind.USER_MESSAGE)).hasMessageContaining("content");
+        assertThatThrownBy(() -> say("x".repeat(10 * 1024 + 1), Kind.USER_MESSAGE))
+                .hasMessageContaining("10240");
+    }
+
+    private Inbox.Queued say(String content, Kind kind) {
+        return inbox.post(sandbox, new NewMessage(content, kind, "user"));
+    }
+
+    private List<String> take() throws InterruptedException {
+        return inbox.take(sandbox, Duration.ZERO).stream().map(Message::content).toList();
+    }
+}

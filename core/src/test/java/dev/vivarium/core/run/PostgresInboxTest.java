@@ -1,0 +1,17 @@
+package dev.vivarium.core.run;
+
+import dev.vivarium.core.store.Db;
+import dev.vivarium.core.store.PostgresServer;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+class PostgresInboxTest extends InboxContract {
+    @RegisterExtension
+    static final PostgresServer POSTGRES = new PostgresServer();
+
+    private final String database = POSTGRES.newDatabase();
+
+    @Override
+    Db openDb() {
+        return Db.postgres(database);
+    }
+}
