@@ -19,9 +19,8 @@ public final class EventJson {
         Json.time(out, "created_at", event.at());
     }
 
-    /// An event as a socket shows it, between its braces.
+    /// An event as a socket shows it, after the type of the message.
     public static void message(JsonGenerator out, Event event) {
-        out.writeStringProperty("type", "event");
         out.writeNumberProperty("seq", event.seq());
         out.writeStringProperty("event_id", event.id());
         out.writeStringProperty("event_type", event.type());

@@ -38,8 +38,11 @@ import dev.vivarium.server.preview.PreviewHandler;
 import dev.vivarium.server.preview.PreviewHosts;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.PreviewConfig;
-import dev.vivarium.server.socket.ShellSockets;
+import dev.vivarium.server.socket.ShellWitness;
 import dev.vivarium.server.socket.ShellsHandler;
+import dev.vivarium.server.socket.SocketWitness;
+import dev.vivarium.server.socket.Sockets;
+import dev.vivarium.server.socket.SocketsHandler;
 import dev.vivarium.server.telemetry.Metrics;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.time.InstantSource;
@@ -66,7 +69,7 @@ final class Routes {
             Telemetry telemetry,
             Metrics metrics,
             PreviewHandler preview,
-            ShellSockets sockets) {}
+            Sockets sockets) {}
 
     /// The hosts that show ports of sandboxes.
     static List<HostRoute> hosts(PreviewHandler preview, PreviewConfig config) {
@@ -81,6 +84,7 @@ final class Routes {
         var routes = new ArrayList<>(sessions(parts, gate, clock, callers, call));
         routes.addAll(snapshots(parts));
         routes.addAll(events(parts));
+        routes.addAll(sockets(parts, clock, callers));
         routes.addAll(DataRoutes.of(callers, call, config.calls(), parts.telemetry()));
         routes.addAll(ThreadRoutes.of(parts.access(), parts.sandboxes(), callers, clock));
         return List.copyOf(routes);
@@ -114,7 +118,6 @@ final class Routes {
                 Route.post("/download_file", KEY, new DownloadFileHandler(callers, parts.telemetry())::handle),
                 Route.get("/list_files", KEY, new ListFilesHandler(callers)::handle),
                 Route.post("/cleanup", KEY, new CleanupHandler(parts.sandboxes(), callers)::handle),
-                Route.get("/sandboxes/{sandbox_id}/shell", OPEN, parts.sockets()::handle),
                 Route.get("/sandboxes/{sandbox_id}/shells", Route.Access.scoped(Scope.SHELL_RO), shells::list),
                 Route.post("/sandboxes/{sandbox_id}/shells", Route.Access.scoped(Scope.SHELL), shells::open),
                 Route.delete(
@@ -138,6 +141,16 @@ final class Routes {
                 Route.delete("/threads/{thread_id}/snapshots/{snapshot_id}", TOKEN, snapshots::delete),
                 Route.post("/threads/{thread_id}/snapshots/{snapshot_id}/restore", TOKEN, snapshots::restore),
                 Route.post("/threads/{thread_id}/snapshots/{snapshot_id}/fork", TOKEN, snapshots::fork));
+    }
+
+    private static List<Route> sockets(Parts parts, InstantSource clock, Callers callers) {
+        var audit = parts.access().audit();
+        var shells = new ShellWitness(new SocketWitness(audit, clock, ShellWitness.ROUTE), parts.telemetry());
+        var watchers = new SocketWitness(audit, clock, "GET /ws/sandboxes/{sandbox_id}");
+        var handler = new SocketsHandler(parts.sockets(), shells, watchers, callers, parts.log(), parts.inbox());
+        return List.of(
+                Route.get("/sandboxes/{sandbox_id}/shell", OPEN, handler::shell),
+                Route.get("/ws/sandboxes/{sandbox_id}", OPEN, handler::events));
     }
 
     private static List<Route> events(Parts parts) {

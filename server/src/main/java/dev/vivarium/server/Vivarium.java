@@ -24,8 +24,7 @@ import dev.vivarium.server.preview.PreviewHandler;
 import dev.vivarium.server.preview.Visits;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.EngineConfig;
-import dev.vivarium.server.socket.ShellSockets;
-import dev.vivarium.server.socket.ShellWitness;
+import dev.vivarium.server.socket.Sockets;
 import dev.vivarium.server.telemetry.Metrics;
 import dev.vivarium.server.telemetry.PassageAudit;
 import dev.vivarium.server.telemetry.Telemetry;
@@ -70,11 +69,7 @@ public final class Vivarium implements AutoCloseable {
             var gate = new Gate();
             var admission = new Admission(keys, access.tokens(), access.rights(), sandboxes);
             var preview = new PreviewHandler(admission, new Visits(access.audit(), clock), config.preview(), clock);
-            var sockets = undo.add(new ShellSockets(
-                    admission,
-                    access.tokens(),
-                    Routes.callers(config, sandboxes),
-                    new ShellWitness(access.audit(), telemetry, clock)));
+            var sockets = undo.add(new Sockets(admission, access.tokens()));
             var parts = new Routes.Parts(
                     config, db, log, inbox, provider, sandboxes, keys, access, telemetry, metrics, preview, sockets);
             var router = new Router(Routes.of(parts, gate, clock), Routes.hosts(preview, config.preview()));

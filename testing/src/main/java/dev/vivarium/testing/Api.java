@@ -42,6 +42,11 @@ public final class Api {
         }
     }
 
+    /// The key it uses.
+    public String key() {
+        return key;
+    }
+
     /// The same server for somebody with another key.
     public Api with(String otherKey) {
         return new Api(server, otherKey);

@@ -41,8 +41,13 @@ public final class ShellClient implements AutoCloseable {
     }
 
     public static ShellClient connect(URI server, String sandbox, Reading reading) {
+        return open(server, "/sandboxes/" + sandbox + "/shell", reading);
+    }
+
+    /// A socket to anything else of a server.
+    public static ShellClient open(URI server, String path, Reading reading) {
         var client = new ShellClient();
-        URI uri = URI.create("ws://" + server.getAuthority() + "/sandboxes/" + sandbox + "/shell");
+        URI uri = URI.create("ws://" + server.getAuthority() + path);
         client.socket.set(CLIENT.newWebSocketBuilder()
                 .buildAsync(uri, client.listener(reading))
                 .join());

@@ -59,6 +59,11 @@ public final class EventLog implements AutoCloseable {
         return db.read(sql -> EventRows.list(sql, sandbox, query));
     }
 
+    /// The number of a sandbox's newest event, zero if there is none.
+    public long head(SandboxId sandbox) {
+        return db.read(sql -> EventRows.head(sql, sandbox));
+    }
+
     /// Follows a sandbox from after `seq`: first what is kept, then what comes.
     public Follower follow(SandboxId sandbox, long seq) {
         var follower = new Follower(this, sandbox, seq);

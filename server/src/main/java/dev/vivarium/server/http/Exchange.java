@@ -76,6 +76,13 @@ public final class Exchange {
         return caller.principal().orElseThrow(() -> new IllegalStateException("an open route asked who calls"));
     }
 
+    /// The key or token of the headers, on a route that asks for none.
+    public Optional<String> credential() {
+        boolean isThere =
+                header("Authorization").isPresent() || header("X-API-Key").isPresent();
+        return isThere ? Optional.of(Credentials.key(request.getHeaders())) : Optional.empty();
+    }
+
     /// The sandbox that a scoped route is about, which this caller may use as the route's scope says.
     public Sandbox sandbox() {
         return caller.sandbox().orElseThrow(() -> new IllegalStateException("the route is not about one sandbox"));

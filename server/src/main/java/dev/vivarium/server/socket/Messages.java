@@ -81,7 +81,7 @@ final class Messages {
         return role.name().toLowerCase(Locale.ROOT);
     }
 
-    private static String message(String type, Consumer<JsonGenerator> fields) {
+    static String message(String type, Consumer<JsonGenerator> fields) {
         byte[] bytes = Json.bytes(out -> {
             out.writeStringProperty("type", type);
             fields.accept(out);

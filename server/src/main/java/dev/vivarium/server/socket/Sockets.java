@@ -1,15 +1,11 @@
 package dev.vivarium.server.socket;
 
 import dev.vivarium.core.access.Principal;
-import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.access.Watch;
 import dev.vivarium.model.Failure;
-import dev.vivarium.model.SandboxException;
-import dev.vivarium.server.api.Callers;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Caller;
-import dev.vivarium.server.http.Exchange;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
@@ -19,9 +15,9 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/// Every open socket to a shell. Closes those whose client does not say who it is, may no longer be there, or is gone
-/// without a word. Thread-safe.
-public final class ShellSockets implements AutoCloseable {
+/// Every open socket. Closes those whose client does not say who it is, may no longer be there, or is gone without a
+/// word. Thread-safe.
+public final class Sockets implements AutoCloseable {
     /// How long a client has to say who it is.
     private static final Duration AUTH = Duration.ofSeconds(5);
 
@@ -36,44 +32,20 @@ public final class ShellSockets implements AutoCloseable {
 
     private final Admission admission;
     private final Tokens tokens;
-    private final Callers callers;
-    private final ShellWitness witness;
-    private final Set<ShellSocket> open = ConcurrentHashMap.newKeySet();
+    private final Set<GuardedSocket> open = ConcurrentHashMap.newKeySet();
     private final ScheduledExecutorService pulse = Executors.newSingleThreadScheduledExecutor(
-            Thread.ofPlatform().daemon().name("shell-sockets").factory());
+            Thread.ofPlatform().daemon().name("sockets").factory());
     private volatile boolean closed;
 
-    public ShellSockets(Admission admission, Tokens tokens, Callers callers, ShellWitness witness) {
+    public Sockets(Admission admission, Tokens tokens) {
         this.admission = admission;
         this.tokens = tokens;
-        this.callers = callers;
-        this.witness = witness;
         var _ = pulse.scheduleWithFixedDelay(this::check, CHECK.toMillis(), CHECK.toMillis(), TimeUnit.MILLISECONDS);
         var _ = pulse.scheduleWithFixedDelay(this::ping, PING.toMillis(), PING.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /// `GET /sandboxes/{sandbox_id}/shell`, which becomes a WebSocket. Who comes is asked there, in the first
-    /// message.
-    public void handle(Exchange exchange) {
-        exchange.allowQuery();
-        String sandboxId = exchange.path("sandbox_id");
-        exchange.upgrade(() -> new ShellSocket(this, sandboxId));
-    }
-
-    /// Lets in whoever holds `credential` and may do `wanted`; a refusal is on record.
-    Caller admit(String sandboxId, String credential, Scope wanted) {
-        try {
-            return admission.admit(sandboxId, credential, wanted);
-        } catch (SandboxException e) {
-            var who = admission.find(credential);
-            witness.refused(sandboxId, who, e.failure());
-            // A token for another sandbox is no token here; only somebody with a key is told that there is none.
-            if (e.failure() instanceof Failure.NoSuchSandbox
-                    && who.filter(Principal.Holder.class::isInstance).isPresent()) {
-                throw new SandboxException(new Failure.NotAuthenticated("the token is not for this sandbox"), e);
-            }
-            throw e;
-        }
+    Admission admission() {
+        return admission;
     }
 
     /// Calls `listener` when the caller's token ends; nothing for whoever came with a key.
@@ -83,21 +55,13 @@ public final class ShellSockets implements AutoCloseable {
                 : Optional.empty();
     }
 
-    Callers callers() {
-        return callers;
-    }
-
-    ShellWitness witness() {
-        return witness;
-    }
-
     /// Reports whether the socket may stay; not if the server is stopping.
-    boolean add(ShellSocket socket) {
+    boolean add(GuardedSocket socket) {
         open.add(socket);
         return !closed;
     }
 
-    void remove(ShellSocket socket) {
+    void remove(GuardedSocket socket) {
         open.remove(socket);
     }
 
@@ -110,10 +74,10 @@ public final class ShellSockets implements AutoCloseable {
 
     private void check() {
         long now = System.nanoTime();
-        for (ShellSocket socket : open) {
+        for (GuardedSocket socket : open) {
             if (socket.isInside()) {
                 // To look a sandbox up may wait for it to be found again.
-                Thread.ofVirtual().name("shell-check").start(socket::beat);
+                Thread.ofVirtual().name("socket-check").start(socket::beat);
             } else if (socket.peer().isSilent() && now - socket.peer().openedAt() > AUTH.toNanos()) {
                 socket.close(Close.of(new Failure.NotAuthenticated("nothing was said within 5 s")));
             }
@@ -122,7 +86,7 @@ public final class ShellSockets implements AutoCloseable {
 
     private void ping() {
         long now = System.nanoTime();
-        for (ShellSocket socket : open) {
+        for (GuardedSocket socket : open) {
             if (now - socket.peer().heardAt() > SILENCE.toNanos()) {
                 socket.close(new Close(1001, "nothing was heard for " + SILENCE.toSeconds() + " s"));
             } else if (socket.isInside()) {
@@ -131,11 +95,11 @@ public final class ShellSockets implements AutoCloseable {
         }
     }
 
-    /// Closes every socket; shells go on. Idempotent.
+    /// Closes every socket; what they showed goes on. Idempotent.
     @Override
     public void close() {
         closed = true;
-        for (ShellSocket socket : open) {
+        for (GuardedSocket socket : open) {
             socket.close(Close.stopping());
         }
         pulse.shutdownNow();

@@ -1,0 +1,193 @@
+package dev.vivarium.server.socket;
+
+import dev.vivarium.core.access.AuditEntry.Kind;
+import dev.vivarium.core.access.Scope;
+import dev.vivarium.core.log.Batch;
+import dev.vivarium.core.log.EventLog;
+import dev.vivarium.core.log.Follower;
+import dev.vivarium.core.run.Inbox;
+import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.json.EventJson;
+import dev.vivarium.json.Json;
+import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.Event;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.Message;
+import dev.vivarium.model.NewMessage;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.server.http.Admission;
+import dev.vivarium.server.http.Caller;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// One watcher of a sandbox: first what happened after the event it last saw, then what happens, and a way to speak to
+/// the agent and to hold it. What it does not read in time waits in the log. Thread-safe.
+public final class EventSocket extends GuardedSocket {
+    private static final Logger LOG = LoggerFactory.getLogger(EventSocket.class);
+    private static final Duration HEARTBEAT = Duration.ofSeconds(30);
+    private static final String COMMANDS = "must be send_message, interrupt, pause or resume";
+
+    private final EventLog log;
+    private final Inbox inbox;
+    private final AtomicBoolean shown = new AtomicBoolean();
+    private volatile Optional<Place> place = Optional.empty();
+    private volatile List<String> types = List.of();
+
+    /// Where a watcher is in which log.
+    private record Place(SandboxId sandbox, Optional<Sandbox> alive, Follower follower) {
+        String status() {
+            return alive.map(sandbox -> sandbox.info().status().label()).orElse("terminated");
+        }
+    }
+
+    public EventSocket(Sockets sockets, SocketWitness door, EventLog log, Inbox inbox, String sandboxId) {
+        super(sockets, door, sandboxId);
+        this.log = log;
+        this.inbox = inbox;
+    }
+
+    @Override
+    Scope entrance() {
+        return Scope.SHELL_RO;
+    }
+
+    @Override
+    Caller admit(Admission admission, String credential, Scope wanted) {
+        return admission.admitKept(sandboxId(), credential, wanted);
+    }
+
+    @Override
+    Scope settle(Caller caller, JsonFields first) {
+        long after = first.optionalInteger("after_seq").orElse(0L);
+        if (after < 0) {
+            throw new SandboxException(new Failure.InvalidRequest("after_seq", "must not be negative"));
+        }
+        types = first.optionalStrings("event_types").orElse(List.of());
+        first.refuseOthers();
+        var sandbox = new SandboxId(sandboxId());
+        place = Optional.of(new Place(sandbox, caller.sandbox(), log.follow(sandbox, after)));
+        door().did(caller, Kind.USED, "watches from " + after);
+        return Scope.SHELL_RO;
+    }
+
+    @Override
+    void greet() {
+        place.ifPresent(at -> {
+            long waiting = Math.max(0, log.head(at.sandbox) - at.follower.seq());
+            peer().send(Messages.message("connected", out -> {
+                out.writeStringProperty("sandbox_id", at.sandbox.value());
+                out.writeStringProperty("status", at.status());
+                out.writeNumberProperty("buffered_events_count", waiting);
+            }));
+            if (shown.compareAndSet(false, true)) {
+                Thread.ofVirtual().name("events-" + at.sandbox).start(() -> show(at));
+            }
+        });
+    }
+
+    private void show(Place at) {
+        try {
+            while (true) {
+                Batch batch = at.follower.next(at.alive.isPresent() ? HEARTBEAT : Duration.ZERO);
+                send(batch);
+                if (batch.isEmpty() && at.alive.isEmpty()
+                        || batch.events().stream().anyMatch(EventSocket::isEnd)) {
+                    close(new Close(1000, "the sandbox has ended"));
+                    return;
+                }
+            }
+        } catch (CompletionException e) {
+            LOG.debug("a watcher has gone", e);
+            leave();
+        } catch (InterruptedException e) {
+            close(Close.stopping());
+        }
+    }
+
+    private void send(Batch batch) {
+        if (batch.isEmpty()) {
+            peer().send(Messages.message("heartbeat", out -> Json.time(out, "timestamp", door().now())));
+        }
+        if (batch.missed() > 0) {
+            peer().send(Messages.message("missed", out -> out.writeNumberProperty("events", batch.missed())));
+        }
+        for (Event event : batch.events()) {
+            if (isWanted(event)) {
+                peer().send(Messages.message("event", out -> EventJson.message(out, event)));
+            }
+        }
+    }
+
+    private boolean isWanted(Event event) {
+        var wanted = types;
+        return wanted.isEmpty()
+                || wanted.stream()
+                        .anyMatch(type -> type.endsWith(".")
+                                ? event.type().startsWith(type)
+                                : event.type().equals(type));
+    }
+
+    private static boolean isEnd(Event event) {
+        return event.type().equals("sandbox.terminated");
+    }
+
+    @Override
+    void obey(Caller caller, String type, JsonFields fields) {
+        switch (type) {
+            case "filter" -> types = fields.optionalStrings("event_types").orElse(List.of());
+            case "command" -> command(caller, fields.string("command"), fields.optionalObject("payload"));
+            default ->
+                throw new SandboxException(new Failure.InvalidRequest("type", "must be command, filter, ping or auth"));
+        }
+    }
+
+    private void command(Caller caller, String command, Optional<JsonFields> payload) {
+        if (!caller.scopes().allows(Scope.PROCESS)) {
+            throw new SandboxException(new Failure.NotAllowed("this needs the scope " + Scope.PROCESS.text()));
+        }
+        Sandbox sandbox = caller.sandbox()
+                .orElseThrow(() -> new SandboxException(new Failure.NoSuchSandbox(sandboxId(), Optional.empty())));
+        switch (command) {
+            case "send_message" -> say(caller, sandbox, Message.Kind.USER_MESSAGE, content(payload));
+            case "interrupt" ->
+                say(
+                        caller,
+                        sandbox,
+                        Message.Kind.INTERRUPT,
+                        payload.map(this::text).orElse("stop"));
+            case "pause" -> sandbox.pause();
+            case "resume" -> sandbox.resume();
+            default -> throw new SandboxException(new Failure.InvalidRequest("command", COMMANDS));
+        }
+        door().did(caller, Kind.USED, command);
+    }
+
+    private void say(Caller caller, Sandbox sandbox, Message.Kind kind, String content) {
+        var who = caller.principal().orElseThrow().name().value();
+        var queued = inbox.post(sandbox.id(), new NewMessage(content, kind, who));
+        peer().send(Messages.message("queued", out -> {
+            out.writeStringProperty("message_id", queued.message().id());
+            out.writeNumberProperty("queue_size", queued.waiting());
+        }));
+    }
+
+    private String content(Optional<JsonFields> payload) {
+        return payload.map(this::text)
+                .orElseThrow(() -> new SandboxException(new Failure.InvalidRequest("payload", "is required")));
+    }
+
+    private String text(JsonFields payload) {
+        return payload.string("content");
+    }
+
+    @Override
+    void vacate() {
+        place.ifPresent(at -> at.follower.close());
+    }
+}

@@ -1,0 +1,342 @@
+package dev.vivarium.server.socket;
+
+import dev.vivarium.core.access.Principal;
+import dev.vivarium.core.access.Scope;
+import dev.vivarium.core.access.Watch;
+import dev.vivarium.json.Json;
+import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.server.http.Admission;
+import dev.vivarium.server.http.Caller;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.eclipse.jetty.websocket.api.Callback;
+import org.eclipse.jetty.websocket.api.Session;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// A socket to something of a sandbox, whose client says in its first message who it is and is there only as long as it
+/// may be. Thread-safe.
+///
+/// The next message is asked for only when the last one has been dealt with, so whoever speaks faster than it is heard
+/// is slowed down by TCP and costs nothing.
+public abstract class GuardedSocket implements Session.Listener {
+    private static final Logger LOG = LoggerFactory.getLogger(GuardedSocket.class);
+
+    /// So often may somebody try what they may not do.
+    private static final int MAX_REFUSALS = 10;
+
+    private final Sockets sockets;
+    private final SocketWitness door;
+    private final String sandboxId;
+    private final Peer peer = new Peer();
+    private final AtomicBoolean closing = new AtomicBoolean();
+    private final AtomicBoolean beating = new AtomicBoolean();
+    private final AtomicInteger refusals = new AtomicInteger();
+    private volatile Optional<String> said = Optional.empty();
+    private volatile Optional<Permit> permit = Optional.empty();
+
+    GuardedSocket(Sockets sockets, SocketWitness door, String sandboxId) {
+        this.sockets = sockets;
+        this.door = door;
+        this.sandboxId = sandboxId;
+    }
+
+    /// Takes what a client said when it made the connection for its first message.
+    final GuardedSocket asSaid(Optional<String> first) {
+        said = first;
+        return this;
+    }
+
+    /// Lets in whoever may; throws otherwise.
+    Caller admit(Admission admission, String credential, Scope wanted) {
+        return admission.admit(sandboxId, credential, wanted);
+    }
+
+    String sandboxId() {
+        return sandboxId;
+    }
+
+    /// What everybody who comes in needs.
+    abstract Scope entrance();
+
+    /// Makes room for somebody who was let in, and says by what right they stay. Throws what they are told.
+    abstract Scope settle(Caller caller, JsonFields first);
+
+    /// Greets whoever is inside now, or has shown another token.
+    abstract void greet();
+
+    /// Does what somebody inside asks for. Throws what they are told.
+    abstract void obey(Caller caller, String type, JsonFields message);
+
+    /// Gives up what was made ready, if it was. May come more than once.
+    abstract void vacate();
+
+    /// Looks now and then whether there is something to do.
+    void pulse(Caller caller) {}
+
+    Peer peer() {
+        return peer;
+    }
+
+    SocketWitness door() {
+        return door;
+    }
+
+    boolean isInside() {
+        return permit.isPresent();
+    }
+
+    @Override
+    public final void onWebSocketOpen(Session opened) {
+        peer.opened(opened);
+        if (sockets.add(this)) {
+            // Who said it already when the connection was made need not say it again.
+            said.ifPresentOrElse(this::onWebSocketText, peer::demand);
+        } else {
+            close(Close.stopping());
+        }
+    }
+
+    @Override
+    public final void onWebSocketText(String text) {
+        peer.spoke();
+        // What is asked for may have to wait; the workers that watch sockets must not.
+        Thread.ofVirtual().name("socket-in").start(() -> deal(text));
+    }
+
+    @Override
+    public final void onWebSocketBinary(ByteBuffer payload, Callback callback) {
+        callback.succeed();
+        if (permit.isEmpty()) {
+            close(Close.of(new Failure.NotAuthenticated("the first message must be text")));
+        } else {
+            Thread.ofVirtual().name("socket-in").start(() -> {
+                peer.complain(new Failure.InvalidRequest("message", "must be text"));
+                peer.demand();
+            });
+        }
+    }
+
+    @Override
+    public final void onWebSocketPong(ByteBuffer payload) {
+        peer.heard();
+        peer.demand();
+    }
+
+    @Override
+    public final void onWebSocketClose(int code, String reason, Callback callback) {
+        callback.succeed();
+        leave();
+    }
+
+    @Override
+    public final void onWebSocketError(Throwable cause) {
+        LOG.debug("a socket broke", cause);
+        leave();
+    }
+
+    private void deal(String text) {
+        try {
+            if (permit.isEmpty()) {
+                enter(text);
+            } else {
+                hear(permit.get(), text);
+            }
+            peer.demand();
+        } catch (CompletionException e) {
+            LOG.debug("a socket broke while writing", e);
+            leave();
+        } catch (RuntimeException e) {
+            LOG.error("a message to a socket failed", e);
+            close(Close.of(new Failure.Internal(sandboxId)));
+        }
+    }
+
+    /// Lets somebody in who says who they are, or closes the socket.
+    private void enter(String text) {
+        try {
+            JsonFields fields = first(text);
+            String token = Auth.token(fields);
+            Caller caller = admit(token, entrance());
+            Scope needed = settle(caller, fields);
+            permit = Optional.of(new Permit(caller, token, needed, watch(caller, token)));
+            peer.trust();
+            greet();
+            // The right may have ended before anybody listened for that.
+            check();
+        } catch (SandboxException e) {
+            refuse(e.failure());
+        }
+        leaveIfClosing();
+    }
+
+    private static JsonFields first(String text) {
+        try {
+            return Json.request(text.getBytes(StandardCharsets.UTF_8));
+        } catch (SandboxException e) {
+            throw new SandboxException(new Failure.NotAuthenticated("the first message must be a JSON object"), e);
+        }
+    }
+
+    /// A refusal is on record.
+    private Caller admit(String credential, Scope wanted) {
+        try {
+            return admit(sockets.admission(), credential, wanted);
+        } catch (SandboxException e) {
+            var who = sockets.admission().find(credential);
+            door.refused(sandboxId, who, e.failure());
+            // A token for another sandbox is no token here; only somebody with a key is told that there is none.
+            if (e.failure() instanceof Failure.NoSuchSandbox
+                    && who.filter(Principal.Holder.class::isInstance).isPresent()) {
+                throw new SandboxException(new Failure.NotAuthenticated("the token is not for this sandbox"), e);
+            }
+            throw e;
+        }
+    }
+
+    private Optional<Watch> watch(Caller caller, String token) {
+        return sockets.watch(caller, why -> ended(token, why));
+    }
+
+    private void refuse(Failure failure) {
+        Close why = Close.of(failure);
+        if (!why.isRefusal()) {
+            peer.complain(failure);
+        }
+        close(why);
+    }
+
+    /// What cannot be done is told and changes nothing.
+    private void hear(Permit at, String text) {
+        try {
+            JsonFields fields = Json.request(text.getBytes(StandardCharsets.UTF_8));
+            String type = fields.string("type");
+            switch (type) {
+                case "ping" -> peer.send(Messages.pong());
+                case "auth" -> renew(at, fields.string("token"));
+                default -> obey(at.caller(), type, fields);
+            }
+        } catch (SandboxException e) {
+            peer.complain(e.failure());
+            if (e.failure() instanceof Failure.NotAllowed) {
+                notAllowed(at, e.failure());
+            }
+        }
+    }
+
+    private void notAllowed(Permit at, Failure failure) {
+        door.refused(at.caller(), failure);
+        if (refusals.incrementAndGet() >= MAX_REFUSALS) {
+            close(Close.tooOften());
+        }
+    }
+
+    /// Another token of the same person, before the first expires. It must allow what they do here.
+    private void renew(Permit at, String token) {
+        Caller caller = admit(token, at.needed());
+        var before = at.caller().principal().orElseThrow().name();
+        if (!caller.principal().orElseThrow().name().equals(before)) {
+            throw new SandboxException(new Failure.NotAllowed("that token is somebody else's"));
+        }
+        permit = Optional.of(new Permit(caller, token, at.needed(), watch(caller, token)));
+        at.close();
+        greet();
+        check();
+        leaveIfClosing();
+    }
+
+    /// Does what is due now and then, and looks whether a key is still good.
+    final void beat() {
+        // To look a sandbox up may take many beats.
+        if (beating.compareAndSet(false, true)) {
+            try {
+                permit.ifPresent(this::beat);
+            } finally {
+                beating.set(false);
+            }
+        }
+    }
+
+    private void beat(Permit at) {
+        pulse(at.caller());
+        if (at.watch().isEmpty()) {
+            check();
+        }
+    }
+
+    /// Looks whether the one inside may still be there.
+    private void check() {
+        permit.ifPresent(at -> {
+            try {
+                admit(at.credential(), at.needed());
+            } catch (SandboxException e) {
+                // That a sandbox ended is told by what was open there, with the reason.
+                boolean isForeign = e.failure() instanceof Failure.NoSuchSandbox none && none.end().isEmpty();
+                Close why = Close.of(e.failure());
+                if (why.isRefusal() || isForeign) {
+                    close(why);
+                }
+            }
+        });
+    }
+
+    /// The token by which somebody came in has ended.
+    private void ended(String token, Watch.Ended why) {
+        Optional<Permit> now = permit.filter(at -> at.credential().equals(token));
+        if (now.isEmpty()) {
+            return;
+        }
+        switch (why) {
+            case SANDBOX_ENDED -> {
+                // Told by what was open there, with the reason.
+            }
+            case UNINVITED -> askAgain(now.get());
+            case EXPIRED -> expel(now.get(), "the token has expired; ask for a new one and come back");
+            case REPLACED -> expel(now.get(), "the token was replaced; show the new one in time");
+            case REVOKED, ROTATED -> expel(now.get(), "the token was revoked; ask for a new one and come back");
+        }
+    }
+
+    private void expel(Permit at, String why) {
+        var failure = new Failure.NotAuthenticated(why);
+        door.refused(at.caller(), failure);
+        close(Close.of(failure));
+    }
+
+    /// The rights have changed; perhaps they are still enough.
+    private void askAgain(Permit old) {
+        permit = Optional.of(
+                new Permit(old.caller(), old.credential(), old.needed(), watch(old.caller(), old.credential())));
+        old.close();
+        check();
+        leaveIfClosing();
+    }
+
+    private void leaveIfClosing() {
+        if (closing.get()) {
+            leave();
+        }
+    }
+
+    /// Says why and hangs up; does not wait for a client that does not listen. Idempotent.
+    final void close(Close why) {
+        if (closing.compareAndSet(false, true)) {
+            leave();
+            peer.hangUp(why);
+            sockets.cutSoon(peer);
+        }
+    }
+
+    final void leave() {
+        closing.set(true);
+        sockets.remove(this);
+        permit.ifPresent(Permit::close);
+        vacate();
+    }
+}

@@ -1,0 +1,174 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.vivarium.json.JsonFields;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/// Watchers of a sandbox over WebSocket, against a real server.
+class EventSocketTest {
+    @RegisterExtension
+    static final SharedServer SERVER = SharedServer.with();
+
+    private final Api api = SERVER.api();
+    private final String sandbox = api.session();
+
+    @Test
+    void aWatcherSeesWhatWasAndThenWhatComesWithoutAGapOrARepetition() throws Exception {
+        IntStream.range(0, 50).forEach(i -> append("before"));
+        try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
+            for (int i = 0; i < 4; i++) {
+                workers.submit(() -> IntStream.range(0, 50).forEach(n -> append("during")));
+            }
+            for (int i = 0; i < 5; i++) {
+                int after = i * 7;
+                workers.submit(() -> {
+                    try (var watcher = watch(",\"after_seq\":" + after)) {
+                        assertThat(numbers(watcher, 251 - after)).isEqualTo(range(after + 1, 251));
+                    }
+                });
+            }
+        }
+        try (var watcher = watch("")) {
+            assertThat(numbers(watcher, 251)).isEqualTo(range(1, 251));
+        }
+    }
+
+    @Test
+    void theFirstMessageIsAnsweredWithHowMuchWaits() {
+        append("a");
+        append("b");
+        try (var watcher = open("")) {
+            watcher.auth(SERVER.get().adminKey(), "\"after_seq\":1");
+            JsonFields connected = watcher.await("connected");
+
+            assertThat(connected.string("sandbox_id")).isEqualTo(sandbox);
+            assertThat(connected.string("status")).isEqualTo("running");
+            assertThat(connected.integer("buffered_events_count")).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void aKeyInTheQueryIsAsGoodAsAFirstMessage() {
+        append("a");
+        try (var watcher = open("?after_seq=1&token=" + SERVER.get().adminKey())) {
+            watcher.await("connected");
+            assertThat(watcher.await("event").string("event_type")).isEqualTo("a");
+        }
+    }
+
+    @Test
+    void whoIsNotKnownIsNotLetIn() {
+        try (var watcher = open("?token=nonsense")) {
+            assertThat(watcher.awaitClose()).isEqualTo(4401);
+        }
+        try (var watcher = open("")) {
+            watcher.send("{\"type\":\"ping\"}");
+            assertThat(watcher.awaitClose()).isEqualTo(4401);
+        }
+        try (var stranger = open("")) {
+            stranger.auth(SERVER.api().as("stranger").key(), "");
+            assertThat(stranger.awaitClose()).isEqualTo(4404);
+        }
+    }
+
+    @Test
+    void onlyWhatIsWantedComesAndTheWishMayChange() {
+        try (var watcher = watch(",\"event_types\":[\"agent.\"]")) {
+            append("noise");
+            append("agent.note");
+            assertThat(watcher.await("event").string("event_type")).isEqualTo("agent.note");
+
+            watcher.send("{\"type\":\"filter\",\"event_types\":[\"other\"]}");
+            watcher.send("{\"type\":\"ping\"}").await("pong");
+            append("agent.note");
+            append("other");
+            assertThat(watcher.await("event").string("event_type")).isEqualTo("other");
+        }
+    }
+
+    @Test
+    void aWatcherSpeaksToTheAgentAndHoldsIt() {
+        try (var watcher = watch(",\"event_types\":[\"sandbox.\",\"user.\"],\"after_seq\":1")) {
+            watcher.send("{\"type\":\"command\",\"command\":\"send_message\",\"payload\":{\"content\":\"hello\"}}");
+            assertThat(watcher.await("queued").integer("queue_size")).isEqualTo(1);
+            assertThat(watcher.await("event").string("event_type")).isEqualTo("user.message");
+            assertThat(api.get("/api/v1/sandboxes/" + sandbox + "/messages").text())
+                    .contains("hello");
+
+            watcher.send("{\"type\":\"command\",\"command\":\"pause\"}");
+            await(watcher, "sandbox.paused");
+            watcher.send("{\"type\":\"command\",\"command\":\"resume\"}");
+            await(watcher, "sandbox.resumed");
+        }
+    }
+
+    @Test
+    void whatCannotBeDoneIsToldAndTheSocketStays() {
+        try (var watcher = watch("")) {
+            for (String message : List.of(
+                    "{\"type\":\"dance\"}",
+                    "{\"type\":\"command\",\"command\":\"dance\"}",
+                    "{\"type\":\"command\",\"command\":\"send_message\"}",
+                    "{\"type\":\"command\",\"command\":\"send_message\",\"payload\":{\"content\":\"\"}}",
+                    "nonsense")) {
+                assertThat(watcher.send(message).await("error").string("code")).isEqualTo("invalid-request");
+            }
+            watcher.send("{\"type\":\"ping\"}").await("pong");
+        }
+    }
+
+    @Test
+    void theEndOfTheSandboxIsTheLastThingAWatcherHears() {
+        try (var watcher = watch("")) {
+            api.post("/cleanup", "{\"session_id\":\"" + sandbox + "\"}");
+
+            await(watcher, "sandbox.terminated");
+            assertThat(watcher.awaitClose()).isEqualTo(1000);
+        }
+        try (var late = watch("")) {
+            await(late, "sandbox.terminated");
+            assertThat(late.awaitClose()).isEqualTo(1000);
+        }
+    }
+
+    private static void await(ShellClient watcher, String type) {
+        String seen;
+        do {
+            seen = watcher.await("event").string("event_type");
+        } while (!seen.equals(type));
+    }
+
+    private ShellClient watch(String more) {
+        var watcher = open("");
+        watcher.auth(SERVER.get().adminKey(), more.isEmpty() ? "" : more.substring(1));
+        watcher.await("connected");
+        return watcher;
+    }
+
+    private ShellClient open(String query) {
+        return ShellClient.open(SERVER.get().uri(), "/ws/sandboxes/" + sandbox + query, ShellClient.Reading.ALWAYS);
+    }
+
+    private void append(String type) {
+        api.post("/api/v1/sandboxes/" + sandbox + "/events", "{\"event_type\":\"" + type + "\"}");
+    }
+
+    private static List<Long> numbers(ShellClient watcher, int count) {
+        var numbers = new ArrayList<Long>();
+        while (numbers.size() < count) {
+            numbers.add(watcher.await("event").integer("seq"));
+        }
+        return numbers;
+    }
+
+    private static List<Long> range(long first, long last) {
+        return LongStream.rangeClosed(first, last).boxed().toList();
+    }
+}
