@@ -36,6 +36,7 @@ run: build ## build, then start the server in the foreground
 
 .PHONY: test
 test: setup test-guest ## run every check and every test
+	@scripts/setup tests
 	@$(mvn) --quiet spotless:check
 	@$(mvn) verify
 	@$(MAKE) build
