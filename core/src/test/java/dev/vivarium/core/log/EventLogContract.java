@@ -149,7 +149,7 @@ abstract class EventLogContract {
 
     @Test
     void aFollowerReadsWhatWasAndThenWhatComesWhileOthersAppend() throws Exception {
-        IntStream.range(0, 700).forEach(i -> append(sandbox, "before"));
+        appendMany(700, "before");
         try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
             List<Future<List<Long>>> followers = IntStream.range(0, 20)
                     .mapToObj(i -> workers.submit(() -> follow(i * 50L, 2_700)))
@@ -168,7 +168,7 @@ abstract class EventLogContract {
         try (Follower follower = log.follow(sandbox, 0)) {
             append(sandbox, "first");
             assertThat(follower.next(PATIENCE).events()).hasSize(1);
-            IntStream.range(0, 1_500).forEach(i -> append(sandbox, "later"));
+            appendMany(1_500, "later");
 
             assertThat(drain(follower, 1_501)).isEqualTo(numbers(2, 1_501));
         }
@@ -222,7 +222,7 @@ abstract class EventLogContract {
 
         assertThat(listener.next(PATIENCE).events()).extracting(Event::type).containsExactly("a", "b");
 
-        IntStream.range(0, 600).forEach(i -> append(sandbox, "flood"));
+        appendMany(600, "flood");
         Batch late = listener.next(PATIENCE);
         assertThat(late.missed() + late.events().size()).isEqualTo(600);
         assertThat(late.missed()).isPositive();
@@ -243,6 +243,13 @@ abstract class EventLogContract {
 
     private Appended append(SandboxId to, String type) {
         return log.append(to, NewEvent.of(type, "{}", "test"));
+    }
+
+    /// So many of one kind, by many callers at once.
+    private void appendMany(int count, String type) {
+        try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
+            IntStream.range(0, count).forEach(i -> callers.submit(() -> append(sandbox, type)));
+        }
     }
 
     private List<Event> readAll(SandboxId of) {
