@@ -277,7 +277,8 @@ public abstract class GuardedSocket implements Session.Listener {
                 admit(at.credential(), at.needed());
             } catch (SandboxException e) {
                 // That a sandbox ended is told by what was open there, with the reason.
-                boolean isForeign = e.failure() instanceof Failure.NoSuchSandbox none && none.end().isEmpty();
+                boolean isForeign = e.failure() instanceof Failure.NoSuchSandbox none
+                        && none.end().isEmpty();
                 Close why = Close.of(e.failure());
                 if (why.isRefusal() || isForeign) {
                     close(why);
