@@ -10,8 +10,8 @@ cargo := cd guest && cargo
 shell_scripts := scripts/assemble scripts/bench scripts/check-launcher scripts/find-java.sh scripts/format scripts/gvisor scripts/maven scripts/setup scripts/test-workers scripts/train-aot scripts/viv .ci/run
 
 # What the distribution is made of; a change to any of it means packaging again.
-shipped := guest model core json server sdk third-party cli dist
-sources := pom.xml $(shell find $(shipped) .mvn -name target -prune -o -type f -print)
+shipped := guest model core json server sdk third-party cli dist workers/src
+sources := pom.xml scripts/zip-worker $(shell find $(shipped) .mvn \( -name target -o -name __pycache__ \) -prune -o -type f -print)
 
 .PHONY: help
 help: ## print this

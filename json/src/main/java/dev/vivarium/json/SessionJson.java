@@ -49,7 +49,8 @@ public final class SessionJson {
                 minutes(fields, "timeout_minutes"),
                 fields.optionalObject("limits").map(limits -> readLimits(limits, standard)),
                 fields.optionalObject("env").map(JsonFields::strings).orElse(Map.of()),
-                EgressJson.readOptional(fields));
+                EgressJson.readOptional(fields),
+                fields.optionalString("image"));
         fields.refuseOthers();
         return request;
     }
@@ -57,6 +58,7 @@ public final class SessionJson {
     public static void writeRequest(JsonGenerator out, NewSandbox request) {
         out.writeStringProperty("user_id", request.user().value());
         out.writeStringProperty("thread_id", request.thread().value());
+        request.image().ifPresent(image -> out.writeStringProperty("image", image));
         request.idleTimeout().ifPresent(idle -> Json.number(out, "timeout_minutes", inMinutes(idle)));
         request.limits().ifPresent(limits -> {
             out.writeObjectPropertyStart("limits");

@@ -60,7 +60,8 @@ class CodecTest {
         var request = NewSandbox.of(new UserId("u1"), new ThreadId("t1"))
                 .withIdleTimeout(Duration.ofSeconds(90))
                 .withLimits(LIMITS)
-                .withEnv(Map.of("A", "1\n2"));
+                .withEnv(Map.of("A", "1\n2"))
+                .withImage("debian");
 
         assertThat(SessionJson.readRequest(
                         written(out -> SessionJson.writeRequest(out, request)), Optional.empty(), LIMITS))

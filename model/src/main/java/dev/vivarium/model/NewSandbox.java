@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 
-/// A request for a thread's sandbox. `idleTimeout`, `limits` and `egress` fall back to the server's own when
+/// A request for a thread's sandbox. `idleTimeout`, `limits`, `egress` and `image` fall back to the server's own when
 /// absent; `env` is what every command in it gets. Immutable.
 public record NewSandbox(
         UserId user,
@@ -12,28 +12,35 @@ public record NewSandbox(
         Optional<Duration> idleTimeout,
         Optional<Limits> limits,
         Map<String, String> env,
-        Optional<Egress> egress) {
+        Optional<Egress> egress,
+        Optional<String> image) {
     public NewSandbox {
         env = Map.copyOf(env);
     }
 
     public static NewSandbox of(UserId user, ThreadId thread) {
-        return new NewSandbox(user, thread, Optional.empty(), Optional.empty(), Map.of(), Optional.empty());
+        return new NewSandbox(
+                user, thread, Optional.empty(), Optional.empty(), Map.of(), Optional.empty(), Optional.empty());
     }
 
     public NewSandbox withIdleTimeout(Duration timeout) {
-        return new NewSandbox(user, thread, Optional.of(timeout), limits, env, egress);
+        return new NewSandbox(user, thread, Optional.of(timeout), limits, env, egress, image);
     }
 
     public NewSandbox withLimits(Limits wanted) {
-        return new NewSandbox(user, thread, idleTimeout, Optional.of(wanted), env, egress);
+        return new NewSandbox(user, thread, idleTimeout, Optional.of(wanted), env, egress, image);
     }
 
     public NewSandbox withEnv(Map<String, String> wanted) {
-        return new NewSandbox(user, thread, idleTimeout, limits, wanted, egress);
+        return new NewSandbox(user, thread, idleTimeout, limits, wanted, egress, image);
     }
 
     public NewSandbox withEgress(Egress wanted) {
-        return new NewSandbox(user, thread, idleTimeout, limits, env, Optional.of(wanted));
+        return new NewSandbox(user, thread, idleTimeout, limits, env, Optional.of(wanted), image);
+    }
+
+    /// Names the root file system to start from. Only the server's own is kept warm.
+    public NewSandbox withImage(String wanted) {
+        return new NewSandbox(user, thread, idleTimeout, limits, env, egress, Optional.of(wanted));
     }
 }

@@ -17,6 +17,9 @@ public interface Provider extends AutoCloseable {
     /// What this provider can do here; probed once.
     Capabilities capabilities();
 
+    /// Fails with `InvalidRequest` when there is no image of that name to start a machine from.
+    void requireImage(String name);
+
     /// Starts a machine and returns when its guest process has been started; the guest then connects (see
     /// [Machine#connect]). A disk that exists for the id is used again, with its workspace. On failure
     /// nothing is left but that disk.

@@ -99,7 +99,7 @@ final class Creation {
 
     private Optional<Prepared> fromPool(Order order) {
         NewSandbox request = order.request();
-        while (order.from().isEmpty()) {
+        while (order.from().isEmpty() && image(request).equals(engine.config.image())) {
             Optional<Pool.Warm> taken = pool.take(limits(request));
             if (taken.isEmpty()) {
                 return Optional.empty();
@@ -109,7 +109,7 @@ final class Creation {
                 return prepared;
             }
         }
-        return Optional.empty(); // A machine of the pool has its disk already.
+        return Optional.empty(); // A machine of the pool has its disk and its root already.
     }
 
     /// Gives a machine of the pool its owner, limits and environment. Nothing if it died over that, or a moment
@@ -268,13 +268,17 @@ final class Creation {
         return request.limits().orElse(engine.config.limits());
     }
 
+    private String image(NewSandbox request) {
+        return request.image().orElse(engine.config.image());
+    }
+
     private SandboxRow row(NewSandbox request, Phase phase, Optional<SandboxRow> pooled) {
         Instant now = engine.world.now();
         return new SandboxRow(
                 pooled.map(SandboxRow::id).orElseGet(engine.world::newId),
                 Optional.of(new Owner(request.thread(), request.user())),
                 phase,
-                engine.config.image(),
+                image(request),
                 pooled.map(SandboxRow::secret).orElseGet(engine.world::newSecret),
                 limits(request),
                 request.env(),

@@ -102,7 +102,7 @@ public final class Sandboxes implements AutoCloseable {
     /// `NoSandboxForThread` when the thread is another user's, and with `AtCapacity` when there is no room.
     public Opened open(NewSandbox request) {
         engine.refuseWhileDraining();
-        request.egress().ifPresent(engine.config.egress()::require);
+        check(request);
         try {
             while (true) {
                 Optional<Opened> opened = tryOpen(request);
@@ -158,7 +158,7 @@ public final class Sandboxes implements AutoCloseable {
     /// one.
     public Sandbox fork(NewSandbox request, SnapshotInfo from) {
         engine.refuseWhileDraining();
-        request.egress().ifPresent(engine.config.egress()::require);
+        check(request);
         find(request.thread()).ifPresent(sandbox -> {
             throw taken(sandbox.owner().user(), request);
         });
@@ -172,6 +172,11 @@ public final class Sandboxes implements AutoCloseable {
             return create(new Order(request.withLimits(sized), Optional.of(from.id())), mine)
                     .orElseThrow(() -> new SandboxException(new Failure.ThreadHasSandbox(request.thread())));
         }
+    }
+
+    private void check(NewSandbox request) {
+        request.egress().ifPresent(engine.config.egress()::require);
+        request.image().ifPresent(engine.provider::requireImage);
     }
 
     private static SandboxException taken(UserId owner, NewSandbox request) {

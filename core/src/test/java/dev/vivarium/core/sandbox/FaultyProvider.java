@@ -97,6 +97,11 @@ final class FaultyProvider implements Provider {
     }
 
     @Override
+    public void requireImage(String name) {
+        inner.requireImage(name);
+    }
+
+    @Override
     public Machine start(MachineSpec spec) {
         pass(Step.START);
         Machine machine = inner.start(spec);

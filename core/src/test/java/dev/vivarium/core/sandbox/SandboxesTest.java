@@ -163,6 +163,16 @@ class SandboxesTest {
     }
 
     @Test
+    void anImageThatIsNotThereIsRefusedBeforeAnythingIsMade() {
+        open(House.plain());
+        var request = NewSandbox.of(House.ANN, new ThreadId("t1")).withImage("no-such-image");
+        var refused = failure(Failure.InvalidRequest.class, () -> house.sandboxes.open(request));
+        assertThat(refused.field()).isEqualTo("image");
+        assertThat(house.rowsAlive()).isEmpty();
+        assertThat(house.sandboxes.ownerOf(new ThreadId("t1"))).isEmpty();
+    }
+
+    @Test
     void aStrangerToTheThreadCostsThePoolNothing() {
         open(House.plain().withPoolSize(2));
         Sandbox sandbox = house.sandbox("t1");

@@ -104,6 +104,11 @@ public final class OciProvider implements Provider {
     }
 
     @Override
+    public void requireImage(String name) {
+        images.require(name);
+    }
+
+    @Override
     public Machine start(MachineSpec spec) {
         var id = spec.id();
         var image = images.require(spec.image());

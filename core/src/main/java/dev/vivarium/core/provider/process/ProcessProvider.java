@@ -90,7 +90,7 @@ public final class ProcessProvider implements Provider {
     @Override
     public Machine start(MachineSpec spec) {
         var id = spec.id();
-        requireHost(spec.image());
+        requireImage(spec.image());
         if (isAlive(id)) {
             throw Step.START.failed(id + " runs already");
         }
@@ -107,8 +107,9 @@ public final class ProcessProvider implements Provider {
         }
     }
 
-    private static void requireHost(String image) {
-        if (!image.equals("host")) {
+    @Override
+    public void requireImage(String name) {
+        if (!name.equals("host")) {
             throw new SandboxException(
                     new Failure.InvalidRequest("image", "must be 'host': the process provider has no others"));
         }
