@@ -62,6 +62,7 @@ final class Routes {
             Db db,
             EventLog log,
             Inbox inbox,
+            RunRoutes.Work work,
             Provider provider,
             Sandboxes sandboxes,
             Keys keys,
@@ -158,13 +159,13 @@ final class Routes {
         var messages = new MessagesHandler(parts.inbox());
         return List.of(
                 Route.post(V1 + "/messages", Route.Access.scoped(Scope.PROCESS), insteadOfInvalid(messages::post)),
-                Route.get(V1 + "/messages", Route.Access.scoped(Scope.PROCESS), messages::take),
+                Route.get(V1 + "/messages", Route.Access.inside(Scope.PROCESS), messages::take),
                 Route.post(
                         V1 + "/interventions",
                         Route.Access.scoped(Scope.PROCESS),
                         insteadOfInvalid(messages::intervene)),
                 Route.get(V1 + "/events", Route.Access.kept(Scope.SHELL_RO), events::list),
-                Route.post(V1 + "/events", Route.Access.scoped(Scope.PROCESS), insteadOfInvalid(events::append)));
+                Route.post(V1 + "/events", Route.Access.inside(Scope.PROCESS), insteadOfInvalid(events::append)));
     }
 
     private static HealthHandler health(Parts parts, Gate gate, InstantSource clock) {

@@ -10,6 +10,7 @@ import dev.vivarium.core.access.Members;
 import dev.vivarium.core.access.Rights;
 import dev.vivarium.core.access.Threads;
 import dev.vivarium.core.access.Tokens;
+import dev.vivarium.core.access.WorkerTokens;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.server.api.AdminSandboxesHandler;
 import dev.vivarium.server.api.AuditHandler;
@@ -37,7 +38,14 @@ final class ThreadRoutes {
     private ThreadRoutes() {}
 
     /// Who may do what, and the record of it.
-    record Access(AccessConfig config, Tokens tokens, Members members, Threads threads, Rights rights, Audit audit) {}
+    record Access(
+            AccessConfig config,
+            Tokens tokens,
+            WorkerTokens workers,
+            Members members,
+            Threads threads,
+            Rights rights,
+            Audit audit) {}
 
     static List<Route> of(Access access, Sandboxes sandboxes, Callers known, InstantSource clock) {
         var callers = new ThreadCallers(sandboxes, access.rights());

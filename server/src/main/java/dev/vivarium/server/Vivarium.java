@@ -7,6 +7,7 @@ import dev.vivarium.core.access.Members;
 import dev.vivarium.core.access.Rights;
 import dev.vivarium.core.access.Threads;
 import dev.vivarium.core.access.Tokens;
+import dev.vivarium.core.access.WorkerTokens;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.run.Inbox;
@@ -64,14 +65,17 @@ public final class Vivarium implements AutoCloseable {
             var engine = engine(config.engine()).withEgress(config.egress());
             var sandboxes = undo.add(Sandboxes.open(provider, db, engine, List.of(telemetry, chronicle), clock));
             sandboxes.whenEnded(access.tokens()::forget);
+            sandboxes.whenEnded(access.workers()::forget);
             var inbox = new Inbox(db, log, clock);
             sandboxes.whenEnded(inbox::forget);
+            var work = RunRoutes.Work.open(db, clock);
             var gate = new Gate();
-            var admission = new Admission(keys, access.tokens(), access.rights(), sandboxes);
+            var admission = new Admission(keys, access.tokens(), access.workers(), access.rights(), sandboxes);
             var preview = new PreviewHandler(admission, new Visits(access.audit(), clock), config.preview(), clock);
             var sockets = undo.add(new Sockets(admission, access.tokens()));
             var parts = new Routes.Parts(
-                    config, db, log, inbox, provider, sandboxes, keys, access, telemetry, metrics, preview, sockets);
+                    config, db, log, inbox, work, provider, sandboxes, keys, access, telemetry, metrics, preview,
+                    sockets);
             var router = new Router(Routes.of(parts, gate, clock), Routes.hosts(preview, config.preview()));
             var edge = undo.add(Edge.start(config.http(), router, admission, new Witness(access.audit(), clock), gate));
             metrics.watch(sandboxes::pool);
@@ -86,7 +90,9 @@ public final class Vivarium implements AutoCloseable {
         var members = new Members(db, clock);
         var rights = new Rights(members, config.access().scopes());
         var audit = undo.add(new Audit(db, config.access().auditEntries()));
-        return new ThreadRoutes.Access(config.access(), tokens, members, new Threads(db, clock), rights, audit);
+        var workers = WorkerTokens.open(db, config.home(), clock);
+        return new ThreadRoutes.Access(
+                config.access(), tokens, workers, members, new Threads(db, clock), rights, audit);
     }
 
     /// The database of a home.

@@ -70,8 +70,11 @@ public record AuditEntry(
 
     /// By whom; of a token's holder, also which token.
     public AuditEntry by(Principal principal) {
-        Optional<String> token =
-                principal instanceof Principal.Holder(var grant) ? Optional.of(grant.jti()) : Optional.empty();
+        Optional<String> token = switch (principal) {
+            case Principal.Holder(var grant) -> Optional.of(grant.jti());
+            case Principal.Worker(var grant) -> Optional.of(grant.fingerprint());
+            case Principal.Admin _, Principal.User _ -> Optional.empty();
+        };
         return new AuditEntry(
                 at, kind, outcome, route, Optional.of(principal.name()), sandbox, thread, token, scopes, detail);
     }

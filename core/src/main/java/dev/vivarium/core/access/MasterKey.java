@@ -11,6 +11,7 @@ import java.util.Base64;
 import java.util.HexFormat;
 import java.util.regex.Pattern;
 import javax.crypto.Cipher;
+import javax.crypto.Mac;
 import javax.crypto.SecretKey;
 import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
@@ -41,6 +42,17 @@ final class MasterKey {
                     "does not hold 64 hexadecimal digits; put it back, or remove it and every token ends"));
         }
         return new MasterKey(new SecretKeySpec(HexFormat.of().parseHex(hex), "AES"), random);
+    }
+
+    /// Another key that only this one makes, for one purpose.
+    byte[] derive(String purpose) {
+        try {
+            var mac = Mac.getInstance("HmacSHA256");
+            mac.init(key);
+            return mac.doFinal(purpose.getBytes(StandardCharsets.UTF_8));
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("deriving a key", e);
+        }
     }
 
     /// `purpose` must be given again to open it, so that one row's seal is of no use in another.

@@ -17,12 +17,15 @@ public sealed interface Principal {
     /// Whoever holds a capability token: may do to one sandbox what the token says, and nothing else.
     record Holder(Grant grant) implements Principal {}
 
+    /// The process inside a sandbox: may report on its own task, and nothing else.
+    record Worker(WorkerGrant grant) implements Principal {}
+
     /// Reports whether this caller may see and use all that belongs to `owner`.
     default boolean mayActFor(UserId owner) {
         return switch (this) {
             case Admin _ -> true;
             case User caller -> caller.id().equals(owner);
-            case Holder _ -> false;
+            case Holder _, Worker _ -> false;
         };
     }
 
@@ -32,6 +35,7 @@ public sealed interface Principal {
             case Admin _ -> Optional.empty();
             case User caller -> Optional.of(caller.id());
             case Holder holder -> Optional.of(holder.grant().subject());
+            case Worker worker -> Optional.of(worker.grant().work().owner());
         };
     }
 

@@ -33,6 +33,8 @@ public final class Rights {
             case Principal.User(var user) -> ofUser(user, target.thread(), target.owner());
             case Principal.Holder(var grant) ->
                 grant.sandbox().equals(target.sandbox()) ? ofHolder(grant) : Optional.empty();
+            // It has routes of its own.
+            case Principal.Worker _ -> Optional.empty();
         };
     }
 

@@ -18,7 +18,8 @@ final class Migrations {
             "V3__access.sql",
             "V4__snapshots.sql",
             "V5__egress.sql",
-            "V6__events.sql");
+            "V6__events.sql",
+            "V7__runs.sql");
 
     private Migrations() {}
 

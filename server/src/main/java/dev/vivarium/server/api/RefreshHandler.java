@@ -78,6 +78,8 @@ public final class RefreshHandler {
                 shown.map(tokens::verify)
                         .orElseThrow(() -> new SandboxException(new Failure.InvalidRequest(
                                 "current_token", "is required, unless a token is the credential")));
+            case Principal.Worker _ ->
+                throw new SandboxException(new Failure.NotAllowed("a worker's token cannot be narrowed"));
         };
     }
 

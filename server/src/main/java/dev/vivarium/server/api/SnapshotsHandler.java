@@ -139,6 +139,7 @@ public final class SnapshotsHandler {
                 grant.thread().equals(thread)
                         ? rights.of(caller, new Rights.Target(grant.sandbox(), thread, owner))
                         : Optional.empty();
+            case Principal.Worker _ -> Optional.empty();
         };
     }
 }

@@ -77,6 +77,7 @@ public final class ThreadCallers {
                 Optional.of(new Visit(thread, owner, caller.name(), Grant.Standing.ADMIN, rights.most()));
             case Principal.User(var user) -> ofUser(user, thread, owner);
             case Principal.Holder(var grant) -> ofHolder(grant, thread, owner);
+            case Principal.Worker _ -> Optional.empty();
         });
     }
 

@@ -4,7 +4,10 @@ import dev.vivarium.core.access.Keys;
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.Rights;
 import dev.vivarium.core.access.Scope;
+import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.access.Tokens;
+import dev.vivarium.core.access.WorkerGrant.Audience;
+import dev.vivarium.core.access.WorkerTokens;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.model.Failure;
@@ -21,12 +24,14 @@ public final class Admission {
 
     private final Keys keys;
     private final Tokens tokens;
+    private final WorkerTokens workers;
     private final Rights rights;
     private final Sandboxes sandboxes;
 
-    public Admission(Keys keys, Tokens tokens, Rights rights, Sandboxes sandboxes) {
+    public Admission(Keys keys, Tokens tokens, WorkerTokens workers, Rights rights, Sandboxes sandboxes) {
         this.keys = keys;
         this.tokens = tokens;
+        this.workers = workers;
         this.rights = rights;
         this.sandboxes = sandboxes;
     }
@@ -40,6 +45,8 @@ public final class Admission {
             case Route.Access.Token _ -> Caller.of(identify(headers));
             case Route.Access.Scoped(var scope) -> admit(name(parameters), Credentials.key(headers), scope);
             case Route.Access.Kept(var scope) -> admitKept(name(parameters), Credentials.key(headers), scope);
+            case Route.Access.Inside(var scope) -> admitInside(name(parameters), Credentials.key(headers), scope);
+            case Route.Access.Worker _ -> admitWorker(Credentials.key(headers));
         };
     }
 
@@ -54,15 +61,42 @@ public final class Admission {
         return new Caller(Optional.of(principal), Optional.of(sandbox), scopes);
     }
 
+    /// The same, or the worker of that sandbox.
+    private Caller admitInside(String sandboxId, String credential, Scope wanted) {
+        if (!WorkerTokens.isOne(credential)) {
+            return admit(sandboxId, credential, wanted);
+        }
+        var caller = admitWorker(credential);
+        if (!caller.sandbox().orElseThrow().id().value().equals(sandboxId)) {
+            throw unknown(sandboxId);
+        }
+        return caller;
+    }
+
+    private Caller admitWorker(String credential) {
+        if (!WorkerTokens.isOne(credential)) {
+            identify(credential);
+            throw new SandboxException(new Failure.NotAllowed("this is for the worker inside a sandbox, by its token"));
+        }
+        var grant = workers.verify(credential, Audience.WORKER);
+        var worker = new Principal.Worker(grant);
+        return new Caller(Optional.of(worker), Optional.of(find(grant.sandbox().value(), worker)), Scopes.NONE);
+    }
+
     /// Sees to it that `cut` is called when the caller of a sandbox's route loses the right to it; for tokens, not
     /// for keys. Close the result when the answer is complete.
     Optional<Leash> leash(Caller caller, Router.Match match, HttpFields headers, Runnable cut) {
         return Optional.of(caller)
-                .filter(_ -> match.route().access() instanceof Route.Access.Scoped
-                        || match.route().access() instanceof Route.Access.Kept)
+                .filter(_ -> isAboutOneSandbox(match.route().access()))
                 .flatMap(Caller::principal)
                 .flatMap(Principal::findGrant)
                 .map(grant -> Leash.take(tokens, grant, () -> isAdmitted(match, headers), cut));
+    }
+
+    private static boolean isAboutOneSandbox(Route.Access access) {
+        return access instanceof Route.Access.Scoped
+                || access instanceof Route.Access.Kept
+                || access instanceof Route.Access.Inside;
     }
 
     private boolean isAdmitted(Router.Match match, HttpFields headers) {
@@ -92,7 +126,8 @@ public final class Admission {
     /// Who holds `credential`, if it is good for anything.
     public Optional<Principal> find(String credential) {
         try {
-            return Optional.of(identify(credential));
+            Optional<Principal> worker = workers.find(credential).map(Principal.Worker::new);
+            return worker.or(() -> Optional.of(identify(credential)));
         } catch (SandboxException e) {
             return Optional.empty();
         }
@@ -101,7 +136,7 @@ public final class Admission {
     /// Who sends these headers, if they hold one that is good for anything.
     Optional<Principal> find(HttpFields headers) {
         try {
-            return Optional.of(identify(headers));
+            return find(Credentials.key(headers));
         } catch (SandboxException e) {
             return Optional.empty();
         }
@@ -113,6 +148,10 @@ public final class Admission {
     }
 
     private Principal identify(String credential) {
+        if (workers.find(credential).isPresent()) {
+            throw new SandboxException(
+                    new Failure.NotAllowed("the token of a worker is good for its own task and for nothing else"));
+        }
         // An operator may have chosen an admin key that looks like anything, so keys are asked first.
         return keys.find(credential).orElseGet(() -> new Principal.Holder(tokens.verify(credential)));
     }

@@ -14,6 +14,7 @@ public record Route(String method, String template, Access access, Operation ope
         Access TOKEN = new Token(false);
         Access TOKEN_RECORDED = new Token(true);
         Access OWN = new Own();
+        Access WORKER = new Worker();
 
         /// Anybody.
         record Open() implements Access {}
@@ -35,6 +36,12 @@ public record Route(String method, String template, Access access, Operation ope
         /// it.
         record Kept(Scope scope) implements Access {}
 
+        /// The same, or the worker of that very sandbox.
+        record Inside(Scope scope) implements Access {}
+
+        /// The worker of a sandbox, with the token it was started with.
+        record Worker() implements Access {}
+
         /// Whoever the handler lets in, because it takes credentials in more places than headers.
         record Own() implements Access {}
 
@@ -44,6 +51,10 @@ public record Route(String method, String template, Access access, Operation ope
 
         static Access scoped(Scope scope) {
             return new Scoped(scope);
+        }
+
+        static Access inside(Scope scope) {
+            return new Inside(scope);
         }
     }
 
@@ -70,6 +81,10 @@ public record Route(String method, String template, Access access, Operation ope
 
     public static Route put(String template, Access access, Operation operation) {
         return new Route("PUT", template, access, operation);
+    }
+
+    public static Route patch(String template, Access access, Operation operation) {
+        return new Route("PATCH", template, access, operation);
     }
 
     public static Route delete(String template, Access access, Operation operation) {

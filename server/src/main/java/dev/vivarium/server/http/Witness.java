@@ -31,6 +31,10 @@ public final class Witness {
 
     /// Somebody was let in to a route of one sandbox or thread, and this was the answer.
     void saw(Router.Match match, Caller caller, Instant at, int status) {
+        if (caller.principal().filter(Principal.Worker.class::isInstance).isPresent()) {
+            // All that a worker does is in the log of its sandbox, and would push out what people did.
+            return;
+        }
         var entry = AuditEntry.of(at, AuditEntry.Kind.USED, status, name(match.route()));
         if (caller.sandbox().isPresent()) {
             var info = caller.sandbox().get().info();

@@ -1,0 +1,193 @@
+package dev.vivarium.core.access;
+
+import com.nimbusds.jose.JOSEException;
+import com.nimbusds.jose.JOSEObjectType;
+import com.nimbusds.jose.JWSAlgorithm;
+import com.nimbusds.jose.JWSHeader;
+import com.nimbusds.jose.crypto.MACSigner;
+import com.nimbusds.jose.crypto.MACVerifier;
+import com.nimbusds.jwt.JWTClaimsSet;
+import com.nimbusds.jwt.SignedJWT;
+import dev.vivarium.core.access.WorkerGrant.Audience;
+import dev.vivarium.core.access.WorkerGrant.Work;
+import dev.vivarium.core.store.Db;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.TaskId;
+import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.UserId;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.text.ParseException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.Date;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Tokens for the process inside a sandbox: signed statements that live a day at most, and no longer than their
+/// sandbox. The server keeps the hash of each; one that it does not know is worth nothing, however well it is signed.
+/// To check one takes no query. Thread-safe.
+public final class WorkerTokens {
+    /// How long one is good for.
+    public static final Duration TTL = Duration.ofHours(24);
+
+    private static final Logger LOG = LoggerFactory.getLogger(WorkerTokens.class);
+
+    /// Unlike that of any other token, so that a glance tells them apart.
+    private static final JWSHeader HEADER = new JWSHeader.Builder(JWSAlgorithm.HS256)
+            .type(new JOSEObjectType("worker+jwt"))
+            .build();
+
+    private static final String BEGINNING = HEADER.toBase64URL() + ".";
+    private static final int MAX_LENGTH = 2048;
+    private static final int SHOWN = 12;
+    private static final String SANDBOX = "sandbox_id";
+    private static final String TASK = "task_id";
+
+    private final Db db;
+    private final byte[] key;
+    private final SecureRandom random;
+    private final InstantSource clock;
+    private final Map<String, WorkerGrant> byHash = new ConcurrentHashMap<>();
+
+    private record Row(String hash, WorkerGrant grant) {}
+
+    private WorkerTokens(Db db, byte[] key, SecureRandom random, InstantSource clock) {
+        this.db = db;
+        this.key = key;
+        this.random = random;
+        this.clock = clock;
+        // Sandboxes may have ended while no server looked.
+        db.write(sql -> sql.update(
+                "delete from worker_tokens where expires_at < ? or sandbox_id not in"
+                        + " (select id from sandboxes where ended_at is null)",
+                clock.millis()));
+        db.read(sql -> sql.list("select * from worker_tokens", WorkerTokens::row))
+                .forEach(row -> byHash.put(row.hash(), row.grant()));
+    }
+
+    /// The tokens of a home, whose `master.key` the first start makes.
+    public static WorkerTokens open(Db db, Path home, InstantSource clock) {
+        var random = new SecureRandom();
+        return new WorkerTokens(db, MasterKey.of(home, random).derive("worker-tokens"), random, clock);
+    }
+
+    /// Reports whether `text` looks like one of these tokens, good or not.
+    public static boolean isOne(String text) {
+        return text.startsWith(BEGINNING);
+    }
+
+    /// Makes a token. It can be read from the result and nowhere else.
+    public String issue(Work work, Audience audience) {
+        Instant now = clock.instant().truncatedTo(ChronoUnit.SECONDS);
+        Instant expires = now.plus(TTL);
+        String token = sign(new JWTClaimsSet.Builder()
+                .audience(audience.text())
+                .claim(SANDBOX, work.sandbox().value())
+                .claim(TASK, work.task().value())
+                .issueTime(Date.from(now))
+                .expirationTime(Date.from(expires))
+                .jwtID(OpaqueTokens.hash(TaskId.random(random).value()))
+                .build());
+        String hash = OpaqueTokens.hash(token);
+        var grant = new WorkerGrant(work, audience, expires, fingerprint(hash));
+        db.write(sql -> sql.update(
+                "insert into worker_tokens (hash, sandbox_id, thread_id, user_id, task_id, audience, expires_at)"
+                        + " values (?, ?, ?, ?, ?, ?, ?)",
+                hash,
+                work.sandbox().value(),
+                work.thread().value(),
+                work.owner().value(),
+                work.task().value(),
+                audience.text(),
+                expires.toEpochMilli()));
+        byHash.put(hash, grant);
+        LOG.info("{} token {} for {} in {}", audience.text(), grant.fingerprint(), work.task(), work.sandbox());
+        return token;
+    }
+
+    /// What a token is good for; throws [Failure.NotAuthenticated] when it is not ours, no longer good, or good for
+    /// something else.
+    public WorkerGrant verify(String token, Audience audience) {
+        WorkerGrant grant = find(token)
+                .orElseThrow(() ->
+                        refused("the token is not valid; it ends with its sandbox, and a day after the run began"));
+        if (grant.audience() != audience) {
+            throw refused("the token is for the " + grant.audience().text() + " API and for nothing else");
+        }
+        return grant;
+    }
+
+    /// What a token is good for, if for anything.
+    public Optional<WorkerGrant> find(String token) {
+        if (!isOne(token) || token.length() > MAX_LENGTH) {
+            return Optional.empty();
+        }
+        return Optional.ofNullable(byHash.get(OpaqueTokens.hash(token)))
+                .filter(grant -> clock.instant().isBefore(grant.expires()))
+                .filter(grant -> isSigned(token, grant));
+    }
+
+    /// A sandbox has ended, and its tokens with it.
+    public void forget(SandboxId sandbox) {
+        boolean found = byHash.values().removeIf(grant -> grant.sandbox().equals(sandbox));
+        if (found) {
+            db.write(sql -> sql.update("delete from worker_tokens where sandbox_id = ?", sandbox.value()));
+        }
+    }
+
+    private String sign(JWTClaimsSet claims) {
+        try {
+            var token = new SignedJWT(HEADER, claims);
+            token.sign(new MACSigner(key));
+            return token.serialize();
+        } catch (JOSEException e) {
+            throw new IllegalStateException("signing a token", e);
+        }
+    }
+
+    /// Whoever can write to the database alone must not be able to make one.
+    private boolean isSigned(String token, WorkerGrant grant) {
+        try {
+            var signed = SignedJWT.parse(token);
+            return signed.verify(new MACVerifier(key))
+                    && grant.sandbox().value().equals(signed.getJWTClaimsSet().getStringClaim(SANDBOX))
+                    && grant.task().value().equals(signed.getJWTClaimsSet().getStringClaim(TASK));
+        } catch (ParseException | JOSEException e) {
+            return false;
+        }
+    }
+
+    private static Row row(ResultSet row) throws SQLException {
+        String hash = row.getString("hash");
+        var work = new Work(
+                new SandboxId(row.getString("sandbox_id")),
+                new ThreadId(row.getString("thread_id")),
+                new UserId(row.getString("user_id")),
+                new TaskId(row.getString("task_id")));
+        return new Row(
+                hash,
+                new WorkerGrant(
+                        work,
+                        Audience.of(row.getString("audience")),
+                        Instant.ofEpochMilli(row.getLong("expires_at")),
+                        fingerprint(hash)));
+    }
+
+    private static String fingerprint(String hash) {
+        return hash.substring(0, SHOWN);
+    }
+
+    private static SandboxException refused(String why) {
+        return new SandboxException(new Failure.NotAuthenticated(why));
+    }
+}

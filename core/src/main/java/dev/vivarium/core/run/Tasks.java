@@ -1,0 +1,85 @@
+package dev.vivarium.core.run;
+
+import dev.vivarium.core.store.Db;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.NewTask;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.Task;
+import dev.vivarium.model.TaskId;
+import dev.vivarium.model.UserId;
+import java.security.SecureRandom;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+/// What agents are asked to do. Thread-safe.
+public final class Tasks {
+    private final Db db;
+    private final InstantSource clock;
+    private final SecureRandom random = new SecureRandom();
+
+    public Tasks(Db db, InstantSource clock) {
+        this.db = db;
+        this.clock = clock;
+    }
+
+    /// Keeps a task of `owner`, which nobody works at yet.
+    public Task add(UserId owner, NewTask wanted) {
+        Instant now = now();
+        var task = new Task(
+                TaskId.random(random),
+                owner,
+                wanted,
+                Task.Status.PENDING,
+                Optional.empty(),
+                Optional.empty(),
+                now,
+                now);
+        db.write(sql -> {
+            TaskRows.insert(sql, task);
+            return task;
+        });
+        return task;
+    }
+
+    public Optional<Task> find(TaskId id) {
+        return db.read(sql -> TaskRows.find(sql, id));
+    }
+
+    /// The task with this id, as it was sent, if its owner is one of `mine`; throws `no-such-task` otherwise.
+    public Task require(String id, Predicate<UserId> mine) {
+        return Optional.of(id)
+                .filter(TaskId::isWellFormed)
+                .flatMap(text -> find(new TaskId(text)))
+                .filter(task -> mine.test(task.owner()))
+                .orElseThrow(() -> unknown(id));
+    }
+
+    /// Says how far a task is, and returns it as it then is.
+    public Task status(TaskId id, Task.Status status, Optional<String> message) {
+        return db.write(sql -> {
+            TaskRows.status(sql, id, status, message, now());
+            return TaskRows.find(sql, id).orElseThrow(() -> unknown(id.value()));
+        });
+    }
+
+    /// Keeps what the agent handed in: a JSON object as text.
+    public Task result(TaskId id, Task.Status status, String result) {
+        return db.write(sql -> {
+            TaskRows.status(sql, id, status, Optional.empty(), now());
+            TaskRows.result(sql, id, result, now());
+            return TaskRows.find(sql, id).orElseThrow(() -> unknown(id.value()));
+        });
+    }
+
+    private Instant now() {
+        return Instant.ofEpochMilli(clock.millis());
+    }
+
+    private static SandboxException unknown(String id) {
+        String shown = id.length() <= 64 ? id : id.substring(0, 64) + "…";
+        return new SandboxException(new Failure.Unrecognized(
+                "no-such-task", 404, "there is no task '" + shown + "'; give it as task: {…}"));
+    }
+}

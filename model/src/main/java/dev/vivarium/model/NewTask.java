@@ -1,0 +1,62 @@
+package dev.vivarium.model;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+
+/// Something that an agent is asked to do. Immutable.
+///
+/// @param context what the agent should know, a JSON object as text
+/// @param constraints what it must keep to, a JSON object as text
+public record NewTask(
+        String title,
+        String description,
+        Optional<String> type,
+        Optional<String> priority,
+        String context,
+        String constraints) {
+    private static final int LONGEST_TITLE = 500;
+    private static final int LONGEST_WORD = 50;
+    private static final int LONGEST_TEXT = 100 * 1024;
+
+    public NewTask {
+        require(!title.isBlank(), "task.title", "must not be empty");
+        requireShort(title, "task.title", LONGEST_TITLE);
+        requirePlain(title, "task.title");
+        requireBytes(description, "task.description");
+        type.ifPresent(word -> requireWord(word, "task.type"));
+        priority.ifPresent(word -> requireWord(word, "task.priority"));
+        requireBytes(context, "task.context");
+        requireBytes(constraints, "task.constraints");
+    }
+
+    /// One with a title and nothing else.
+    public static NewTask of(String title, String description) {
+        return new NewTask(title, description, Optional.empty(), Optional.empty(), "{}", "{}");
+    }
+
+    private static void requireWord(String word, String field) {
+        require(!word.isBlank(), field, "must not be empty");
+        requireShort(word, field, LONGEST_WORD);
+        requirePlain(word, field);
+    }
+
+    private static void requireShort(String text, String field, int most) {
+        require(text.length() <= most, field, "must be at most " + most + " characters, not " + text.length());
+    }
+
+    private static void requirePlain(String text, String field) {
+        require(text.chars().noneMatch(Character::isISOControl), field, "must not hold control characters");
+    }
+
+    private static void requireBytes(String text, String field) {
+        int bytes = text.getBytes(StandardCharsets.UTF_8).length;
+        require(bytes <= LONGEST_TEXT, field, "has " + bytes + " bytes; at most " + LONGEST_TEXT + " are kept");
+        require(text.indexOf('\0') < 0, field, "must not hold the character NUL");
+    }
+
+    private static void require(boolean holds, String field, String rule) {
+        if (!holds) {
+            throw new SandboxException(new Failure.InvalidRequest(field, rule));
+        }
+    }
+}
