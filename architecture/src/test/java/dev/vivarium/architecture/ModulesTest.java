@@ -32,7 +32,13 @@ class ModulesTest {
                 new Module("model", Set.of(), "everybody speaks these words, so they bring nothing along"),
                 new Module(
                         "core",
-                        Set.of("vivarium-model", "vivarium-guest", "nimbus-jose-jwt", "slf4j-api", "sqlite-jdbc"),
+                        Set.of(
+                                "vivarium-model",
+                                "vivarium-guest",
+                                "nimbus-jose-jwt",
+                                "postgresql",
+                                "slf4j-api",
+                                "sqlite-jdbc"),
                         "the engine is a library: no HTTP, no JSON library, no command line"),
                 new Module(
                         "json",
