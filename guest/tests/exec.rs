@@ -356,58 +356,6 @@ fn aProcessThatEndsWithoutAHostIsNotListed() {
 }
 
 #[test]
-fn aTerminalHasASizeAndChangesIt() {
-    let mut host = Host::start();
-    let command = Run::shell("stty size; trap 'stty size; exit 5' WINCH; echo ready; while :; do sleep 0.01; done");
-    host.open(1, service::PTY, |f| command.put(f).u16(120).u16(40));
-    let mut outcome = Outcome::default();
-    host.await_text(1, &mut outcome, "ready");
-    assert!(outcome.text(1).starts_with("40 120\r\n"), "{}", outcome.text(1));
-    host.send(1, kind::RESIZE, |f| f.u16(0).u16(10));
-    host.send(1, kind::RESIZE, |f| f.u16(5000).u16(50));
-    while !host.step(1, &mut outcome, true) {}
-    assert!(outcome.text(1).ends_with("50 1000\r\n"), "{}", outcome.text(1));
-    assert_eq!(outcome.exit().code, 5);
-}
-
-fn terminal(host: &mut Host, script: &str) {
-    host.open(1, service::PTY, |f| Run::shell(script).put(f).u16(80).u16(24));
-}
-
-#[test]
-fn whatIsTypedIntoATerminalIsReadAndEchoed() {
-    let mut host = Host::start();
-    terminal(&mut host, "read line; echo got-$line; tty");
-    host.data(1, b"typed\n");
-    let outcome = host.finish(1);
-    assert!(outcome.text(1).starts_with("typed\r\ngot-typed\r\n/dev/pts/"), "{}", outcome.text(1));
-}
-
-#[test]
-fn controlCInterruptsWhatRunsInTheTerminal() {
-    let mut host = Host::start();
-    terminal(&mut host, "trap 'echo caught; exit 6' INT; echo ready; while :; do sleep 0.01; done");
-    let mut outcome = Outcome::default();
-    host.await_text(1, &mut outcome, "ready");
-    host.data(1, b"\x03");
-    while !host.step(1, &mut outcome, true) {}
-    assert!(outcome.text(1).ends_with("caught\r\n"), "{}", outcome.text(1));
-    assert_eq!(outcome.exit().code, 6);
-}
-
-#[test]
-fn aHostThatHangsUpRightAfterARequestIsNoticed() {
-    let mut host = Host::start();
-    for _ in 0..50 {
-        host.exec(1, &Run::of(&["true"]));
-        host.reconnect();
-        // A process that was listed may still be about to end.
-        host.send(1, kind::CLOSE, |f| f);
-        host.ping();
-    }
-}
-
-#[test]
 fn aCommandHasNoDescriptorsButItsOwn() {
     let mut host = Host::start();
     assert_eq!(host.shell("ls /proc/self/fd | tr '\\n' ' '").text(1), "0 1 2 3 ");
@@ -452,52 +400,4 @@ fn manyCommandsAtOnceAllEnd() {
         }
     }
     assert!((1..=100).all(|channel| texts[&channel] == format!("{channel}\n")));
-}
-
-#[test]
-fn brokenFramesEndTheConnectionAndNothingElse() {
-    let mut host = Host::start();
-    host.exec(1, &Run::of(&["sleep", "1000"]));
-    host.ping();
-    let broken: [&[u8]; 6] = [
-        &[0xFF, 0, 0, 0, 0, 0, 0, 1, kind::DATA],
-        &[0, 0, 0, 1, 0, 0, 0, 9, kind::OPEN, 1],
-        &[0, 0, 0, 0, 0, 0, 0, 1, kind::END],
-        &[0, 0, 0, 1, 0, 0, 0, 1, kind::DATA, 0],
-        &[0, 0, 0, 1, 0x80, 0, 0, 1, kind::OPEN, 12],
-        &[0, 0, 0, 0, 0, 0, 0, 0, kind::HELLO],
-    ];
-    for frame in broken {
-        use std::io::Write;
-        host.stream.write_all(frame).unwrap();
-        assert!(host.is_closed(), "{frame:?}");
-        host.accept_again();
-    }
-    host.ping();
-    assert_eq!(host.hello[host.hello.len() - 21..][..4], [0, 0, 0, 1]);
-}
-
-#[test]
-fn whatALaterHostMayAskIsUnsupportedForItsChannelAlone() {
-    let mut host = Host::start();
-    host.open(1, 200, |f| f);
-    assert_eq!(host.finish(1).code(), 15);
-    host.exec(1, &Run::of(&["sleep", "1000"]));
-    host.send(1, 0x1B, |f| f);
-    assert_eq!(host.finish(1).code(), 15);
-    host.send(0, 0x0F, |f| f);
-    host.ping();
-}
-
-#[test]
-fn oneChannelTooManyIsRefused() {
-    let mut host = Host::start();
-    for channel in 1..=1024 {
-        host.open(channel, service::WRITE, |f| {
-            f.string(format!("f{channel}").as_bytes()).u32(0o644).u8(0).u64(0).u64(0).u64(0)
-        });
-    }
-    host.open(1025, service::STATS, |f| f);
-    let (code, _, actual, limit) = host.finish(1025).fail.unwrap();
-    assert_eq!((code, actual, limit), (17, 1024, 1024));
 }

@@ -1,4 +1,4 @@
-//! Files, listings and watches, driven over a real socket.
+//! Files and listings, driven over a real socket.
 
 #![allow(non_snake_case)]
 
@@ -7,36 +7,16 @@ mod common;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
-use common::{Fields, Host, Outcome, kind, service};
-
-const INVALID: u16 = 1;
-const NOT_FOUND: u16 = 2;
-const EXISTS: u16 = 4;
-const NOT_A_FILE: u16 = 5;
-const NOT_A_DIRECTORY: u16 = 6;
-const ESCAPES: u16 = 7;
+use common::code::*;
+use common::{Fields, Host, Outcome, Put, kind, service};
 
 fn read(host: &mut Host, path: &[u8], offset: u64, length: u64) -> Outcome {
     host.open(1, service::READ, |f| f.u32(1 << 20).string(path).u64(offset).u64(length));
     host.finish(1)
 }
 
-struct Put<'a> {
-    path: &'a str,
-    flags: u8,
-    limits: [u64; 3],
-    content: &'a [u8],
-}
-
-fn begin_write(host: &mut Host, channel: u32, put: &Put) {
-    let [size, files, total] = put.limits;
-    host.open(channel, service::WRITE, |f| {
-        f.string(put.path.as_bytes()).u32(0o640).u8(put.flags).u64(size).u64(files).u64(total)
-    });
-}
-
 fn write(host: &mut Host, put: &Put) -> Outcome {
-    begin_write(host, 1, put);
+    put.begin(host, 1);
     for piece in put.content.chunks(65_536) {
         host.data(1, piece);
     }
@@ -180,7 +160,7 @@ fn aWrittenFileAppearsWhole() {
 #[test]
 fn aLargeFileIsWrittenWithinItsCredit() {
     let mut host = Host::start();
-    begin_write(&mut host, 1, &Put { path: "large", flags: 0, limits: [0; 3], content: b"" });
+    Put { path: "large", flags: 0, limits: [0; 3], content: b"" }.begin(&mut host, 1);
     let (mut credit, mut sent) = (262_144u64, 0u64);
     while sent < 5_000_000 {
         while credit >= 50_000 && sent < 5_000_000 {
@@ -203,12 +183,12 @@ fn anUnfinishedWriteLeavesNothingBehind() {
     let mut host = Host::start();
     fs::write(host.path("file"), "old").unwrap();
     let put = Put { path: "file", flags: 0, limits: [0; 3], content: b"" };
-    begin_write(&mut host, 3, &put);
+    put.begin(&mut host, 3);
     host.data(3, b"new");
     host.ping();
     assert_eq!(temporaries(&host), 1);
     assert!(list(&mut host, "", 0, 10).0.iter().all(|(_, name)| name == "file"));
-    begin_write(&mut host, 2, &put);
+    put.begin(&mut host, 2);
     host.send(2, kind::CLOSE, |f| f);
     assert_eq!(host.finish(2).code(), INVALID);
     host.reconnect();
@@ -274,7 +254,7 @@ fn aWriteMayInsistOnANewFile() {
     assert_eq!(write(&mut host, &put).code(), EXISTS);
     // Also if the file comes while the other is on its way.
     let late = Put { path: "late", ..put };
-    begin_write(&mut host, 1, &late);
+    late.begin(&mut host, 1);
     host.ping();
     fs::write(host.path("late"), "first").unwrap();
     host.eof(1);
@@ -392,154 +372,6 @@ open('leaf', 'w').close()";
     assert_eq!(entries.len(), 301);
     assert!(entries.iter().any(|(_, name)| name.ends_with("/leaf") && name.len() > 15_000));
     assert_eq!(remove(&mut host, &"d".repeat(50), 1).end, 301u64.to_be_bytes());
-}
-
-fn watch(host: &mut Host, channel: u32, path: &str, recursive: u8) {
-    host.open(channel, service::WATCH, |f| f.u32(1 << 20).string(path.as_bytes()).u8(recursive));
-    let frame = host.frame();
-    assert_eq!((frame.channel, frame.kind), (channel, kind::STARTED));
-}
-
-fn events(outcome: &Outcome) -> Vec<(u8, u8, String)> {
-    let mut f = Fields(outcome.streams.get(&1).map_or(&[], Vec::as_slice));
-    let mut events = Vec::new();
-    while !f.0.is_empty() {
-        let (what, directory) = (f.u8().unwrap(), f.u8().unwrap());
-        events.push((what, directory, String::from_utf8_lossy(f.string().unwrap()).into_owned()));
-    }
-    events
-}
-
-fn await_event(host: &mut Host, channel: u32, outcome: &mut Outcome, event: (u8, u8, &str)) {
-    while !events(outcome).iter().any(|(what, directory, name)| (*what, *directory, name.as_str()) == event) {
-        assert!(!host.step(channel, outcome, true), "{event:?} never came");
-    }
-}
-
-#[test]
-fn changesInATreeAreTold() {
-    let mut host = Host::start();
-    fs::create_dir_all(host.path("src/old")).unwrap();
-    watch(&mut host, 9, "src", 1);
-    let mut outcome = Outcome::default();
-    fs::write(host.path("src/old/file"), "x").unwrap();
-    await_event(&mut host, 9, &mut outcome, (1, 0, "old/file"));
-    await_event(&mut host, 9, &mut outcome, (2, 0, "old/file"));
-    fs::create_dir_all(host.path("src/new/deep")).unwrap();
-    fs::write(host.path("src/new/deep/file"), "x").unwrap();
-    await_event(&mut host, 9, &mut outcome, (1, 1, "new"));
-    await_event(&mut host, 9, &mut outcome, (1, 1, "new/deep"));
-    await_event(&mut host, 9, &mut outcome, (1, 0, "new/deep/file"));
-    fs::rename(host.path("src/new"), host.path("src/moved")).unwrap();
-    await_event(&mut host, 9, &mut outcome, (3, 1, "new"));
-    await_event(&mut host, 9, &mut outcome, (1, 1, "moved"));
-    await_event(&mut host, 9, &mut outcome, (1, 0, "moved/deep/file"));
-    fs::remove_file(host.path("src/moved/deep/file")).unwrap();
-    await_event(&mut host, 9, &mut outcome, (3, 0, "moved/deep/file"));
-    host.send(9, kind::CLOSE, |f| f);
-    while !host.step(9, &mut outcome, true) {}
-    assert_eq!(outcome.fail, None);
-}
-
-#[test]
-fn aWriteOfOursIsOneCreation() {
-    let mut host = Host::start();
-    watch(&mut host, 9, "", 0);
-    begin_write(&mut host, 1, &Put { path: "file", flags: 0, limits: [0; 3], content: b"" });
-    host.eof(1);
-    let mut outcome = Outcome::default();
-    await_event(&mut host, 9, &mut outcome, (1, 0, "file"));
-    assert_eq!(events(&outcome).len(), 1);
-}
-
-#[test]
-fn aWatchEndsWithItsDirectory() {
-    let mut host = Host::start();
-    fs::create_dir(host.path("gone")).unwrap();
-    watch(&mut host, 9, "gone", 1);
-    fs::remove_dir(host.path("gone")).unwrap();
-    assert_eq!(host.finish(9).fail, None);
-}
-
-#[test]
-fn aFloodOfChangesIsAnOverflowNotALoss() {
-    let mut host = Host::start();
-    // Without credit the events stay with the kernel, whose queue is bounded.
-    host.open(9, service::WATCH, |f| f.u32(0).string(b"").u8(0));
-    assert_eq!(host.frame().kind, kind::STARTED);
-    let script = "import os
-for i in range(8000):
-    os.close(os.open('f', os.O_CREAT | os.O_WRONLY)); os.unlink('f')";
-    host.exec(1, &common::Run::of(&["python3", "-c", script]));
-    assert_eq!(host.finish(1).exit().code, 0);
-    host.credit(9, 1, u32::MAX);
-    let mut outcome = Outcome::default();
-    await_event(&mut host, 9, &mut outcome, (4, 0, ""));
-}
-
-fn hash(host: &mut Host, path: &str) -> Outcome {
-    host.open(1, service::HASH, |f| f.string(path.as_bytes()));
-    host.finish(1)
-}
-
-/// Size, digest and whether it held still.
-fn hashed(outcome: &Outcome) -> (u64, String, u8) {
-    assert_eq!(outcome.fail, None);
-    let mut f = Fields(&outcome.end);
-    let (_, _, size) = (f.u8().unwrap(), f.u32().unwrap(), f.u64().unwrap());
-    let _ = (f.u64().unwrap(), f.u32().unwrap());
-    let digest = f.string().unwrap().iter().map(|byte| format!("{byte:02x}")).collect();
-    (size, digest, f.u8().unwrap())
-}
-
-#[test]
-fn aHashIsWhatTheStandardSays() {
-    let mut host = Host::start();
-    let million = "a".repeat(1_000_000);
-    // The first three are of FIPS 180; the last crosses the border of a slice.
-    let vectors = [
-        ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
-        ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
-        (
-            "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
-            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1",
-        ),
-        (&million, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"),
-    ];
-    for (content, digest) in vectors {
-        fs::write(host.path("file"), content).unwrap();
-        assert_eq!(hashed(&hash(&mut host, "file")), (content.len() as u64, digest.to_owned(), 1));
-    }
-}
-
-#[test]
-fn onlyRegularFilesBeneathTheWorkspaceAreHashed() {
-    let mut host = Host::start();
-    fs::create_dir(host.path("directory")).unwrap();
-    symlink("/etc/passwd", host.path("out")).unwrap();
-    host.shell("mkfifo fifo");
-    for (path, code) in [
-        ("directory", NOT_A_FILE),
-        ("fifo", NOT_A_FILE),
-        ("absent", NOT_FOUND),
-        ("out", ESCAPES),
-        ("../etc/passwd", ESCAPES),
-        ("/etc/passwd", ESCAPES),
-    ] {
-        assert_eq!(hash(&mut host, path).code(), code, "{path}");
-    }
-}
-
-#[test]
-fn aPingPassesAHashThatIsUnderWay() {
-    let mut host = Host::start();
-    fs::File::create(host.path("sparse")).unwrap().set_len(64 << 20).unwrap();
-    host.open(7, service::HASH, |f| f.string(b"sparse"));
-    host.ping();
-    assert_eq!(hashed(&host.finish(7)).0, 64 << 20);
-    host.open(7, service::HASH, |f| f.string(b"sparse"));
-    host.send(7, kind::CLOSE, |f| f);
-    assert_eq!(host.finish(7).code(), INVALID);
 }
 
 #[test]

@@ -18,6 +18,16 @@ pub use vivarium_guest::wire::{Fields, kind};
 pub const PATIENCE: Duration = Duration::from_secs(60);
 pub const SECRET: &str = "a secret of the test";
 
+/// Why a request failed, by number.
+pub mod code {
+    pub const INVALID: u16 = 1;
+    pub const NOT_FOUND: u16 = 2;
+    pub const EXISTS: u16 = 4;
+    pub const NOT_A_FILE: u16 = 5;
+    pub const NOT_A_DIRECTORY: u16 = 6;
+    pub const ESCAPES: u16 = 7;
+}
+
 static COUNTER: AtomicU32 = AtomicU32::new(0);
 
 pub struct Frame {
@@ -294,6 +304,24 @@ impl Run {
             f.string(argument.as_bytes());
         }
         f.u32(2).string(b"PATH=/usr/local/bin:/usr/bin:/bin").string(b"GREETING=hello")
+    }
+}
+
+/// A file that is to be written.
+pub struct Put<'a> {
+    pub path: &'a str,
+    pub flags: u8,
+    pub limits: [u64; 3],
+    pub content: &'a [u8],
+}
+
+impl Put<'_> {
+    /// Asks for it; the content comes after.
+    pub fn begin(&self, host: &mut Host, channel: u32) {
+        let [size, files, total] = self.limits;
+        host.open(channel, service::WRITE, |f| {
+            f.string(self.path.as_bytes()).u32(0o640).u8(self.flags).u64(size).u64(files).u64(total)
+        });
     }
 }
 
