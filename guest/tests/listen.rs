@@ -13,15 +13,23 @@ const LISTENER: u32 = 3;
 const FIRST: u32 = 1 << 31 | 1;
 
 fn listen(host: &mut Host, port: u16, most: u16) -> u16 {
-    host.open(LISTENER, service::LISTEN, |f| f.u32(100_000).u16(port).u16(most));
+    listen_on(host, LISTENER, port, most)
+}
+
+fn listen_on(host: &mut Host, listener: u32, port: u16, most: u16) -> u16 {
+    host.open(listener, service::LISTEN, |f| f.u32(100_000).u16(port).u16(most));
     let started = host.frame();
-    assert_eq!((started.channel, started.kind), (LISTENER, kind::STARTED));
+    assert_eq!((started.channel, started.kind), (listener, kind::STARTED));
     Fields(&started.payload).u16().unwrap()
 }
 
 fn arrival(host: &mut Host) -> u32 {
+    arrival_at(host, LISTENER)
+}
+
+fn arrival_at(host: &mut Host, listener: u32) -> u32 {
     let Frame { channel, kind, payload } = host.frame();
-    assert_eq!((kind, Fields(&payload).u32().unwrap()), (kind::ARRIVED, LISTENER));
+    assert_eq!((kind, Fields(&payload).u32().unwrap()), (kind::ARRIVED, listener));
     channel
 }
 
@@ -148,8 +156,46 @@ fn whatCannotBeListenedToIsRefused() {
     assert_eq!(fail_of(&mut host, taken.local_addr().unwrap().port(), 1), 4);
     assert_eq!(fail_of(&mut host, 0, 0), 1);
     assert_eq!(fail_of(&mut host, 0, 513), 1);
-    listen(&mut host, 0, 1);
+    listen(&mut host, 0, 300);
+    assert_eq!(fail_of(&mut host, 0, 469), 1);
+    (1..4).for_each(|n| assert_ne!(listen_on(&mut host, LISTENER + 10 * n, 0, 1), 0));
     assert_eq!(fail_of(&mut host, 0, 1), 4);
+}
+
+#[test]
+fn listenersAreFullEachForItself() {
+    let mut host = Host::start();
+    let narrow = listen_on(&mut host, 3, 0, 1);
+    let wide = listen_on(&mut host, 5, 0, 2);
+    let _first = connect(narrow);
+    let one = arrival_at(&mut host, 3);
+    let _waits = connect(narrow);
+    let _others = (connect(wide), connect(wide));
+    let (two, three) = (arrival_at(&mut host, 5), arrival_at(&mut host, 5));
+    assert!(one != two && two != three && one != three);
+    host.send(two, kind::CLOSE, |f| f);
+    host.finish(two);
+    host.ping();
+    host.send(one, kind::CLOSE, |f| f);
+    host.finish(one);
+    arrival_at(&mut host, 3);
+}
+
+#[test]
+fn oneListenerThatClosesLeavesTheOthers() {
+    let mut host = Host::start();
+    let first = listen_on(&mut host, 3, 0, 2);
+    let second = listen_on(&mut host, 5, 0, 2);
+    let _stays = connect(second);
+    let stays = arrival_at(&mut host, 5);
+    host.send(3, kind::CLOSE, |f| f);
+    assert_eq!(host.finish(3).fail, None);
+    assert!(TcpStream::connect(("127.0.0.1", first)).is_err());
+    let _next = connect(second);
+    assert_ne!(arrival_at(&mut host, 5), stays);
+    assert_eq!(listen_on(&mut host, 7, first, 2), first);
+    let _last = connect(first);
+    arrival_at(&mut host, 7);
 }
 
 #[test]

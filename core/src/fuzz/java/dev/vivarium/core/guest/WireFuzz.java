@@ -56,7 +56,7 @@ final class WireFuzz {
             var subject = new Subject.File("file");
             switchboard.add(number -> new Channel(connection, number, service, subject, Keeper.NONE));
         }
-        switchboard.hang(1, new Door(connection, 2, _ -> {}));
+        switchboard.hang(1, new Arrivals(connection, 2, _ -> {}));
         int cut = 2 + Byte.toUnsignedInt(bytes[1]) % (bytes.length - 2);
         read(reader, switchboard, bytes, 2, cut);
         read(reader, switchboard, bytes, cut, bytes.length);

@@ -141,13 +141,13 @@ public final class Guest implements AutoCloseable {
     /// connection that comes is given to `taker`, in a worker of its own, and closed when that returns; there are
     /// never more than `most` at a time. Fails with `ProviderFailed` when the port is taken.
     public Listener listen(int port, int most, Consumer<Channel> taker) {
-        var door = new Door(connection, most, taker);
+        var arrivals = new Arrivals(connection, most, taker);
         Channel channel = open(
                 Service.LISTEN,
                 new Payload().u16(port).u16(most),
                 new Subject.Listener("port " + port),
                 // Before the guest is asked: the first connection may come with its answer.
-                opening -> connection.switchboard().hang(opening.number(), door));
+                opening -> connection.switchboard().hang(opening.number(), arrivals));
         try {
             return new Listener(channel, channel.started(Fields::u16));
         } catch (RuntimeException e) {

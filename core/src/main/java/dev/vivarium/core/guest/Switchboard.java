@@ -5,6 +5,7 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -24,7 +25,11 @@ final class Switchboard implements FrameReader.Sink {
 
     private final SandboxId id;
     private final Map<Integer, Channel> channels = new ConcurrentHashMap<>();
-    private final Map<Integer, Door> doors = new ConcurrentHashMap<>();
+    private final Map<Integer, Arrivals> listeners = new ConcurrentHashMap<>();
+
+    /// Where each connection from inside has arrived. Confined to the guest loop.
+    private final Map<Integer, Arrivals> arrived = new HashMap<>();
+
     private final AtomicInteger lastNumber = new AtomicInteger();
     private final Map<Long, CompletableFuture<Long>> pings = new ConcurrentHashMap<>();
     private final CompletableFuture<Fields> hello = new CompletableFuture<>();
@@ -73,8 +78,8 @@ final class Switchboard implements FrameReader.Sink {
     }
 
     /// Lets connections arrive at the listener that is about to be opened, until its channel ends.
-    void hang(int listener, Door door) {
-        doors.put(listener, door);
+    void hang(int listener, Arrivals arrivals) {
+        listeners.put(listener, arrivals);
     }
 
     /// What completes with the time of the answer to `token`; the caller forgets it again.
@@ -115,7 +120,7 @@ final class Switchboard implements FrameReader.Sink {
             channel.wake();
         });
         channels.clear();
-        doors.clear();
+        listeners.clear();
     }
 
     private void greet(int number, Kind kind, ByteBuffer payload) {
@@ -147,8 +152,7 @@ final class Switchboard implements FrameReader.Sink {
             }
             case FAIL, END -> {
                 if (channel != null) {
-                    channels.remove(number);
-                    doors.remove(number);
+                    remove(number);
                     channel.onEnd(kind, payload);
                     touch(channel);
                 }
@@ -159,20 +163,29 @@ final class Switchboard implements FrameReader.Sink {
         }
     }
 
+    private void remove(int number) {
+        channels.remove(number);
+        listeners.remove(number);
+        Arrivals left = arrived.remove(number);
+        if (left != null) {
+            left.leave();
+        }
+    }
+
     /// The guest has ended a channel before it uses its place for another, so the count is exact.
     private void arrive(int number, int listener) {
-        Door door = doors.get(listener);
-        if (door == null || number > 0 || channels.containsKey(number)) {
+        Arrivals arrivals = listeners.get(listener);
+        if (arrivals == null || number > 0 || channels.containsKey(number)) {
             throw new ProtocolViolation("a connection arrived on channel " + Integer.toUnsignedString(number)
                     + " for listener " + Integer.toUnsignedString(listener));
         }
-        long there = channels.keySet().stream().filter(open -> open < 0).count();
-        if (there >= door.most()) {
-            throw new ProtocolViolation("more than " + door.most() + " connections arrived");
+        if (!arrivals.enter()) {
+            throw new ProtocolViolation("more than " + arrivals.most() + " connections arrived");
         }
-        Channel channel = door.admit(number);
+        arrived.put(number, arrivals);
+        Channel channel = arrivals.admit(number);
         channels.put(number, channel);
-        door.serve(channel);
+        arrivals.serve(channel);
     }
 
     private void touch(Channel channel) {

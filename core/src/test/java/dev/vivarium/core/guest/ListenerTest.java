@@ -9,6 +9,7 @@ import dev.vivarium.model.SandboxException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -84,6 +85,33 @@ final class ListenerTest {
                     return false; // The guest has not heard of the close.
                 }
             });
+        }
+    }
+
+    @Test
+    void severalListenersAreServedEachByItsOwn() throws Exception {
+        try (RealGuest real = RealGuest.start();
+                Listener first = real.guest().listen(0, 2, channel -> say(channel, "first"));
+                Listener second = real.guest().listen(0, 2, channel -> say(channel, "second"))) {
+            // More than either may have at a time: each place is given back to its own listener.
+            for (int i = 0; i < 5; i++) {
+                assertThat(hear(first)).isEqualTo("first");
+                assertThat(hear(second)).isEqualTo("second");
+            }
+        }
+    }
+
+    private static void say(Channel channel, String text) {
+        channel.write(text.getBytes(StandardCharsets.UTF_8), 0, text.length());
+        channel.closeInput();
+        while (channel.next() instanceof Message.Data) {
+            // Until the other side has hung up.
+        }
+    }
+
+    private static String hear(Listener listener) throws IOException {
+        try (var client = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
+            return new String(client.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         }
     }
 

@@ -73,7 +73,7 @@ final class WireFuzzTest {
                         new Channel(connection, golden.channel(), service, new Subject.File("f"), Keeper.NONE));
             }
         }
-        switchboard.hang(9, new Door(connection, 2, _ -> {}));
+        switchboard.hang(9, new Arrivals(connection, 2, _ -> {}));
         int position = 0;
         while (position < bytes.length) {
             int length = 1 + random.nextInt(bytes.length - position);

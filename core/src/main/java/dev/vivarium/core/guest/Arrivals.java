@@ -5,12 +5,15 @@ import java.util.function.Consumer;
 
 /// Where connections from inside a sandbox arrive, as the host knows it: how many there may be at a time, and who takes
 /// them. Thread-safe.
-final class Door {
+final class Arrivals {
     private final Connection connection;
     private final int most;
     private final Consumer<Channel> taker;
 
-    Door(Connection connection, int most, Consumer<Channel> taker) {
+    /// Confined to the guest loop.
+    private int inside;
+
+    Arrivals(Connection connection, int most, Consumer<Channel> taker) {
         this.connection = connection;
         this.most = most;
         this.taker = taker;
@@ -18,6 +21,21 @@ final class Door {
 
     int most() {
         return most;
+    }
+
+    /// Takes a place for one more connection. Reports whether there was one. Called by the guest loop alone, as is
+    /// [#leave].
+    boolean enter() {
+        if (inside == most) {
+            return false;
+        }
+        inside++;
+        return true;
+    }
+
+    /// One that had entered has ended.
+    void leave() {
+        inside--;
     }
 
     /// The channel of a connection that has come. From its first frame on it is like one that the host has dialled.
