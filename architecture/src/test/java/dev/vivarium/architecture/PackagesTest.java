@@ -37,13 +37,24 @@ class PackagesTest {
             Map.entry(
                     "sandbox",
                     new Layer(
-                            Set.of("exec", "files", "shell", "preview", "egress", "guest", "provider", "store", "log"),
+                            Set.of(
+                                    "exec",
+                                    "files",
+                                    "shell",
+                                    "preview",
+                                    "egress",
+                                    "door",
+                                    "guest",
+                                    "provider",
+                                    "store",
+                                    "log"),
                             "the engine takes any provider and any image; only Main picks one")),
             Map.entry("exec", onTheWire()),
             Map.entry("files", onTheWire()),
             Map.entry("shell", new Layer(Set.of("guest", "exec"), "a terminal is a command with a screen")),
             Map.entry("preview", onTheWire()),
             Map.entry("egress", onTheWire()),
+            Map.entry("door", onTheWire()),
             Map.entry("guest", new Layer(Set.of(), "the wire is the same whoever isolates, so it knows no provider")),
             Map.entry(
                     "provider",

@@ -20,6 +20,7 @@ import dev.vivarium.server.http.Edge;
 import dev.vivarium.server.http.Gate;
 import dev.vivarium.server.http.Route;
 import dev.vivarium.server.http.Router;
+import dev.vivarium.server.http.Routers;
 import dev.vivarium.server.http.Witness;
 import dev.vivarium.server.preview.PreviewHandler;
 import dev.vivarium.server.preview.Visits;
@@ -77,7 +78,10 @@ public final class Vivarium implements AutoCloseable {
                     config, db, log, inbox, work, provider, sandboxes, keys, access, telemetry, metrics, preview,
                     sockets);
             var router = new Router(Routes.of(parts, gate, clock), Routes.hosts(preview, config.preview()));
-            var edge = undo.add(Edge.start(config.http(), router, admission, new Witness(access.audit(), clock), gate));
+            var routers = new Routers(router, new Router(Routes.inside(router.routes())));
+            var witness = new Witness(access.audit(), clock);
+            var edge = undo.add(Edge.start(config.http(), routers, admission, witness, gate));
+            sandboxes.reception().staff(edge.porter());
             metrics.watch(sandboxes::pool);
             metrics.watchAudit(access.audit()::dropped);
             undo.keep();
@@ -118,6 +122,11 @@ public final class Vivarium implements AutoCloseable {
     /// The tokens it takes.
     public Tokens tokens() {
         return parts.access().tokens();
+    }
+
+    /// The tokens of the processes inside sandboxes.
+    public WorkerTokens workers() {
+        return parts.access().workers();
     }
 
     /// Takes no new work, gives what runs up to `grace`, and lets the sandboxes go on without a server.

@@ -5,6 +5,7 @@ import dev.vivarium.core.access.Issue;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.access.Tokens;
+import dev.vivarium.core.access.WorkerGrant;
 import dev.vivarium.core.egress.Resolver;
 import dev.vivarium.core.guest.GuestBinary;
 import dev.vivarium.core.provider.FileTrees;
@@ -15,6 +16,7 @@ import dev.vivarium.core.provider.oci.OciRuntime;
 import dev.vivarium.core.provider.process.ProcessProvider;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.TaskId;
 import dev.vivarium.server.Vivarium;
 import dev.vivarium.server.http.Route;
 import dev.vivarium.server.settings.Config;
@@ -24,6 +26,7 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -146,6 +149,13 @@ public final class TestServer implements AutoCloseable {
                 Issue.MAX_TTL,
                 List.of());
         return server.tokens().issue(wanted).token();
+    }
+
+    /// A token for the process inside a sandbox, as a run would be given one.
+    public String workerToken(String sandbox, WorkerGrant.Audience audience) {
+        var info = sandboxes().require(new SandboxId(sandbox)).info();
+        var work = new WorkerGrant.Work(info.id(), info.thread(), info.user(), TaskId.random(new SecureRandom()));
+        return server.workers().issue(work, audience);
     }
 
     /// The API as the admin uses it.

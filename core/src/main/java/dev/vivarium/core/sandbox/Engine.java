@@ -1,5 +1,7 @@
 package dev.vivarium.core.sandbox;
 
+import dev.vivarium.core.door.Door;
+import dev.vivarium.core.door.Reception;
 import dev.vivarium.core.egress.Gateway;
 import dev.vivarium.core.exec.Audience;
 import dev.vivarium.core.guest.GuestLoop;
@@ -10,6 +12,7 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -26,9 +29,14 @@ final class Engine {
     final GuestLoop loop = GuestLoop.start();
     final Gateway gateway;
     final Tasks tasks = new Tasks();
+    final Reception reception = new Reception();
     final Registry registry = new Registry();
     final List<Consumer<SandboxId>> endListeners = new CopyOnWriteArrayList<>();
     private final List<Observer> observers;
+
+    /// The ports of doors that an earlier server opened.
+    private final Map<SandboxId, Integer> doors;
+
     private volatile boolean draining;
 
     Engine(Provider provider, SandboxRows rows, SandboxesConfig config, List<Observer> observers, World world) {
@@ -38,6 +46,13 @@ final class Engine {
         this.observers = List.copyOf(observers);
         this.world = world;
         this.gateway = new Gateway(config.egress());
+        this.doors = rows.doors();
+    }
+
+    /// The door of a sandbox as it was left.
+    Door door(SandboxId id) {
+        Integer port = doors.get(id);
+        return port == null ? Door.closed(id, reception) : Door.openAt(id, reception, port);
     }
 
     /// Tells the observers. They cannot harm: what they throw is logged here.

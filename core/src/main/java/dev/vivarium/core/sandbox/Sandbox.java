@@ -1,6 +1,7 @@
 package dev.vivarium.core.sandbox;
 
 import dev.vivarium.core.Undo;
+import dev.vivarium.core.door.Door;
 import dev.vivarium.core.egress.Outlet;
 import dev.vivarium.core.exec.Execution;
 import dev.vivarium.core.exec.Processes;
@@ -25,9 +26,8 @@ import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.Status;
 import dev.vivarium.model.ThreadId;
+import java.net.URI;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -40,16 +40,6 @@ import java.util.concurrent.TimeUnit;
 public final class Sandbox {
     /// How long a call waits for a sandbox that is being found again.
     private static final Duration PATIENCE = Duration.ofSeconds(15);
-
-    /// The character set is named alone: `LANG` would have every program read a dozen files of a locale that says
-    /// nothing else, which takes a shell a fifth of its start.
-    private static final Map<String, String> ORDINARY_ENV = Map.of(
-            "USER", "sandboxuser",
-            "LOGNAME", "sandboxuser",
-            "SHELL", "/bin/bash",
-            "LC_CTYPE", "C.UTF-8");
-
-    private static final Map<String, String> NO_TERMINAL = Map.of("TERM", "dumb");
 
     private final Engine engine;
     private final Streams streams;
@@ -64,6 +54,8 @@ public final class Sandbox {
     private final Processes processes;
     private final Shells shells;
     private final Outlet outlet;
+    private final Door door;
+    private final Environment environment;
     private final CountDownLatch gone = new CountDownLatch(1);
     private volatile String secret;
 
@@ -83,6 +75,8 @@ public final class Sandbox {
         this.shells = new Shells(engine.world.random(), engine.world.clock());
         this.outlet = new Outlet(
                 row.id(), engine.gateway, row.egress(), passage -> engine.tell(to -> to.passed(info(), passage)));
+        this.door = engine.door(row.id());
+        this.environment = new Environment(outlet, row.env());
     }
 
     public SandboxId id() {
@@ -107,13 +101,13 @@ public final class Sandbox {
 
     /// Starts a command with the sandbox's own environment under the command's. Close the result.
     public Execution exec(Command command) {
-        var execution = Execution.start(guest(), withEnv(command, NO_TERMINAL));
+        var execution = Execution.start(guest(), environment.plain(command, workspace()));
         return execution.heardBy(engine.audience(id(), command, execution.pid()));
     }
 
     /// Starts a command that nobody waits for. It goes on without this server, and the next one finds it.
     public Tracked detach(Command command, Tracked.Origin origin) {
-        return processes.detach(guest(), withEnv(command, NO_TERMINAL), origin);
+        return processes.detach(guest(), environment.plain(command, workspace()), origin);
     }
 
     /// What was started in it and is still known. Never waits; looking is no use.
@@ -123,12 +117,12 @@ public final class Sandbox {
 
     /// Opens a terminal that runs `command`. Close the result.
     public Terminal terminal(Command command, int columns, int rows) {
-        return Terminal.open(guest(), withEnv(command, Map.of()), columns, rows);
+        return Terminal.open(guest(), environment.onTerminal(command, workspace()), columns, rows);
     }
 
     /// Starts `command` on a terminal that several people can share and that outlives this server.
     public Shell shell(Command command, TerminalSize size) {
-        return shells.open(guest(), withEnv(command, Map.of()), size);
+        return shells.open(guest(), environment.onTerminal(command, workspace()), size);
     }
 
     /// The terminals that people share.
@@ -150,6 +144,16 @@ public final class Sandbox {
     /// Its way out, and what it may reach by it. To change that: [Sandboxes#allow].
     public Outlet outlet() {
         return outlet;
+    }
+
+    /// Opens its way to the server, for good, and says where that is as programs inside see it. To serve those who
+    /// come that way: [Sandboxes#reception].
+    public URI openDoor() {
+        return door.open(guest(), port -> engine.rows.door(id(), port));
+    }
+
+    Door door() {
+        return door;
     }
 
     /// Connects to a port that something inside listens on. Close the result.
@@ -312,17 +316,6 @@ public final class Sandbox {
 
     private SandboxException notRunning(Status status) {
         return new SandboxException(new Failure.SandboxNotRunning(id(), status));
-    }
-
-    /// What an ordinary program expects to find, under the sandbox's own, under the command's.
-    private Command withEnv(Command command, Map<String, String> ofItsKind) {
-        Map<String, String> env = new HashMap<>(ORDINARY_ENV);
-        env.put("HOME", workspace());
-        env.putAll(ofItsKind);
-        env.putAll(outlet.env());
-        env.putAll(row.env());
-        env.putAll(command.env());
-        return command.withEnv(env);
     }
 
     /// Explains a kill by the kernel's count; a command's own end is passed through this already.

@@ -1,6 +1,7 @@
 package dev.vivarium.core.sandbox;
 
 import dev.vivarium.core.Undo;
+import dev.vivarium.core.door.Reception;
 import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.store.Db;
@@ -308,6 +309,11 @@ public final class Sandboxes implements AutoCloseable {
     /// Calls `listener` for each sandbox that ends from now on, before its machine is removed. It must be quick.
     public void whenEnded(Consumer<SandboxId> listener) {
         engine.endListeners.add(listener);
+    }
+
+    /// Where the doors of all sandboxes lead.
+    public Reception reception() {
+        return engine.reception;
     }
 
     /// What threads' disks were.

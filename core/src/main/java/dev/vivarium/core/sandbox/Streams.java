@@ -35,6 +35,7 @@ final class Streams {
         guest.onLost(() -> engine.tasks.start("lost-" + sandbox.id(), () -> lost(sandbox, machine, guest)));
         sandbox.shells().moveTo(guest);
         sandbox.outlet().attach(guest);
+        sandbox.door().attach(guest);
         sandbox.processes().moveTo(guest);
     }
 

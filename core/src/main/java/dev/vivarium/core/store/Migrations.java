@@ -19,7 +19,8 @@ final class Migrations {
             "V4__snapshots.sql",
             "V5__egress.sql",
             "V6__events.sql",
-            "V7__runs.sql");
+            "V7__runs.sql",
+            "V9__usage.sql");
 
     private Migrations() {}
 

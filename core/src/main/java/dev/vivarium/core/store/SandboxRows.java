@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /// The rows of sandboxes and of the threads they belong to. A row that has ended is never changed again, whoever comes
@@ -107,6 +108,21 @@ public final class SandboxRows {
     public void egress(SandboxId id, Egress egress) {
         db.write(sql ->
                 sql.update("update sandboxes set egress = ? where id = ? and " + ALIVE, text(egress), id.value()));
+    }
+
+    /// Remembers the port of a sandbox's door.
+    public void door(SandboxId id, int port) {
+        db.write(sql -> sql.update("update sandboxes set door_port = ? where id = ? and " + ALIVE, port, id.value()));
+    }
+
+    /// The port of each door that is open.
+    public Map<SandboxId, Integer> doors() {
+        return db
+                .read(sql -> sql.list(
+                        "select id, door_port from sandboxes where door_port > 0 and " + ALIVE,
+                        columns -> Map.entry(new SandboxId(columns.getString(1)), columns.getInt(2))))
+                .stream()
+                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
     }
 
     /// Ends a row for good. The first end stands. Reports whether this was it.

@@ -108,6 +108,11 @@ public final class Admission {
         }
     }
 
+    /// Reports whether this is somebody who may call from inside that sandbox.
+    static boolean isFrom(Principal who, SandboxId sandbox) {
+        return who instanceof Principal.Worker(var grant) && grant.sandbox().equals(sandbox);
+    }
+
     private static String name(Map<String, String> parameters) {
         return Optional.ofNullable(parameters.get("sandbox_id")).orElseThrow();
     }

@@ -25,13 +25,13 @@ import org.slf4j.LoggerFactory;
 final class Dispatcher extends Handler.Abstract {
     private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
 
-    private final Router router;
+    private final Routers routers;
     private final Admission admission;
     private final Witness witness;
     private final Gate gate;
 
-    Dispatcher(Router router, Admission admission, Witness witness, Gate gate) {
-        this.router = router;
+    Dispatcher(Routers routers, Admission admission, Witness witness, Gate gate) {
+        this.routers = routers;
         this.admission = admission;
         this.witness = witness;
         this.gate = gate;
@@ -123,7 +123,7 @@ final class Dispatcher extends Handler.Abstract {
         var at = witness.now();
         var caller = Optional.<Caller>empty();
         try {
-            caller = Optional.of(admission.admit(route, match.parameters(), request.getHeaders()));
+            caller = Optional.of(admit(request, match));
             response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
             response.getHeaders().put("X-Content-Type-Options", "nosniff");
             var exchange = new Exchange(request, response, requestId, match, caller.get());
@@ -145,6 +145,21 @@ final class Dispatcher extends Handler.Abstract {
         }
     }
 
+    /// At a door, what a token says must agree with the wire that brought it.
+    private Caller admit(Request request, Router.Match match) {
+        var caller = admission.admit(match.route(), match.parameters(), request.getHeaders());
+        VisitEndPoint.of(request).ifPresent(visited -> {
+            boolean isTheirs = caller.principal()
+                    .filter(who -> Admission.isFrom(who, visited.sandbox()))
+                    .isPresent();
+            if (!isTheirs && !(match.route().access() instanceof Route.Access.Own)) {
+                throw new SandboxException(new Failure.NotAllowed(
+                        "only the worker of sandbox " + visited.sandbox() + " may call from inside it"));
+            }
+        });
+        return caller;
+    }
+
     private void tellOfFailure(
             Request request, Router.Match match, Optional<Caller> caller, Instant at, Failure failure) {
         int status = ProblemJson.status(failure);
@@ -153,7 +168,8 @@ final class Dispatcher extends Handler.Abstract {
         } else {
             // Whose credential is good but not for this was not told by the failure.
             var who = caller.flatMap(Caller::principal).or(() -> admission.find(request.getHeaders()));
-            witness.refused(match, who, failure);
+            var from = VisitEndPoint.of(request).map(VisitEndPoint::sandbox);
+            witness.refused(match, who, from, failure);
         }
     }
 
@@ -177,12 +193,12 @@ final class Dispatcher extends Handler.Abstract {
     private Optional<Router.Match> find(Request request, String path) {
         String host =
                 Optional.ofNullable(request.getHeaders().get(HttpHeader.HOST)).orElse("");
-        return path.startsWith("/") ? router.find(request.getMethod(), host, path) : Optional.empty();
+        return path.startsWith("/") ? routers.of(request).find(request.getMethod(), host, path) : Optional.empty();
     }
 
     private SandboxException nothingThere(Request request, Response response) {
         String path = Optional.ofNullable(request.getHttpURI().getPath()).orElse("");
-        List<String> methods = path.startsWith("/") ? router.methods(path) : List.of();
+        List<String> methods = path.startsWith("/") ? routers.of(request).methods(path) : List.of();
         if (methods.isEmpty()) {
             return new SandboxException(new Failure.Unrecognized(
                     "no-such-route", 404, "there is nothing at this path; /openapi.json lists what there is"));

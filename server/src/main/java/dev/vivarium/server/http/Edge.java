@@ -1,5 +1,6 @@
 package dev.vivarium.server.http;
 
+import dev.vivarium.core.door.Porter;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.settings.HttpConfig;
@@ -28,17 +29,19 @@ public final class Edge implements AutoCloseable {
     private static final int MAX_HEADER_BYTES = 16 * 1024;
 
     private final Server server;
+    private final DoorConnector door;
     private final Gate gate;
     private final URI uri;
 
-    private Edge(Server server, Gate gate, URI uri) {
+    private Edge(Server server, DoorConnector door, Gate gate, URI uri) {
         this.server = server;
+        this.door = door;
         this.gate = gate;
         this.uri = uri;
     }
 
     /// Listens. Throws when the address cannot be had.
-    public static Edge start(HttpConfig config, Router router, Admission admission, Witness witness, Gate gate) {
+    public static Edge start(HttpConfig config, Routers routers, Admission admission, Witness witness, Gate gate) {
         var workers = new QueuedThreadPool(WORKERS, 2);
         workers.setName("http");
         workers.setVirtualThreadsExecutor(VirtualThreads.getNamedVirtualThreadsExecutor("request-"));
@@ -49,16 +52,23 @@ public final class Edge implements AutoCloseable {
         connector.setAcceptQueueSize(ACCEPT_QUEUE);
         connector.setIdleTimeout(config.idleConnection().toMillis());
         server.addConnector(connector);
+        var door = new DoorConnector(server, http());
+        server.addConnector(door);
         server.addBean(new NetworkConnectionLimit(MAX_CONNECTIONS, connector));
         ServerWebSocketContainer.ensure(server).setIdleTimeout(SOCKET_IDLE);
-        server.setHandler(new Dispatcher(router, admission, witness, gate));
+        server.setHandler(new Dispatcher(routers, admission, witness, gate));
         server.setErrorHandler(new Refusal.OfJetty());
         start(server, config);
-        return new Edge(server, gate, uri(config.host(), connector.getLocalPort()));
+        return new Edge(server, door, gate, uri(config.host(), connector.getLocalPort()));
     }
 
     public URI uri() {
         return uri;
+    }
+
+    /// Serves those who come from inside sandboxes.
+    public Porter porter() {
+        return door::serve;
     }
 
     /// Takes no new work, gives what runs up to `grace`, and stops listening.

@@ -48,14 +48,17 @@ public final class Witness {
     }
 
     /// Somebody was not let in, or was told that what they asked for is not theirs.
-    void refused(Router.Match match, Optional<Principal> who, Failure failure) {
-        if (!match.raw().containsKey("sandbox_id") && !match.raw().containsKey("thread_id")) {
+    /// `from` is the sandbox that the request came out of, if it did.
+    void refused(Router.Match match, Optional<Principal> who, Optional<SandboxId> from, Failure failure) {
+        boolean isAboutOne =
+                match.raw().containsKey("sandbox_id") || match.raw().containsKey("thread_id");
+        if (!isAboutOne && from.isEmpty()) {
             return;
         }
         var entry = AuditEntry.of(
                         clock.instant(), AuditEntry.Kind.REFUSED, ProblemJson.status(failure), name(match.route()))
                 .detail(failure.slug());
-        var about = about(match, entry);
+        var about = from.map(entry::onSandbox).orElseGet(() -> about(match, entry));
         audit.record(who.map(known -> named(about, known)).orElse(about));
     }
 

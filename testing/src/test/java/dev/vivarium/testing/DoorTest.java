@@ -1,0 +1,195 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.vivarium.core.access.WorkerGrant.Audience;
+import dev.vivarium.model.SandboxId;
+import java.net.URI;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/// The way from inside a sandbox without network to the server, with the programs that people use. Needs root.
+@Tag("root")
+@Timeout(120)
+class DoorTest {
+    private static TestServer server;
+
+    private Api api;
+    private String session;
+    private URI door;
+    private String token;
+
+    @BeforeAll
+    static void start() {
+        server = TestServer.startIsolated("--disk-mb", "64");
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @BeforeEach
+    void open() {
+        api = server.api();
+        session = api.session();
+        door = server.sandboxes().require(new SandboxId(session)).openDoor();
+        token = server.workerToken(session, Audience.WORKER);
+    }
+
+    @Test
+    void aProgramInsideReachesTheServerAndTheSandboxStillHasNoNetwork() {
+        assertThat(post("hello").stdout()).endsWith(" 201");
+        assertThat(sh("tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '")).isEqualTo("lo\n");
+        assertThat(sh("curl -s -m 3 " + server.uri() + "/health; echo $?")).isEqualTo("7\n");
+    }
+
+    @Test
+    void nothingButTheRoutesOfWorkersAnswers() {
+        String admin = "-H 'X-API-Key: " + server.adminKey() + "' ";
+        for (String path : new String[] {"/admin/keys", "/threads", "/list_files?session_id=" + session, "/metrics"}) {
+            assertThat(curl(admin + door + path)).as(path).endsWith(" 404");
+        }
+        assertThat(curl(door + "/health")).endsWith(" 401");
+        assertThat(curl(admin + door + messages(session)))
+                .contains("only the worker of sandbox")
+                .endsWith(" 403");
+    }
+
+    @Test
+    void theTokenOfAnotherSandboxIsRefusedAndThatIsOnRecord() {
+        String other = api.session();
+        String stolen = server.workerToken(other, Audience.WORKER);
+
+        assertThat(curl("-H 'Authorization: Bearer " + stolen + "' " + door + messages(other)))
+                .contains("only the worker of sandbox " + session)
+                .endsWith(" 403");
+
+        await().untilAsserted(() -> assertThat(api.get("/admin/audit?limit=20").text())
+                .contains("\"aud\":\"" + session + "\"", "GET /api/v1/sandboxes/{sandbox_id}/messages"));
+    }
+
+    @Test
+    void aMessageReachesWhoeverWaitsForIt() {
+        var heard = CompletableFuture.supplyAsync(() -> curl(bearer() + door + messages(session) + "?wait=30"));
+        api.post(messages(session), "{\"content\":\"use the other API\"}");
+
+        assertThat(heard.join()).contains("use the other API").endsWith(" 200");
+    }
+
+    @Test
+    void largeBodiesGoBothWays() {
+        String script = "python3 - <<'P'\nimport json\nprint(json.dumps({'event_type':'agent.output','event_data':"
+                + "{'text':'x'*90000}}))\nP\n";
+        sh(script.replace("<<'P'", "> big.json <<'P'"));
+        String sent = curl(
+                "--data-binary @big.json -H 'Content-Type: application/json' " + bearer() + door + events(session));
+
+        assertThat(sent).endsWith(" 201");
+        assertThat(api.get(events(session) + "?type=agent.output").text()).hasSizeGreaterThan(90_000);
+        for (int i = 0; i < 30; i++) {
+            api.post(messages(session), "{\"content\":\"" + "x".repeat(10_000) + "\"}");
+        }
+        assertThat(sh("curl -s " + bearer() + door + messages(session) + " | wc -c")
+                        .strip())
+                .satisfies(bytes -> assertThat(Integer.parseInt(bytes)).isGreaterThan(300_000));
+    }
+
+    @Test
+    void oneConnectionCarriesManyRequestsAndManyConnectionsOneEach() {
+        String url = door + messages(session);
+        assertThat(sh("curl -s -w '%{http_code} %{num_connects}\\n' " + bearer()
+                        + ("-o /dev/null " + url + " ").repeat(20) + "| sort | uniq -c | tr -s ' '"))
+                .contains("19 200 0", "1 200 1");
+        assertThat(sh("seq 200 | xargs -P 50 -I{} curl -s -o /dev/null -w '%{http_code}\\n' " + bearer() + url
+                        + " | sort | uniq -c | tr -s ' '"))
+                .isEqualTo(" 200 200\n");
+    }
+
+    @Test
+    void whatIsNotHttpIsRefusedAndHarmsNobody() {
+        String port = Integer.toString(door.getPort());
+        String script = "import socket\n"
+                + "def say(b):\n"
+                + "    s = socket.create_connection(('127.0.0.1', " + port + ")); s.settimeout(20)\n"
+                + "    s.sendall(b); return s.recv(100).split(b'\\r\\n')[0]\n"
+                + "print(say(b'nonsense\\r\\n\\r\\n'))\n"
+                + "print(say(b'GET / HTTP/1.1\\r\\nX: ' + b'x' * 20000 + b'\\r\\n\\r\\n'))\n"
+                + "held = [socket.create_connection(('127.0.0.1', " + port + ")) for _ in range(40)]\n"
+                + "for s in held: s.sendall(b'GET /api')\n"
+                + "import urllib.request\n"
+                + "try: urllib.request.urlopen('http://127.0.0.1:" + port + "/x')\n"
+                + "except urllib.error.HTTPError as e: print(e.code)\n";
+        assertThat(sh("python3 - <<'P'\n" + script + "P"))
+                .isEqualTo("b'HTTP/1.1 400 Bad Request'\nb'HTTP/1.1 431 Request Header Fields Too Large'\n401\n");
+    }
+
+    @Test
+    void theDoorIsTheSameAfterTheServerCameBack() {
+        server.restart();
+        api = server.api();
+
+        await().ignoreExceptions()
+                .untilAsserted(() -> assertThat(post("again").stdout()).endsWith(" 201"));
+        assertThat(server.sandboxes().require(new SandboxId(session)).openDoor())
+                .isEqualTo(door);
+    }
+
+    @Test
+    void aPausedSandboxStandsStillAndGoesOn() {
+        var heard = CompletableFuture.supplyAsync(
+                () -> api.execute(session, "curl -s -m 100 " + bearer() + door + messages(session) + "?wait=30")
+                        .string("stdout"));
+        await().untilAsserted(
+                        () -> assertThat(api.execute(session, "pgrep -c curl").string("stdout"))
+                                .isEqualTo("1\n"));
+        api.post("/sandboxes/" + session + "/pause", "");
+        api.post("/sandboxes/" + session + "/resume", "");
+        api.post(messages(session), "{\"content\":\"thawed\"}");
+
+        assertThat(heard.join()).contains("thawed");
+        assertThat(post("after").stdout()).endsWith(" 201");
+    }
+
+    @Test
+    void aSandboxWhoseDoorNobodyOpenedHasNone() {
+        String other = api.session();
+
+        assertThat(api.execute(other, "curl -s http://127.0.0.1:" + door.getPort() + "; echo $?")
+                        .string("stdout"))
+                .isEqualTo("7\n");
+    }
+
+    private record Said(String stdout) {}
+
+    private Said post(String text) {
+        return new Said(curl("-d '{\"event_type\":\"agent.message\",\"event_data\":{\"text\":\"" + text
+                + "\"}}' -H 'Content-Type: application/json' " + bearer() + door + events(session)));
+    }
+
+    private String bearer() {
+        return "-H 'Authorization: Bearer " + token + "' ";
+    }
+
+    private String curl(String arguments) {
+        return sh("curl -s -m 60 -w ' %{http_code}' " + arguments);
+    }
+
+    private String sh(String script) {
+        return api.execute(session, script).string("stdout");
+    }
+
+    private static String messages(String sandbox) {
+        return "/api/v1/sandboxes/" + sandbox + "/messages";
+    }
+
+    private static String events(String sandbox) {
+        return "/api/v1/sandboxes/" + sandbox + "/events";
+    }
+}
