@@ -31,7 +31,7 @@ class PackagesTest {
             Map.entry(
                     "run",
                     new Layer(
-                            Set.of("sandbox", "log", "store"),
+                            Set.of("sandbox", "exec", "files", "log", "store"),
                             "a run is what happens in a sandbox, and is told in its log")),
             Map.entry("access", new Layer(Set.of("store"), "who may do what is decided before a sandbox is touched")),
             Map.entry(

@@ -124,7 +124,15 @@ public final class JsonFields {
 
     /// The objects of an array, in order.
     public List<JsonFields> objects(String name) {
-        var elements = find(name, List.class, "must be an array").orElseThrow(() -> missing(name));
+        return optionalObjects(name).orElseThrow(() -> missing(name));
+    }
+
+    /// The objects of an array, in order, if there is one.
+    public Optional<List<JsonFields>> optionalObjects(String name) {
+        return find(name, List.class, "must be an array").map(elements -> objects(name, elements));
+    }
+
+    private List<JsonFields> objects(String name, List<?> elements) {
         var objects = new ArrayList<JsonFields>(elements.size());
         for (Object element : elements) {
             if (!(element instanceof JsonFields object)) {

@@ -43,16 +43,26 @@ public final class SessionJson {
     /// `standard` fills the limits that it leaves out.
     public static NewSandbox readRequest(JsonFields fields, Optional<UserId> caller, Limits standard) {
         var user = fields.optionalString("user_id").map(UserId::new).or(() -> caller);
-        var request = new NewSandbox(
-                user.orElseThrow(() -> JsonFields.invalid("user_id", "is required")),
-                new ThreadId(fields.string("thread_id")),
+        var request = readRest(
+                fields,
+                NewSandbox.of(
+                        user.orElseThrow(() -> JsonFields.invalid("user_id", "is required")),
+                        new ThreadId(fields.string("thread_id"))),
+                standard);
+        fields.refuseOthers();
+        return request;
+    }
+
+    /// Reads what a request may say of the sandbox that it wants for the thread in `plain`.
+    public static NewSandbox readRest(JsonFields fields, NewSandbox plain, Limits standard) {
+        return new NewSandbox(
+                plain.user(),
+                plain.thread(),
                 minutes(fields, "timeout_minutes"),
                 fields.optionalObject("limits").map(limits -> readLimits(limits, standard)),
                 fields.optionalObject("env").map(JsonFields::strings).orElse(Map.of()),
                 EgressJson.readOptional(fields),
                 fields.optionalString("image"));
-        fields.refuseOthers();
-        return request;
     }
 
     public static void writeRequest(JsonGenerator out, NewSandbox request) {

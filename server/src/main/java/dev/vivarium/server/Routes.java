@@ -14,6 +14,7 @@ import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.store.Db;
+import dev.vivarium.server.api.AgentNews;
 import dev.vivarium.server.api.Callers;
 import dev.vivarium.server.api.CleanupHandler;
 import dev.vivarium.server.api.CommandCall;
@@ -28,6 +29,7 @@ import dev.vivarium.server.api.ListFilesHandler;
 import dev.vivarium.server.api.MessagesHandler;
 import dev.vivarium.server.api.MetricsHandler;
 import dev.vivarium.server.api.OpenApiHandler;
+import dev.vivarium.server.api.SandboxRule;
 import dev.vivarium.server.api.SnapshotsHandler;
 import dev.vivarium.server.api.UploadFileHandler;
 import dev.vivarium.server.api.WelcomeHandler;
@@ -62,7 +64,7 @@ final class Routes {
             Db db,
             EventLog log,
             Inbox inbox,
-            RunRoutes.Work work,
+            RunRoutes.Agency agency,
             Provider provider,
             Sandboxes sandboxes,
             Keys keys,
@@ -85,6 +87,7 @@ final class Routes {
         var routes = new ArrayList<>(sessions(parts, gate, clock, callers, call));
         routes.addAll(snapshots(parts));
         routes.addAll(events(parts));
+        routes.addAll(RunRoutes.of(parts, callers, clock));
         routes.addAll(sockets(parts, clock, callers));
         routes.addAll(DataRoutes.of(callers, call, config.calls(), parts.telemetry()));
         routes.addAll(ThreadRoutes.of(parts.access(), parts.sandboxes(), callers, clock));
@@ -118,7 +121,9 @@ final class Routes {
                 Route.get("/health", OPEN, health(parts, gate, clock)::handle),
                 Route.get("/openapi.json", OPEN, new OpenApiHandler()::handle),
                 Route.post(
-                        "/create_session", KEY, new CreateSessionHandler(parts.sandboxes(), config.engine())::handle),
+                        "/create_session",
+                        KEY,
+                        new CreateSessionHandler(parts.sandboxes(), new SandboxRule(config.engine()))::handle),
                 Route.get("/get_session", KEY, new GetSessionHandler(parts.sandboxes())::handle),
                 Route.post("/execute", KEY, new ExecuteHandler(callers, call)::handle),
                 Route.post(
@@ -164,7 +169,7 @@ final class Routes {
     }
 
     private static List<Route> events(Parts parts) {
-        var events = new EventsHandler(parts.log());
+        var events = new EventsHandler(parts.log(), new AgentNews(parts.agency().runs()));
         var messages = new MessagesHandler(parts.inbox());
         return List.of(
                 Route.post(V1 + "/messages", Route.Access.scoped(Scope.PROCESS), insteadOfInvalid(messages::post)),

@@ -1,18 +1,115 @@
 package dev.vivarium.server;
 
-import dev.vivarium.core.run.Runs;
-import dev.vivarium.core.run.Tasks;
-import dev.vivarium.core.store.Db;
-import java.time.InstantSource;
+import static dev.vivarium.server.api.Unprocessable.insteadOfInvalid;
+import static dev.vivarium.server.http.Route.Access.KEY;
 
-/// The routes by which agents are started, and by which they report.
+import dev.vivarium.core.access.Scope;
+import dev.vivarium.core.access.WorkerGrant.Audience;
+import dev.vivarium.core.access.WorkerGrant.Work;
+import dev.vivarium.core.access.WorkerTokens;
+import dev.vivarium.core.log.EventLog;
+import dev.vivarium.core.run.Agents;
+import dev.vivarium.core.run.Repeats;
+import dev.vivarium.core.run.Runs;
+import dev.vivarium.core.run.Supervisor;
+import dev.vivarium.core.run.Tasks;
+import dev.vivarium.core.run.Workers;
+import dev.vivarium.core.sandbox.Sandboxes;
+import dev.vivarium.core.store.Db;
+import dev.vivarium.model.Run;
+import dev.vivarium.server.api.Callers;
+import dev.vivarium.server.api.Endpoints;
+import dev.vivarium.server.api.RunLifeHandler;
+import dev.vivarium.server.api.RunsHandler;
+import dev.vivarium.server.api.SandboxRule;
+import dev.vivarium.server.api.SpawnHandler;
+import dev.vivarium.server.api.WorkerHandler;
+import dev.vivarium.server.http.Route;
+import dev.vivarium.server.settings.RunConfig;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.stream.Stream;
+
+/// The routes by which agents are started and looked at.
 final class RunRoutes {
+    private static final String ALL = "/api/v1/sandboxes";
+    private static final String ONE = ALL + "/{sandbox_id}";
+    private static final String WORKER = "/api/v1/sandbox";
+    private static final String TASK = WORKER + "/task/{task_id}";
+
     private RunRoutes() {}
 
     /// What agents do, and are asked to do.
-    record Work(Runs runs, Tasks tasks) {
-        static Work open(Db db, InstantSource clock) {
-            return new Work(new Runs(db), new Tasks(db, clock));
+    record Agency(Runs runs, Tasks tasks, Repeats repeats, Agents agents, Supervisor supervisor)
+            implements AutoCloseable {
+        static Agency open(Engine engine, RunConfig config, WorkerTokens tokens) {
+            var runs = new Runs(engine.db(), engine.log(), engine.clock());
+            var supervisor = Supervisor.start(engine.sandboxes(), runs, engine.clock());
+            var workers = new Workers(WorkerProgram.read(), passes(tokens));
+            var agents = new Agents(engine.sandboxes(), runs, workers, supervisor, config.image());
+            var repeats = new Repeats(engine.db(), engine.clock());
+            return new Agency(runs, new Tasks(engine.db(), engine.clock()), repeats, agents, supervisor);
         }
+
+        @Override
+        public void close() {
+            supervisor.close();
+        }
+    }
+
+    /// What runs stand on.
+    record Engine(Db db, EventLog log, Sandboxes sandboxes, InstantSource clock) {}
+
+    private static Workers.Passes passes(WorkerTokens tokens) {
+        return new Workers.Passes() {
+            @Override
+            public String worker(Run run) {
+                return tokens.issue(work(run), Audience.WORKER);
+            }
+
+            @Override
+            public String model(Run run) {
+                return tokens.issue(work(run), Audience.MODEL);
+            }
+        };
+    }
+
+    private static Work work(Run run) {
+        return new Work(run.sandbox(), run.thread(), run.owner(), run.task());
+    }
+
+    static List<Route> of(Routes.Parts parts, Callers callers, InstantSource clock) {
+        var agency = parts.agency();
+        var config = parts.config();
+        var spawn = new SpawnHandler(
+                agency.agents(),
+                agency.tasks(),
+                new SandboxRule(config.engine()),
+                new Endpoints(config.access().publicUrl()));
+        var runs = new RunsHandler(parts.sandboxes(), agency.runs(), agency.tasks(), parts.log());
+        var life = new RunLifeHandler(
+                parts.sandboxes(), callers, agency.runs(), parts.access().audit(), clock);
+        return Stream.concat(
+                        worker(parts).stream(),
+                        Stream.of(
+                                Route.post(ALL, KEY, insteadOfInvalid(spawn::handle)),
+                                Route.get(ALL, KEY, runs::list),
+                                Route.get(ONE, Route.Access.kept(Scope.SHELL_RO), runs::details),
+                                Route.delete(ONE, KEY, life::end),
+                                Route.post(ONE + "/pause", Route.Access.scoped(Scope.PROCESS), life::pause),
+                                Route.post(ONE + "/resume", Route.Access.scoped(Scope.PROCESS), life::resume)))
+                .toList();
+    }
+
+    /// What the worker inside asks and reports.
+    private static List<Route> worker(Routes.Parts parts) {
+        var agency = parts.agency();
+        var worker = new WorkerHandler(agency.tasks(), agency.runs(), agency.repeats(), parts.log());
+        return List.of(
+                Route.get(WORKER + "/task", Route.Access.WORKER, worker::task),
+                Route.patch(TASK + "/status", Route.Access.WORKER, insteadOfInvalid(worker::status)),
+                Route.post(TASK + "/progress", Route.Access.WORKER, insteadOfInvalid(worker::progress)),
+                Route.post(TASK + "/results", Route.Access.WORKER, insteadOfInvalid(worker::results)),
+                Route.post(WORKER + "/heartbeat", Route.Access.WORKER, insteadOfInvalid(worker::heartbeat)));
     }
 }

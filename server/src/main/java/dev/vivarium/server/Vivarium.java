@@ -69,13 +69,14 @@ public final class Vivarium implements AutoCloseable {
             sandboxes.whenEnded(access.workers()::forget);
             var inbox = new Inbox(db, log, clock);
             sandboxes.whenEnded(inbox::forget);
-            var work = RunRoutes.Work.open(db, clock);
+            var agency = undo.add(RunRoutes.Agency.open(
+                    new RunRoutes.Engine(db, log, sandboxes, clock), config.runs(), access.workers()));
             var gate = new Gate();
             var admission = new Admission(keys, access.tokens(), access.workers(), access.rights(), sandboxes);
             var preview = new PreviewHandler(admission, new Visits(access.audit(), clock), config.preview(), clock);
             var sockets = undo.add(new Sockets(admission, access.tokens()));
             var parts = new Routes.Parts(
-                    config, db, log, inbox, work, provider, sandboxes, keys, access, telemetry, metrics, preview,
+                    config, db, log, inbox, agency, provider, sandboxes, keys, access, telemetry, metrics, preview,
                     sockets);
             var router = new Router(Routes.of(parts, gate, clock), Routes.hosts(preview, config.preview()));
             var routers = new Routers(router, new Router(Routes.inside(router.routes())));
@@ -141,6 +142,7 @@ public final class Vivarium implements AutoCloseable {
     public void close() {
         parts.sockets().close();
         edge.close();
+        parts.agency().close();
         parts.sandboxes().close();
         parts.provider().close();
         parts.access().tokens().close();

@@ -11,10 +11,12 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
 /// What was said to the agent of each sandbox and not heard yet. A message is kept on the disk before it is accepted,
 /// and given out once. Both are events. Thread-safe.
@@ -56,11 +58,16 @@ public final class Inbox {
     /// Everything that waits, interrupts first; waits at most `patience` for the first of it. Who cannot pass it on
     /// gives it back.
     public List<Message> take(SandboxId sandbox, Duration patience) throws InterruptedException {
+        return await(sandbox, patience, () -> takeNow(sandbox));
+    }
+
+    private List<Message> await(SandboxId sandbox, Duration patience, Supplier<List<Message>> look)
+            throws InterruptedException {
         long deadline = System.nanoTime() + patience.toNanos();
         Bell bell = bell(sandbox);
         while (true) {
             long heard = bell.heard();
-            List<Message> messages = takeNow(sandbox);
+            List<Message> messages = look.get();
             if (!messages.isEmpty() || !bell.await(heard, deadline)) {
                 return messages;
             }
@@ -76,6 +83,24 @@ public final class Inbox {
             MessageRows.taken(sql, messages, now());
             return messages;
         });
+    }
+
+    /// Everything that waits, like [#take], but it goes on waiting until it is acknowledged: a worker that dies, or
+    /// an answer that is lost, loses nothing.
+    public List<Message> offer(SandboxId sandbox, Duration patience) throws InterruptedException {
+        return await(sandbox, patience, () -> db.read(sql -> MessageRows.list(sql, sandbox)));
+    }
+
+    /// The worker has these; what it names that does not wait is no matter.
+    public void acknowledge(SandboxId sandbox, Collection<String> ids) {
+        List<Message> heard = db.write(sql -> {
+            var waiting = MessageRows.list(sql, sandbox).stream()
+                    .filter(message -> ids.contains(message.id()))
+                    .toList();
+            MessageRows.taken(sql, waiting, now());
+            return waiting;
+        });
+        delivered(sandbox, heard);
     }
 
     /// They wait again, in their old places.

@@ -27,8 +27,8 @@ final class RunRows {
         sql.update(
                 "insert into sandbox_runs (run_id, sandbox_id, task_id, user_id, thread_id, runtime, command, model, status,"
                         + " budget_nanos, cost_nanos, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,"
-                        + " tool_calls, session, started_at)"
-                        + " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0, ?, ?)",
+                        + " tool_calls, session, wish, started_at)"
+                        + " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0, ?, ?, ?)",
                 run.id().value(),
                 run.sandbox().value(),
                 run.task().value(),
@@ -40,6 +40,7 @@ final class RunRows {
                 run.status().text(),
                 run.budgetUsd().map(Money::nanos).orElse(null),
                 run.session().orElse(null),
+                Wish.RUN.text(),
                 run.startedAt().toEpochMilli());
     }
 
@@ -54,6 +55,21 @@ final class RunRows {
     /// Those that have not ended.
     static List<Run> active(Sql sql) throws SQLException {
         return sql.list("select * from sandbox_runs where " + ALIVE + NEWEST, RunRows::read);
+    }
+
+    /// Reports whether somebody works at a task.
+    static boolean isTaken(Sql sql, TaskId task) throws SQLException {
+        return sql.first(
+                        "select 1 from sandbox_runs where task_id = ? and " + ALIVE, row -> row.getInt(1), task.value())
+                .isPresent();
+    }
+
+    /// The runs of sandboxes that have not ended, newest first.
+    static List<Run> ofLiving(Sql sql) throws SQLException {
+        return sql.list(
+                "select * from sandbox_runs where sandbox_id in (select id from sandboxes where ended_at is null)"
+                        + NEWEST,
+                RunRows::read);
     }
 
     /// The newest of all, with those of `owner` alone if there is one.
@@ -100,6 +116,72 @@ final class RunRows {
                 usage.cacheWriteTokens(),
                 id.value());
     }
+
+    static void heartbeat(Sql sql, RunId id, Instant at) throws SQLException {
+        sql.update(
+                "update sandbox_runs set last_heartbeat = ? where run_id = ? and " + ALIVE,
+                at.toEpochMilli(),
+                id.value());
+    }
+
+    /// What a program that asks no model of ours says it has used; it never takes anything back.
+    static void reported(Sql sql, RunId id, Usage total) throws SQLException {
+        sql.update(
+                "update sandbox_runs set cost_nanos = case when cost_nanos < ? then ? else cost_nanos end,"
+                        + " input_tokens = case when input_tokens < ? then ? else input_tokens end,"
+                        + " output_tokens = case when output_tokens < ? then ? else output_tokens end where run_id = ?",
+                Money.nanos(total.costUsd()),
+                Money.nanos(total.costUsd()),
+                total.inputTokens(),
+                total.inputTokens(),
+                total.outputTokens(),
+                total.outputTokens(),
+                id.value());
+    }
+
+    static void toolUsed(Sql sql, RunId id) throws SQLException {
+        sql.update("update sandbox_runs set tool_calls = tool_calls + 1 where run_id = ?", id.value());
+    }
+
+    static void session(Sql sql, RunId id, String session) throws SQLException {
+        sql.update("update sandbox_runs set session = ? where run_id = ?", session, id.value());
+    }
+
+    static void verdict(Sql sql, RunId id, Verdict verdict) throws SQLException {
+        sql.update(
+                "update sandbox_runs set verdict = ?, verdict_text = ? where run_id = ? and " + ALIVE,
+                verdict.kind().text(),
+                verdict.text(),
+                id.value());
+    }
+
+    static Optional<Verdict> verdict(Sql sql, RunId id) throws SQLException {
+        return sql.first(
+                "select verdict, verdict_text from sandbox_runs where run_id = ? and verdict is not null",
+                row -> new Verdict(Verdict.Kind.of(row.getString(1)), row.getString(2)),
+                id.value());
+    }
+
+    /// The first reason stands.
+    static void wish(Sql sql, RunId id, Wish wish, Optional<String> reason) throws SQLException {
+        sql.update(
+                "update sandbox_runs set wish = ?, wish_reason = coalesce(wish_reason, ?) where run_id = ? and wish <> ?",
+                wish.text(),
+                reason.orElse(null),
+                id.value(),
+                Wish.ABORT.text());
+    }
+
+    static Wished wished(Sql sql, RunId id) throws SQLException {
+        return sql.first(
+                        "select wish, wish_reason from sandbox_runs where run_id = ?",
+                        row -> new Wished(Wish.of(row.getString(1)), Optional.ofNullable(row.getString(2))),
+                        id.value())
+                .orElse(new Wished(Wish.RUN, Optional.empty()));
+    }
+
+    /// What is wanted of a run, and why.
+    record Wished(Wish wish, Optional<String> reason) {}
 
     private static Run read(ResultSet row) throws SQLException {
         return new Run(

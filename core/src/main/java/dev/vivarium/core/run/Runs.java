@@ -1,22 +1,51 @@
 package dev.vivarium.core.run;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.store.Db;
+import dev.vivarium.core.store.Sql;
+import dev.vivarium.model.EventData;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.Run;
+import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SandboxInfo;
+import dev.vivarium.model.Spent;
+import dev.vivarium.model.Task;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.Usage;
 import dev.vivarium.model.UserId;
+import java.security.SecureRandom;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 
-/// The book of runs: which there are, how they stand, and what they cost. Thread-safe.
+/// The book of runs: which there are, how they stand, and what they cost. What it writes down is told in the log of
+/// the sandbox. Thread-safe.
 public final class Runs {
-    private final Db db;
+    private static final String SOURCE = "sandbox";
 
-    public Runs(Db db) {
+    private final Db db;
+    private final EventLog log;
+    private final InstantSource clock;
+    private final SecureRandom random = new SecureRandom();
+
+    /// Hears of a run that has spent its budget.
+    private volatile Consumer<Run> overspent = run -> {};
+
+    public Runs(Db db, EventLog log, InstantSource clock) {
         this.db = db;
+        this.log = log;
+        this.clock = clock;
+    }
+
+    void whenOverspent(Consumer<Run> listener) {
+        overspent = listener;
     }
 
     /// The newest run of a sandbox, if it has had one.
@@ -26,10 +55,7 @@ public final class Runs {
 
     /// The run that is going on in a sandbox. Fails with `no-run` when there is none.
     public Run requireActive(SandboxId sandbox) {
-        return find(sandbox)
-                .filter(Run::isActive)
-                .orElseThrow(() -> new SandboxException(
-                        new Failure.Unrecognized("no-run", 409, "no agent runs in sandbox " + sandbox)));
+        return find(sandbox).filter(Run::isActive).orElseThrow(() -> noRun(sandbox));
     }
 
     /// The newest `limit` runs; of one owner, of one task, or of all.
@@ -37,17 +63,152 @@ public final class Runs {
         return db.read(sql -> RunRows.newest(sql, owner, task, limit));
     }
 
+    /// The runs of sandboxes that live, newest first.
+    public List<Run> ofLiving() {
+        return db.read(RunRows::ofLiving);
+    }
+
+    /// Those that have not ended.
+    List<Run> active() {
+        return db.read(RunRows::active);
+    }
+
+    /// Writes down a run that is about to be started, and its task if that is new. Fails with `run-in-progress`
+    /// when the sandbox has one already, or somebody else works at the task.
+    Run begin(SandboxInfo sandbox, NewRun wanted, Optional<String> session) {
+        return db.write(sql -> {
+            if (RunRows.find(sql, sandbox.id()).filter(Run::isActive).isPresent()) {
+                throw inProgress("thread " + sandbox.thread() + " has an agent at work");
+            }
+            Run run = fresh(sandbox, wanted, session, task(sql, sandbox.user(), wanted.task()));
+            RunRows.insert(sql, run);
+            return run;
+        });
+    }
+
+    static SandboxException inProgress(String what) {
+        return new SandboxException(
+                new Failure.Unrecognized("run-in-progress", 409, what + "; wait for its end, or end its sandbox"));
+    }
+
+    private TaskId task(Sql sql, UserId owner, NewRun.Assignment assignment) throws SQLException {
+        switch (assignment) {
+            case NewRun.Assignment.Fresh(var wanted) -> {
+                Task task = Tasks.fresh(TaskId.random(random), owner, wanted, now());
+                TaskRows.insert(sql, task);
+                return task.id();
+            }
+            case NewRun.Assignment.Known(var id) -> {
+                if (RunRows.isTaken(sql, id)) {
+                    throw inProgress("somebody works at task " + id);
+                }
+                return id;
+            }
+        }
+    }
+
+    private Run fresh(SandboxInfo sandbox, NewRun wanted, Optional<String> session, TaskId task) {
+        return new Run(
+                RunId.random(random),
+                sandbox.id(),
+                task,
+                sandbox.user(),
+                sandbox.thread(),
+                wanted.program(),
+                Run.Status.CREATING,
+                Optional.empty(),
+                wanted.budgetUsd(),
+                Spent.NOTHING,
+                session,
+                Optional.empty(),
+                now(),
+                Optional.empty(),
+                Optional.empty());
+    }
+
+    /// Its worker runs.
+    Run started(Run run, String process) {
+        db.write(sql -> {
+            RunRows.started(sql, run.id(), process);
+            return run;
+        });
+        log.append(
+                run.sandbox(),
+                event(
+                        run,
+                        "sandbox.run_started",
+                        EventData.of("run_id", run.id().value())
+                                .with("task_id", run.task().value())
+                                .with("runtime", run.program().runtime().text())));
+        return find(run.sandbox()).orElse(run);
+    }
+
+    /// It is over: the task is too. The first end stands.
+    void end(Run run, Run.Status status, Optional<String> reason) {
+        Optional<String> kept = reason.map(Texts::kept);
+        boolean isFirst = db.write(sql -> {
+            boolean ended = RunRows.end(sql, run.id(), status, kept, now());
+            if (ended) {
+                var outcome = status == Run.Status.COMPLETED ? Task.Status.COMPLETED : Task.Status.FAILED;
+                TaskRows.status(sql, run.task(), outcome, kept, now());
+                Repeats.forget(sql, run.sandbox());
+            }
+            return ended;
+        });
+        if (isFirst) {
+            Spent spent = find(run.sandbox()).orElse(run).spent();
+            log.append(
+                    run.sandbox(),
+                    event(
+                            run,
+                            "sandbox.run_ended",
+                            EventData.of("run_id", run.id().value())
+                                    .with("task_id", run.task().value())
+                                    .with("status", status.text())
+                                    .with("reason", kept)
+                                    .with("cost_usd", spent.costUsd().toPlainString())
+                                    .with("tokens", spent.tokens())
+                                    .with("tool_calls", spent.toolCalls())));
+        }
+    }
+
+    /// The same event of the same run is kept once.
+    private static NewEvent event(Run run, String type, EventData data) {
+        return new NewEvent(Optional.of(run.id() + "." + type), type, data.text(), SOURCE);
+    }
+
     /// Adds what one answer of a model took to the run of a sandbox, also if it has just ended: it was used.
-    /// Returns what the run may still cost.
+    /// Returns what the run may still cost. One that has spent its budget is stopped.
     public Allowance charge(SandboxId sandbox, Usage usage) {
         Run run = db.write(sql -> {
-            Run charged = RunRows.find(sql, sandbox)
-                    .orElseThrow(() -> new SandboxException(
-                            new Failure.Unrecognized("no-run", 409, "no agent ran in sandbox " + sandbox)));
+            Run charged = RunRows.find(sql, sandbox).orElseThrow(() -> noRun(sandbox));
             RunRows.charge(sql, charged.id(), usage);
             return RunRows.find(sql, sandbox).orElse(charged);
         });
-        return allowance(run);
+        return bounded(run);
+    }
+
+    /// Takes down what the program of a sandbox says it has used in all. Only for one that asks no model of ours:
+    /// what goes through the gateway is counted there.
+    public void reported(SandboxId sandbox, Usage total) {
+        Optional<Run> run = find(sandbox)
+                .filter(known -> known.isActive() && known.program().runtime() == Run.Runtime.COMMAND);
+        if (run.isPresent()) {
+            db.write(sql -> {
+                RunRows.reported(sql, run.get().id(), total);
+                return total;
+            });
+            find(sandbox).ifPresent(this::bounded);
+        }
+    }
+
+    @CanIgnoreReturnValue
+    private Allowance bounded(Run run) {
+        var left = allowance(run);
+        if (left.isSpent() && run.isActive()) {
+            overspent.accept(run);
+        }
+        return left;
     }
 
     /// What the run that is going on in a sandbox may cost, and has. Fails with `no-run` when there is none.
@@ -57,5 +218,69 @@ public final class Runs {
 
     private static Allowance allowance(Run run) {
         return new Allowance(run.budgetUsd(), run.spent().costUsd());
+    }
+
+    /// The agent of a sandbox has used a tool.
+    public void toolUsed(SandboxId sandbox) {
+        change(sandbox, RunRows::toolUsed);
+    }
+
+    /// The agent has said under which name its conversation is kept.
+    public void remembers(SandboxId sandbox, String session) {
+        change(sandbox, (sql, id) -> RunRows.session(sql, id, Texts.kept(session)));
+    }
+
+    /// The agent has said how it went. The run goes on until its worker has ended.
+    public void said(SandboxId sandbox, Verdict verdict) {
+        var kept = new Verdict(verdict.kind(), Texts.kept(verdict.text()));
+        change(sandbox, (sql, id) -> RunRows.verdict(sql, id, kept));
+    }
+
+    /// The worker breathes. Returns what it should do.
+    public Wish heartbeat(SandboxId sandbox) {
+        Run run = requireActive(sandbox);
+        return db.write(sql -> {
+            RunRows.heartbeat(sql, run.id(), now());
+            return RunRows.wished(sql, run.id()).wish();
+        });
+    }
+
+    /// Says what a worker should do. An abort is final.
+    void wish(Run run, Wish wish, Optional<String> reason) {
+        db.write(sql -> {
+            RunRows.wish(sql, run.id(), wish, reason);
+            return wish;
+        });
+    }
+
+    RunRows.Wished wished(Run run) {
+        return db.read(sql -> RunRows.wished(sql, run.id()));
+    }
+
+    Optional<Verdict> verdict(Run run) {
+        return db.read(sql -> RunRows.verdict(sql, run.id()));
+    }
+
+    /// Something that is written to the newest run of a sandbox.
+    private interface Change {
+        void make(Sql sql, RunId id) throws SQLException;
+    }
+
+    private void change(SandboxId sandbox, Change change) {
+        db.write(sql -> {
+            Optional<Run> run = RunRows.find(sql, sandbox);
+            if (run.isPresent()) {
+                change.make(sql, run.get().id());
+            }
+            return run.isPresent();
+        });
+    }
+
+    private Instant now() {
+        return Instant.ofEpochMilli(clock.millis());
+    }
+
+    private static SandboxException noRun(SandboxId sandbox) {
+        return new SandboxException(new Failure.Unrecognized("no-run", 409, "no agent runs in sandbox " + sandbox));
     }
 }

@@ -26,21 +26,16 @@ public final class Tasks {
 
     /// Keeps a task of `owner`, which nobody works at yet.
     public Task add(UserId owner, NewTask wanted) {
-        Instant now = now();
-        var task = new Task(
-                TaskId.random(random),
-                owner,
-                wanted,
-                Task.Status.PENDING,
-                Optional.empty(),
-                Optional.empty(),
-                now,
-                now);
+        var task = fresh(TaskId.random(random), owner, wanted, now());
         db.write(sql -> {
             TaskRows.insert(sql, task);
             return task;
         });
         return task;
+    }
+
+    static Task fresh(TaskId id, UserId owner, NewTask wanted, Instant now) {
+        return new Task(id, owner, wanted, Task.Status.PENDING, Optional.empty(), Optional.empty(), now, now);
     }
 
     public Optional<Task> find(TaskId id) {
@@ -65,11 +60,10 @@ public final class Tasks {
     }
 
     /// Keeps what the agent handed in: a JSON object as text.
-    public Task result(TaskId id, Task.Status status, String result) {
-        return db.write(sql -> {
-            TaskRows.status(sql, id, status, Optional.empty(), now());
+    public void result(TaskId id, String result) {
+        db.write(sql -> {
             TaskRows.result(sql, id, result, now());
-            return TaskRows.find(sql, id).orElseThrow(() -> unknown(id.value()));
+            return id;
         });
     }
 

@@ -238,6 +238,11 @@ public final class Sandboxes implements AutoCloseable {
                 : engine.rows.find(id).flatMap(SandboxRow::owner).map(SandboxRow.Owner::user);
     }
 
+    /// What is known of a sandbox that has ended.
+    public Optional<SandboxInfo> findEnded(SandboxId id) {
+        return engine.rows.find(id).filter(row -> row.end().isPresent()).flatMap(SandboxRow::info);
+    }
+
     /// The thread's sandbox. Fails with `NoSandboxForThread`.
     public Sandbox require(ThreadId thread) {
         return find(thread).orElseThrow(() -> new SandboxException(new Failure.NoSandboxForThread(thread)));

@@ -4,6 +4,8 @@ import dev.vivarium.model.Egress;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SandboxInfo;
+import dev.vivarium.model.Status;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import java.time.Duration;
@@ -53,6 +55,21 @@ public record SandboxRow(
         static Phase of(String text) {
             return valueOf(text.toUpperCase(Locale.ROOT));
         }
+    }
+
+    /// What callers may know of one that has an owner and has ended.
+    public Optional<SandboxInfo> info() {
+        return owner.map(whose -> new SandboxInfo(
+                id,
+                whose.thread(),
+                whose.user(),
+                phase == Phase.FAILED ? Status.FAILED : Status.TERMINATED,
+                limits,
+                createdAt,
+                lastActivity,
+                lastActivity.plus(idleTimeout),
+                endsAt,
+                end));
     }
 
     public SandboxRow withPhase(Phase other) {

@@ -50,6 +50,8 @@ create table sandbox_runs (
   process text,
   verdict text,
   verdict_text text,
+  wish text not null,
+  wish_reason text,
   started_at bigint not null,
   ended_at bigint,
   last_heartbeat bigint
@@ -87,7 +89,6 @@ create table sandbox_answers (
   sandbox_id text not null,
   idempotency_key text not null,
   request text not null,
-  status integer not null,
   answer text not null,
   created_at bigint not null,
   primary key (sandbox_id, idempotency_key)

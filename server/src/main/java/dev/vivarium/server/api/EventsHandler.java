@@ -1,5 +1,6 @@
 package dev.vivarium.server.api;
 
+import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.log.Appended;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Follower;
@@ -24,9 +25,11 @@ public final class EventsHandler {
     private static final Duration BREATH = Duration.ofSeconds(5);
 
     private final EventLog log;
+    private final AgentNews news;
 
-    public EventsHandler(EventLog log) {
+    public EventsHandler(EventLog log, AgentNews news) {
         this.log = log;
+        this.news = news;
     }
 
     public void list(Exchange exchange) throws IOException {
@@ -83,8 +86,15 @@ public final class EventsHandler {
 
     public void append(Exchange exchange) throws IOException {
         exchange.allowQuery();
-        Appended appended =
-                log.append(new SandboxId(exchange.path("sandbox_id")), EventJson.read(exchange.json(), "user"));
+        boolean isWorker = exchange.principal() instanceof Principal.Worker;
+        var event = EventJson.read(exchange.json(), isWorker ? "agent" : "user");
+        if (isWorker) {
+            AgentNews.requireItsOwn(event);
+        }
+        Appended appended = log.append(new SandboxId(exchange.path("sandbox_id")), event);
+        if (isWorker) {
+            news.heard(appended);
+        }
         exchange.answer(appended.isNew() ? 201 : 200, out -> {
             out.writeStringProperty("event_id", appended.event().id());
             out.writeNumberProperty("seq", appended.event().seq());

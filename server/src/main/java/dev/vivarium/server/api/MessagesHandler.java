@@ -1,5 +1,6 @@
 package dev.vivarium.server.api;
 
+import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.run.Inbox;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
@@ -14,6 +15,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 
 /// `POST` and `GET /api/v1/sandboxes/{sandbox_id}/messages`, and `POST …/interventions`: what is said to an agent,
@@ -89,6 +91,10 @@ public final class MessagesHandler {
 
     /// Gives out what waits. If the caller has hung up by then, it waits on.
     public void take(Exchange exchange) throws IOException {
+        if (exchange.principal() instanceof Principal.Worker) {
+            offer(exchange);
+            return;
+        }
         exchange.allowQuery("wait");
         SandboxId sandbox = exchange.sandbox().id();
         try {
@@ -100,6 +106,22 @@ public final class MessagesHandler {
                 throw e;
             }
             inbox.delivered(sandbox, messages);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new SandboxException(new Failure.ShuttingDown(), e);
+        }
+    }
+
+    /// To the worker: what it does not acknowledge with its next question, it gets again.
+    private void offer(Exchange exchange) throws IOException {
+        exchange.allowQuery("wait", "ack");
+        SandboxId sandbox = exchange.sandbox().id();
+        Duration patience = wait(exchange);
+        exchange.optionalQuery("ack")
+                .filter(ids -> !ids.isEmpty())
+                .ifPresent(ids -> inbox.acknowledge(sandbox, new HashSet<>(List.of(ids.split(",")))));
+        try {
+            exchange.answer(200, "application/json", list(inbox.offer(sandbox, patience)));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new SandboxException(new Failure.ShuttingDown(), e);

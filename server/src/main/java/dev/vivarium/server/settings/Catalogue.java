@@ -72,6 +72,11 @@ public final class Catalogue {
                     + " tenants.");
     static final Setting<String> IMAGE =
             Setting.text("image", "", "host", "The root file system of sandboxes; see `viv image list`.");
+    static final Setting<String> WORKER_IMAGE = Setting.text(
+            "worker-image",
+            "",
+            "worker",
+            "The root file system of sandboxes with a `claude` or `openhands` agent; `viv image build worker` makes it.");
     static final Setting<Integer> POOL_SIZE =
             Setting.integer("pool-size", "POOL_SIZE", 10, new Range(0, 10_000), "How many sandboxes are kept warm.");
     static final Setting<Integer> MAX_SANDBOXES =
@@ -232,6 +237,7 @@ public final class Catalogue {
             PROVIDER,
             RUNTIME,
             IMAGE,
+            WORKER_IMAGE,
             POOL_SIZE,
             MAX_SANDBOXES,
             SESSION_TIMEOUT,

@@ -16,6 +16,7 @@ public record Config(
         CallConfig calls,
         PreviewConfig preview,
         EgressConfig egress,
+        RunConfig runs,
         LogConfig log) {
     public static Config of(Settings settings) {
         settings.get(Catalogue.RATE_LIMITS);
@@ -31,16 +32,17 @@ public record Config(
                 CallConfig.of(settings),
                 PreviewConfig.of(settings),
                 EgressSettings.of(settings),
+                RunConfig.of(settings),
                 LogConfig.of(settings));
     }
 
     public Config withEgress(EgressConfig other) {
-        return new Config(home, apiKey, workerId, redisHost, http, access, engine, calls, preview, other, log);
+        return new Config(home, apiKey, workerId, redisHost, http, access, engine, calls, preview, other, runs, log);
     }
 
     @Override
     public String toString() {
         return "Config[" + home + ", " + http + ", " + access + ", " + engine + ", " + calls + ", " + preview + ", "
-                + log + "]";
+                + runs + ", " + log + "]";
     }
 }

@@ -1,0 +1,87 @@
+package dev.vivarium.core.run;
+
+import dev.vivarium.core.sandbox.Opened;
+import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.core.sandbox.Sandboxes;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.Run;
+import dev.vivarium.model.SandboxException;
+import java.util.Optional;
+
+/// Starts agents in sandboxes. Thread-safe.
+public final class Agents {
+    private final Sandboxes sandboxes;
+    private final Runs runs;
+    private final Workers workers;
+    private final Supervisor supervisor;
+    private final String image;
+
+    /// @param image the one that has the agents' SDKs
+    public Agents(Sandboxes sandboxes, Runs runs, Workers workers, Supervisor supervisor, String image) {
+        this.sandboxes = sandboxes;
+        this.runs = runs;
+        this.workers = workers;
+        this.supervisor = supervisor;
+        this.image = image;
+    }
+
+    /// Gives the thread a sandbox if it has none and starts an agent there. Fails with `run-in-progress` when one
+    /// is at work there. A worker that cannot be started is a run that has failed, and says why.
+    public Run start(NewRun wanted) {
+        NewSandbox request = withImage(wanted);
+        sandboxes.find(request.thread()).ifPresent(sandbox -> requireFree(sandbox, wanted.sandbox()));
+        Opened opened = open(request, wanted.sandbox().image());
+        Run run = runs.begin(opened.sandbox().info(), wanted, Optional.empty());
+        try {
+            Run started = runs.started(
+                    run, workers.start(opened.sandbox(), run, request.env()).id());
+            supervisor.take(started);
+        } catch (SandboxException e) {
+            runs.end(run, Run.Status.FAILED, Optional.of(e.failure().sentence()));
+        }
+        return runs.find(run.sandbox()).orElse(run);
+    }
+
+    private NewSandbox withImage(NewRun wanted) {
+        boolean needsSdk = wanted.program().runtime() != Run.Runtime.COMMAND;
+        return needsSdk && wanted.sandbox().image().isEmpty() ? wanted.sandbox().withImage(image) : wanted.sandbox();
+    }
+
+    /// Somebody else's thread is not told from one that is free; to open it fails.
+    private void requireFree(Sandbox sandbox, NewSandbox request) {
+        if (!sandbox.info().user().equals(request.user())) {
+            return;
+        }
+        if (runs.find(sandbox.id()).filter(Run::isActive).isPresent()) {
+            throw Runs.inProgress("thread " + request.thread() + " has an agent at work");
+        }
+        if (request.limits().isPresent()
+                || request.egress().isPresent()
+                || request.image().isPresent()) {
+            // They are chosen when a sandbox is made, and must not be ignored in silence.
+            throw new SandboxException(new Failure.ThreadHasSandbox(request.thread()));
+        }
+    }
+
+    private Opened open(NewSandbox request, Optional<String> asked) {
+        try {
+            return sandboxes.open(request);
+        } catch (SandboxException e) {
+            boolean isMissing = asked.isEmpty()
+                    && request.image().isPresent()
+                    && e.failure() instanceof Failure.InvalidRequest(String field, String rule)
+                    && field.equals("image");
+            if (!isMissing) {
+                throw e;
+            }
+            throw new SandboxException(
+                    new Failure.Unrecognized(
+                            "no-worker-image",
+                            409,
+                            "the image '" + image + "' of this runtime is not there; make it with: viv image build "
+                                    + image),
+                    e);
+        }
+    }
+}

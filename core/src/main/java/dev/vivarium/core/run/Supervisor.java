@@ -1,0 +1,238 @@
+package dev.vivarium.core.run;
+
+import dev.vivarium.core.exec.Signal;
+import dev.vivarium.core.exec.Target;
+import dev.vivarium.core.exec.Tracked;
+import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.core.sandbox.Sandboxes;
+import dev.vivarium.model.End;
+import dev.vivarium.model.Exit;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.Run;
+import dev.vivarium.model.RunId;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SandboxInfo;
+import dev.vivarium.model.Status;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Looks after runs until they end: follows each worker, finds it again after a restart, stops it when it must, and
+/// writes down how it ended. Thread-safe.
+///
+/// On every beat it looks at all that run. One that nobody follows, because this server has just started, the stream
+/// to its sandbox broke, or it was paused, is followed again when its sandbox runs.
+public final class Supervisor implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
+    private static final Duration BEAT = Duration.ofSeconds(1);
+
+    /// From the request to end to the kill: enough for a worker to say why it ends.
+    private static final Duration GRACE = Duration.ofSeconds(15);
+
+    /// How often a worker may not be found before it counts as gone.
+    private static final int LOOKS = 3;
+
+    private final Sandboxes sandboxes;
+    private final Runs runs;
+    private final InstantSource clock;
+    private final Map<RunId, Run> active = new ConcurrentHashMap<>();
+    private final Set<RunId> followed = ConcurrentHashMap.newKeySet();
+    private final Map<RunId, Integer> misses = new ConcurrentHashMap<>();
+    private final Map<RunId, Instant> kills = new ConcurrentHashMap<>();
+    private final ExecutorService followers = Executors.newThreadPerTaskExecutor(
+            Thread.ofVirtual().name("run-", 0).factory());
+    private final CountDownLatch stopped = new CountDownLatch(1);
+    private final Thread worker = Thread.ofPlatform().daemon().name("runs").unstarted(this::beat);
+
+    private Supervisor(Sandboxes sandboxes, Runs runs, InstantSource clock) {
+        this.sandboxes = sandboxes;
+        this.runs = runs;
+        this.clock = clock;
+    }
+
+    /// Takes over the runs of the server before.
+    public static Supervisor start(Sandboxes sandboxes, Runs runs, InstantSource clock) {
+        var supervisor = new Supervisor(sandboxes, runs, clock);
+        runs.active().forEach(supervisor::takeOver);
+        runs.whenOverspent(run -> supervisor.stop(run, "budget"));
+        sandboxes.whenEnded(supervisor::sandboxEnded);
+        supervisor.worker.start();
+        return supervisor;
+    }
+
+    private void takeOver(Run run) {
+        if (run.process().isEmpty()) {
+            runs.end(run, Run.Status.FAILED, Optional.of("the server stopped while the worker was being started"));
+            return;
+        }
+        active.put(run.id(), run);
+        if (runs.wished(run).wish() == Wish.ABORT) {
+            kills.put(run.id(), clock.instant().plus(GRACE));
+        }
+    }
+
+    /// Looks after a run from now on.
+    void take(Run run) {
+        active.put(run.id(), run);
+        follow(run);
+    }
+
+    /// Ends a run for a reason: the worker is asked, and killed if it does not.
+    public void stop(Run run, String reason) {
+        runs.wish(run, Wish.ABORT, Optional.of(reason));
+        kills.putIfAbsent(run.id(), clock.instant().plus(GRACE));
+        signal(run, Signal.TERM, Target.PROCESS);
+    }
+
+    private void signal(Run run, Signal signal, Target target) {
+        Run known = active.getOrDefault(run.id(), run);
+        try {
+            Optional<Sandbox> sandbox = sandboxes.find(known.sandbox());
+            if (sandbox.isPresent() && known.process().isPresent()) {
+                sandbox.get().processes().require(known.process().get()).signal(signal, target);
+            }
+        } catch (SandboxException e) {
+            LOG.debug("no signal for run {}: {}", run.id(), e.getMessage());
+        }
+    }
+
+    private void beat() {
+        try {
+            while (!stopped.await(BEAT.toMillis(), TimeUnit.MILLISECONDS)) {
+                active.values().forEach(this::look);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void look(Run run) {
+        Instant deadline = kills.get(run.id());
+        if (deadline != null && clock.instant().isAfter(deadline)) {
+            kills.put(run.id(), clock.instant().plus(GRACE));
+            followers.execute(() -> signal(run, Signal.KILL, Target.TREE));
+        }
+        follow(run);
+    }
+
+    private void follow(Run run) {
+        if (stopped.getCount() > 0 && followed.add(run.id())) {
+            followers.execute(() -> {
+                try {
+                    followToTheEnd(run);
+                } catch (SandboxException e) {
+                    missed(run, e.failure());
+                } catch (RuntimeException e) {
+                    LOG.warn("run {} is not being followed for a moment", run.id(), e);
+                } finally {
+                    followed.remove(run.id());
+                }
+            });
+        }
+    }
+
+    private void followToTheEnd(Run run) {
+        Optional<Sandbox> sandbox = sandboxes.find(run.sandbox());
+        if (sandbox.isEmpty()) {
+            sandboxEnded(run.sandbox());
+            return;
+        }
+        if (sandbox.get().info().status() != Status.RUNNING) {
+            return;
+        }
+        Tracked process = sandbox.get().processes().require(run.process().orElseThrow());
+        misses.remove(run.id());
+        var words = new LastWords();
+        words.await(process, () -> stopped.getCount() == 0)
+                .map(sandbox.get()::explain)
+                .ifPresent(exit -> ended(run, exit, words.text()));
+    }
+
+    /// A stream that broke is made anew, and the worker is found again by its name; unless its machine was.
+    private void missed(Run run, Failure failure) {
+        boolean isGone = failure instanceof Failure.NoSuchProcess && misses.merge(run.id(), 1, Integer::sum) >= LOOKS;
+        if (isGone && active.containsKey(run.id())) {
+            close(run, Run.Status.FAILED, "the worker is gone: its sandbox was started again without it");
+        }
+    }
+
+    private void ended(Run run, Exit exit, String words) {
+        Optional<Verdict> verdict = runs.verdict(run);
+        Optional<String> stopReason = runs.wished(run).reason();
+        boolean isCompleted = exit.exitCode() == 0
+                && verdict.filter(v -> v.kind() == Verdict.Kind.COMPLETED).isPresent();
+        if (isCompleted) {
+            runs.end(run, Run.Status.COMPLETED, Optional.empty());
+            forget(run);
+        } else {
+            close(run, Run.Status.FAILED, stopReason.orElseGet(() -> why(verdict, exit, words)));
+        }
+    }
+
+    private static String why(Optional<Verdict> verdict, Exit exit, String words) {
+        return verdict.filter(v -> v.kind() == Verdict.Kind.FAILED)
+                .map(Verdict::text)
+                .filter(text -> !text.isBlank())
+                .orElseGet(() -> how(exit) + (words.isEmpty() ? " and wrote nothing" : ": " + words));
+    }
+
+    private static String how(Exit exit) {
+        return switch (exit.cause()) {
+            case EXITED -> "the worker exited with " + exit.code();
+            case OOM -> "the worker was killed for want of memory";
+            case SIGNALLED, TIMEOUT, IDLE_TIMEOUT, CANCELLED, DETACHED ->
+                "the worker was ended by signal " + exit.code();
+        };
+    }
+
+    private void sandboxEnded(SandboxId sandbox) {
+        for (Run run : active.values()) {
+            if (run.sandbox().equals(sandbox)) {
+                followers.execute(() -> close(run, Run.Status.TERMINATED, cause(sandbox)));
+            }
+        }
+    }
+
+    private String cause(SandboxId sandbox) {
+        return sandboxes
+                .findEnded(sandbox)
+                .flatMap(SandboxInfo::end)
+                .map(End::sentence)
+                .orElse("its sandbox ended");
+    }
+
+    private void close(Run run, Run.Status status, String reason) {
+        runs.end(run, status, Optional.of(reason));
+        forget(run);
+    }
+
+    private void forget(Run run) {
+        active.remove(run.id());
+        kills.remove(run.id());
+        misses.remove(run.id());
+    }
+
+    /// Lets go of the runs; their workers go on. Idempotent.
+    @Override
+    public void close() {
+        stopped.countDown();
+        followers.shutdownNow();
+        try {
+            worker.join();
+            boolean _ = followers.awaitTermination(5, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package dev.vivarium.core.run;
+
+import dev.vivarium.core.exec.Tracked;
+import dev.vivarium.core.files.Upload;
+import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.model.Command;
+import dev.vivarium.model.ProcessInfo;
+import dev.vivarium.model.Run;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/// Puts the worker into sandboxes and starts it there. It goes on without this server. Thread-safe.
+public final class Workers {
+    /// Where the worker keeps its files, in the workspace.
+    static final String STATE = ".vivarium";
+
+    private static final String FILE = STATE + "/worker.pyz";
+
+    /// The image's own Python comes first, because the agents' SDKs were installed for it.
+    private static final String START = """
+            chmod 700 "$WORKER_STATE_DIR" || exit 1
+            for python in /opt/vivarium/python/bin/python3 python3; do
+              if command -v "$python" > /dev/null; then
+                exec "$python" "$WORKER_STATE_DIR/worker.pyz" "$@"
+              fi
+            done
+            echo "the image has no python3, which a worker needs" >&2
+            exit 127""";
+
+    private final byte[] program;
+    private final Passes passes;
+
+    /// Makes the tokens of a run.
+    public interface Passes {
+        /// One for the worker API.
+        String worker(Run run);
+
+        /// One for the model gateway, which the agent's programs may see.
+        String model(Run run);
+    }
+
+    /// @param program the worker as one file
+    public Workers(byte[] program, Passes passes) {
+        this.program = program.clone();
+        this.passes = passes;
+    }
+
+    Tracked start(Sandbox sandbox, Run run, Map<String, String> more) {
+        try (Upload upload = sandbox.files().write(FILE, Upload.Limits.NONE)) {
+            upload.write(program, 0, program.length);
+            upload.commit();
+        }
+        var command = Command.of(argv(run).toArray(String[]::new)).withEnv(env(sandbox, run, more));
+        String line = "vivarium-worker " + run.program().runtime().text();
+        return sandbox.detach(command, new Tracked.Origin(line, run.owner().value(), ProcessInfo.Kind.DETACHED));
+    }
+
+    private static List<String> argv(Run run) {
+        var argv = new ArrayList<>(List.of(
+                "sh", "-c", START, "vivarium-worker", run.program().runtime().text()));
+        if (run.program().runtime() == Run.Runtime.COMMAND) {
+            argv.add("--");
+            argv.addAll(run.program().command());
+        }
+        return argv;
+    }
+
+    /// The tokens are here and nowhere else: not in the sandbox's own environment, which every command gets.
+    private Map<String, String> env(Sandbox sandbox, Run run, Map<String, String> more) {
+        String server = sandbox.openDoor().toString();
+        String workspace = sandbox.workspace();
+        var env = new HashMap<>(more);
+        env.put("BACKEND_URL", server);
+        env.put("SANDBOX_TOKEN", passes.worker(run));
+        env.put("SANDBOX_ID", run.sandbox().value());
+        env.put("TASK_ID", run.task().value());
+        env.put("RUNTIME", run.program().runtime().text());
+        env.put("MODEL_URL", server + "/model");
+        env.put("MODEL_TOKEN", passes.model(run));
+        env.put("WORKSPACE_DIR", workspace);
+        env.put("WORKER_STATE_DIR", workspace + "/" + STATE);
+        run.program().model().ifPresent(model -> env.put("MODEL", model));
+        run.budgetUsd().ifPresent(budget -> env.put("BUDGET_USD", budget.toPlainString()));
+        run.session().ifPresent(session -> env.put("RESUME_SESSION", session));
+        switch (run.program().runtime()) {
+            case CLAUDE -> env.put("PYTHONPATH", "/opt/vivarium/claude");
+            case OPENHANDS -> env.put("PYTHONPATH", "/opt/vivarium/openhands");
+            case COMMAND -> {}
+        }
+        return env;
+    }
+}

@@ -1,0 +1,54 @@
+package dev.vivarium.server.api;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.Limits;
+import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.server.settings.EngineConfig;
+import java.time.Duration;
+
+/// What a request for a sandbox may ask for at most. Immutable.
+public final class SandboxRule {
+    private final EngineConfig config;
+
+    public SandboxRule(EngineConfig config) {
+        this.config = config;
+    }
+
+    /// What a sandbox gets whose request does not say, and the most that one may.
+    Limits limits() {
+        return config.limits();
+    }
+
+    void check(NewSandbox request) {
+        EnvironmentRule.check(request.env());
+        request.idleTimeout().ifPresent(this::checkTimeout);
+        request.limits().ifPresent(this::checkLimits);
+    }
+
+    private void checkTimeout(Duration timeout) {
+        Duration most = config.lifetime().maxIdleTimeout();
+        require(timeout.compareTo(most) <= 0, "timeout_minutes", "must be at most " + most.toMinutes());
+    }
+
+    /// What the operator configured is the most that anybody gets.
+    private void checkLimits(Limits wanted) {
+        Limits most = config.limits();
+        require(
+                wanted.memoryBytes() <= most.memoryBytes(),
+                "limits.memory_mb",
+                "must be at most " + (most.memoryBytes() >> 20));
+        require(wanted.cpus() <= most.cpus(), "limits.cpus", "must be at most " + most.cpus());
+        require(wanted.processes() <= most.processes(), "limits.processes", "must be at most " + most.processes());
+        require(
+                wanted.diskBytes() == most.diskBytes(),
+                "limits.disk_mb",
+                "is the server's choice: " + (most.diskBytes() >> 20));
+    }
+
+    private static void require(boolean holds, String field, String rule) {
+        if (!holds) {
+            throw new SandboxException(new Failure.InvalidRequest(field, rule));
+        }
+    }
+}

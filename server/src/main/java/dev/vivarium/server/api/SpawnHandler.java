@@ -1,0 +1,139 @@
+package dev.vivarium.server.api;
+
+import dev.vivarium.core.run.Agents;
+import dev.vivarium.core.run.NewRun;
+import dev.vivarium.core.run.Tasks;
+import dev.vivarium.json.JsonFields;
+import dev.vivarium.json.RunJson;
+import dev.vivarium.json.SessionJson;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.Run;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.UserId;
+import dev.vivarium.server.http.Exchange;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+
+/// `POST /api/v1/sandboxes`: starts an agent at a task, in a sandbox of its own or in that of a thread. Thread-safe.
+public final class SpawnHandler {
+    private static final int MOST_WORDS = 1000;
+    private static final int LONGEST_MODEL = 200;
+    private static final double MOST_BUDGET = 1_000_000;
+
+    private final Agents agents;
+    private final Tasks tasks;
+    private final SandboxRule rule;
+    private final Endpoints endpoints;
+    private final SecureRandom random = new SecureRandom();
+
+    public SpawnHandler(Agents agents, Tasks tasks, SandboxRule rule, Endpoints endpoints) {
+        this.agents = agents;
+        this.tasks = tasks;
+        this.rule = rule;
+        this.endpoints = endpoints;
+    }
+
+    public void handle(Exchange exchange) throws IOException {
+        exchange.allowQuery();
+        var wanted = read(exchange, exchange.json());
+        Run run = agents.start(wanted);
+        exchange.answer(201, out -> {
+            out.writeStringProperty("sandbox_id", run.sandbox().value());
+            out.writeStringProperty("task_id", run.task().value());
+            out.writeStringProperty("thread_id", run.thread().value());
+            out.writeStringProperty("run_id", run.id().value());
+            out.writeStringProperty("status", run.status().text());
+            run.reason().ifPresent(reason -> out.writeStringProperty("reason", reason));
+            out.writeStringProperty("preview_url", endpoints.http(exchange, run.sandbox()) + "/ports/{port}/");
+        });
+    }
+
+    private NewRun read(Exchange exchange, JsonFields fields) {
+        var user = fields.optionalString("user_id").map(UserId::new);
+        UserId owner = user.orElseGet(() -> exchange.principal().name());
+        if (!exchange.principal().mayActFor(owner)) {
+            throw new SandboxException(new Failure.NotAllowed("a user's key acts for its own user_id only"));
+        }
+        var program = program(fields);
+        var budget = budget(fields);
+        var resume = fields.optionalString("resume_from").map(SpawnHandler::sandbox);
+        var assignment = assignment(fields, owner);
+        var thread = fields.optionalString("thread_id").map(ThreadId::new).orElseGet(this::newThread);
+        var request = SessionJson.readRest(fields, NewSandbox.of(owner, thread), rule.limits());
+        fields.refuseOthers();
+        rule.check(request);
+        return new NewRun(assignment, program, request, budget, resume);
+    }
+
+    private static Run.Program program(JsonFields fields) {
+        var runtime = Run.Runtime.find(fields.string("runtime"))
+                .orElseThrow(() -> refused("runtime", "must be claude, openhands or command"));
+        var command = fields.optionalStrings("command");
+        var model = fields.optionalString("model");
+        boolean isCommand = runtime == Run.Runtime.COMMAND;
+        require(!isCommand || command.filter(words -> !words.isEmpty()).isPresent(), "command", "must name a program");
+        require(isCommand || command.isEmpty(), "command", "is for the runtime command alone");
+        List<String> words = command.orElse(List.of());
+        require(words.size() <= MOST_WORDS, "command", "must have at most " + MOST_WORDS + " words");
+        require(words.stream().noneMatch(word -> word.indexOf('\0') >= 0), "command", "must not hold a NUL character");
+        require(words.isEmpty() || !words.getFirst().isBlank(), "command", "must name a program");
+        require(
+                model.filter(name -> !name.matches("[\\x21-\\x7e]{1," + LONGEST_MODEL + "}"))
+                        .isEmpty(),
+                "model",
+                "must be the name of a model: at most " + LONGEST_MODEL + " characters without spaces");
+        return new Run.Program(runtime, words, model);
+    }
+
+    private static Optional<BigDecimal> budget(JsonFields fields) {
+        OptionalDouble budget = fields.optionalNumber("budget_usd");
+        if (budget.isEmpty()) {
+            return Optional.empty();
+        }
+        double dollars = budget.getAsDouble();
+        require(
+                dollars > 0 && dollars <= MOST_BUDGET,
+                "budget_usd",
+                "must be above 0 and at most " + (long) MOST_BUDGET);
+        return Optional.of(BigDecimal.valueOf(dollars));
+    }
+
+    private NewRun.Assignment assignment(JsonFields fields, UserId owner) {
+        var fresh = fields.optionalObject("task").map(RunJson::readTask);
+        var known = fields.optionalString("task_id");
+        require(fresh.isPresent() || known.isPresent(), "task", "is required, or task_id");
+        require(fresh.isEmpty() || known.isEmpty(), "task_id", "must not be given with task");
+        return fresh.<NewRun.Assignment>map(NewRun.Assignment.Fresh::new)
+                .orElseGet(() -> new NewRun.Assignment.Known(
+                        tasks.require(known.orElseThrow(), owner::equals).id()));
+    }
+
+    private static SandboxId sandbox(String id) {
+        require(SandboxId.isWellFormed(id), "resume_from", "must be the id of a sandbox");
+        return new SandboxId(id);
+    }
+
+    private ThreadId newThread() {
+        var bytes = new byte[8];
+        random.nextBytes(bytes);
+        return new ThreadId("agent-" + HexFormat.of().formatHex(bytes));
+    }
+
+    private static void require(boolean holds, String field, String rule) {
+        if (!holds) {
+            throw refused(field, rule);
+        }
+    }
+
+    private static SandboxException refused(String field, String rule) {
+        return new SandboxException(new Failure.InvalidRequest(field, rule));
+    }
+}

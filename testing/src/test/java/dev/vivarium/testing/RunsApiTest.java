@@ -1,0 +1,250 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.vivarium.json.JsonFields;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/// The real worker with the runtime `command`.
+class RunsApiTest {
+    private static final String ALL = "/api/v1/sandboxes";
+
+    @RegisterExtension
+    static final SharedServer SERVER = SharedServer.with();
+
+    private final Api api = SERVER.api();
+
+    @Test
+    void aTaskIsRunAndFinalised() {
+        var spawned = spawn("echo working; echo '{\"type\":\"result\",\"summary\":\"all done\"}'");
+        var sandbox = spawned.string("sandbox_id");
+
+        assertThat(spawned.string("task_id")).startsWith("tsk");
+        assertThat(spawned.string("thread_id")).isNotBlank();
+        assertThat(spawned.string("status")).isEqualTo("running");
+        assertThat(spawned.string("preview_url")).contains(sandbox);
+        awaitStatus(sandbox, "completed");
+        var details = api.get(ALL + "/" + sandbox).json();
+        var run = details.object("sandbox").object("run");
+        assertThat(details.object("sandbox").string("state")).isEqualTo("running");
+        assertThat(run.string("runtime")).isEqualTo("command");
+        assertThat(run.object("task").string("status")).isEqualTo("completed");
+        assertThat(run.object("task").object("result").string("summary")).isEqualTo("all done");
+        assertThat(details.objects("recent_events"))
+                .extracting(event -> event.string("event_type"))
+                .contains(
+                        "sandbox.run_started", "agent.started", "agent.output", "agent.completed", "sandbox.run_ended");
+    }
+
+    @Test
+    void aProgramThatIsMissingFailsWithItsName() {
+        var sandbox = spawnWords("\"no-such-program\"").string("sandbox_id");
+
+        awaitStatus(sandbox, "failed");
+        assertThat(reason(sandbox)).contains("no-such-program");
+    }
+
+    @Test
+    void aProgramThatDiesAtOnceFailsWithItsLastOutput() {
+        var sandbox = spawn("echo the disk is on fire >&2; exit 7").string("sandbox_id");
+
+        awaitStatus(sandbox, "failed");
+        assertThat(reason(sandbox)).contains("7", "the disk is on fire");
+        assertThat(task(sandbox).string("status")).isEqualTo("failed");
+    }
+
+    @Test
+    void aSandboxThatEndsEndsItsRun() {
+        var sandbox = spawn("sleep 1000").string("sandbox_id");
+        var deleted = api.method("DELETE", ALL + "/" + sandbox);
+
+        assertThat(deleted.status()).isEqualTo(200);
+        assertThat(deleted.json().string("status")).isEqualTo("terminated");
+        awaitStatus(sandbox, "terminated");
+        assertThat(reason(sandbox)).contains("ended by request");
+        assertThat(task(sandbox).string("status")).isEqualTo("failed");
+    }
+
+    @Test
+    void aThreadHasOneRunAtATimeAndThenAnother() {
+        String thread = Api.thread();
+        var first = spawn("sleep 1000", "\"thread_id\":\"" + thread + "\"");
+        var second = api.post(ALL, body("true", "\"thread_id\":\"" + thread + "\""));
+
+        assertThat(second.status()).isEqualTo(409);
+        assertThat(second.json().string("detail")).contains("has an agent at work");
+        api.method("DELETE", ALL + "/" + first.string("sandbox_id"));
+        var third = spawn("true", "\"thread_id\":\"" + thread + "\"").string("sandbox_id");
+        awaitStatus(third, "completed");
+        var fourth = spawn("true", "\"thread_id\":\"" + thread + "\"");
+        assertThat(fourth.string("sandbox_id")).isEqualTo(third);
+        awaitStatus(third, "completed");
+        assertThat(api.post(ALL, body("true", "\"thread_id\":\"" + thread + "\",\"limits\":{\"cpus\":1}"))
+                        .status())
+                .isEqualTo(409);
+    }
+
+    @Test
+    void aTaskCanBeGivenAgainByItsId() {
+        var first = spawn("exit 1");
+        awaitStatus(first.string("sandbox_id"), "failed");
+        var again = api.post(
+                ALL,
+                "{\"task_id\":\"" + first.string("task_id") + "\",\"runtime\":\"command\",\"command\":[\"true\"]}");
+
+        assertThat(again.status()).isEqualTo(201);
+        awaitStatus(again.json().string("sandbox_id"), "completed");
+        var both = api.get(ALL + "?task_id=" + first.string("task_id")).json().objects("sandboxes");
+        assertThat(both).hasSize(2);
+    }
+
+    @Test
+    void theListHasPlainSandboxesTooAndFiltersByStatus() {
+        String plain = api.session();
+        var done = spawn("true").string("sandbox_id");
+        awaitStatus(done, "completed");
+
+        var all = api.get(ALL + "?limit=1000").json().objects("sandboxes");
+        assertThat(all)
+                .filteredOn(box -> box.string("sandbox_id").equals(plain))
+                .singleElement()
+                .satisfies(box -> {
+                    assertThat(box.string("status")).isEqualTo("running");
+                    assertThat(box.optionalObject("run")).isEmpty();
+                });
+        assertThat(api.get(ALL + "?status=completed").text()).contains(done).doesNotContain(plain);
+        assertThat(api.get(ALL + "?status=napping").status()).isEqualTo(400);
+    }
+
+    @Test
+    void theTokenOfTheWorkerIsNotInTheEnvironmentOfOthers() {
+        var sandbox = spawn("env; sleep 1000").string("sandbox_id");
+
+        await().atMost(Duration.ofSeconds(30))
+                .untilAsserted(() -> assertThat(api.get(ALL + "/" + sandbox + "/events?type=agent.output&limit=1000")
+                                .text())
+                        .contains("SANDBOX_ID")
+                        .doesNotContain("SANDBOX_TOKEN", "MODEL_TOKEN"));
+        assertThat(api.execute(sandbox, "env").string("stdout")).doesNotContain("TOKEN");
+    }
+
+    @Test
+    void somebodyElsesRunsAreNotThere() {
+        var sandbox = spawn("sleep 1000").string("sandbox_id");
+        var stranger = api.as("stranger");
+
+        assertThat(stranger.get(ALL + "/" + sandbox).status()).isEqualTo(404);
+        assertThat(stranger.method("DELETE", ALL + "/" + sandbox).status()).isEqualTo(404);
+        assertThat(stranger.post(ALL + "/" + sandbox + "/pause", "").status()).isEqualTo(404);
+        assertThat(stranger.get(ALL).text()).doesNotContain(sandbox);
+        assertThat(stranger.post(ALL, body("true", "\"user_id\":\"admin\"")).status())
+                .isEqualTo(403);
+    }
+
+    @Test
+    void aRuntimeWhoseImageIsMissingSaysHowToMakeIt() {
+        var answer = api.post(ALL, "{\"task\":{\"title\":\"x\"},\"runtime\":\"claude\"}");
+
+        assertThat(answer.status()).isEqualTo(409);
+        assertThat(answer.json().string("detail")).contains("viv image build worker");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{}|runtime",
+                "{'runtime':'command'}|command",
+                "{'runtime':'command','command':[]}|command",
+                "{'runtime':'command','command':['true']}|task",
+                "{'runtime':'command','command':['true'],'task':{}}|task.title",
+                "{'runtime':'command','command':['true'],'task':{'title':''}}|task.title",
+                "{'runtime':'command','command':['true'],'task':{'title':'a\\u0007b'}}|task.title",
+                "{'runtime':'command','command':['true'],'task':{'title':'x','extra':1}}|task.extra",
+                "{'runtime':'command','command':['true'],'task':{'title':'x','context':[]}}|task.context",
+                "{'runtime':'command','command':['a\\u0000b'],'task':{'title':'x'}}|command",
+                "{'runtime':'telepathy','task':{'title':'x'}}|runtime",
+                "{'runtime':'claude','command':['true'],'task':{'title':'x'}}|command",
+                "{'runtime':'claude','model':'a b','task':{'title':'x'}}|model",
+                "{'runtime':'claude','budget_usd':0,'task':{'title':'x'}}|budget_usd",
+                "{'runtime':'claude','budget_usd':'1','task':{'title':'x'}}|budget_usd",
+                "{'runtime':'claude','resume_from':'x','task':{'title':'x'}}|resume_from",
+                "{'runtime':'claude','env':{'LD_PRELOAD':'x'},'task':{'title':'x'}}|env.LD_PRELOAD",
+                "{'runtime':'claude','thread_id':'','task':{'title':'x'}}|thread_id",
+                "{'runtime':'claude','task':{'title':'x'},'limits':{'cpus':1000}}|limits.cpus",
+                "{'runtime':'claude','task':{'title':'x'},'colour':'red'}|colour",
+            })
+    void whatCannotBeSpawnedIsUnprocessable(String body, String field) {
+        var answer = api.post(ALL, body.replace('\'', '"'));
+
+        assertThat(answer.status()).isEqualTo(422);
+        assertThat(answer.json().string("field")).isEqualTo(field);
+    }
+
+    @Test
+    void aTaskThatIsNotThereIsNotFound() {
+        for (String id : new String[] {"tskaaaaaaaaaaaaaaaaaaaa", "nonsense"}) {
+            var answer = api.post(ALL, "{\"task_id\":\"" + id + "\",\"runtime\":\"command\",\"command\":[\"true\"]}");
+            assertThat(answer.status()).isEqualTo(404);
+            assertThat(answer.json().string("detail")).contains(id);
+        }
+    }
+
+    @Test
+    void aDescriptionOfMoreThan100KilobytesIsUnprocessable() {
+        var answer = api.post(
+                ALL,
+                "{\"task\":{\"title\":\"x\",\"description\":\"" + "y".repeat(101 * 1024)
+                        + "\"},\"runtime\":\"command\",\"command\":[\"true\"]}");
+
+        assertThat(answer.status()).isEqualTo(422);
+        assertThat(answer.json().string("field")).isEqualTo("task.description");
+    }
+
+    private JsonFields spawn(String script) {
+        return spawn(script, "");
+    }
+
+    private JsonFields spawn(String script, String more) {
+        var answer = api.post(ALL, body(script, more));
+        assertThat(answer.status()).as(answer.text()).isEqualTo(201);
+        return answer.json();
+    }
+
+    private JsonFields spawnWords(String words) {
+        return api.post(ALL, "{\"task\":{\"title\":\"t\"},\"runtime\":\"command\",\"command\":[" + words + "]}")
+                .json();
+    }
+
+    private static String body(String script, String more) {
+        String words = "\"sh\",\"-c\",\"" + script.replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
+        return "{\"task\":{\"title\":\"t\"},\"runtime\":\"command\",\"command\":[" + words + "]"
+                + (more.isEmpty() ? "" : "," + more) + "}";
+    }
+
+    private void awaitStatus(String sandbox, String status) {
+        await().atMost(Duration.ofSeconds(60))
+                .untilAsserted(() -> assertThat(api.get(ALL + "/" + sandbox)
+                                .json()
+                                .object("sandbox")
+                                .string("status"))
+                        .isEqualTo(status));
+    }
+
+    private String reason(String sandbox) {
+        return api.get(ALL + "/" + sandbox).json().object("sandbox").string("reason");
+    }
+
+    private JsonFields task(String sandbox) {
+        return api.get(ALL + "/" + sandbox)
+                .json()
+                .object("sandbox")
+                .object("run")
+                .object("task");
+    }
+}
