@@ -7,7 +7,7 @@ export PATH := $(HOME)/.cargo/bin:$(PATH):/usr/sbin:/sbin
 
 mvn := scripts/maven
 cargo := cd guest && cargo
-shell_scripts := scripts/assemble scripts/bench scripts/check-launcher scripts/find-java.sh scripts/format scripts/gvisor scripts/maven scripts/setup scripts/test-workers scripts/train-aot scripts/viv .ci/run
+shell_scripts := scripts/assemble scripts/bench scripts/check-launcher scripts/find-java.sh scripts/format scripts/gvisor scripts/maven scripts/setup scripts/test-workers scripts/train-aot scripts/viv scripts/worker-image .ci/run
 
 # What the distribution is made of; a change to any of it means packaging again.
 shipped := guest model core json server sdk third-party cli dist workers/src
@@ -38,9 +38,11 @@ run: build ## build, then start the server in the foreground
 test: setup test-guest ## run every check and every test
 	@scripts/setup tests
 	@$(mvn) --quiet spotless:check
-	@$(mvn) verify
 	@$(MAKE) build
+	@# Fetched while the first tests run; those that need it wait for it.
+	@nice scripts/worker-image >/dev/null & $(mvn) verify
 	@scripts/check-launcher
+	@scripts/test-workers
 
 .PHONY: test-guest
 test-guest: setup

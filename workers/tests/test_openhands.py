@@ -183,6 +183,19 @@ def test_a_model_that_does_not_answer_fails_the_run_with_the_reason(
     assert len(backend.of("agent.failed")[0]["reason"]) > 10
 
 
+def test_the_agent_asks_a_person_and_hears_the_answer(env: dict[str, str], backend: TestBackend, play: Play) -> None:
+    ask = {"reason": "merge_conflict", "description": "ours or theirs?", "security_risk": "LOW", "summary": "to ask"}
+    model = play(
+        {"when": {"contains": "hello.txt"}, "tools": [{"name": "request_review", "input": ask}]},
+        {"when": {"contains": "keep_ours"}, "text": "Ours it is."},
+    )
+    started = Started(settings_for(env, model.url), OpenHandsRuntime())
+    backend.await_that(lambda state: state.reviews, "a review")
+    backend.answer("rev-1", "approved", "keep_ours")
+    assert started.join(60) == worker.COMPLETED
+    assert backend.of("agent.completed")[0]["summary"] == "Ours it is."
+
+
 def test_a_model_that_is_not_there_fails_the_run_with_the_reason(env: dict[str, str], backend: TestBackend) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 
+from . import image
 from .run import Outcome, Run, Runtime
 from .runtimes.command import CommandRuntime
 from .settings import Misconfigured, Settings
@@ -25,6 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("runtime", choices=["claude", "openhands", "command"], nargs="?")
     options = parser.parse_args(own)
     name = options.runtime or os.environ.get("RUNTIME", "")
+    image.enter(name)
     # Standard error is the worker's own; standard output stays free for programs that look at it.
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(threadName)s %(message)s")
     try:
@@ -52,7 +54,7 @@ class Sdk:
 
     def __init__(self, name: str, module: str, load: Callable[[], Runtime]) -> None:
         if find_spec(module) is None:
-            raise Misconfigured(f"the {name} runtime is not in this image: install vivarium-worker[{name}]")
+            raise Misconfigured(f"the {name} runtime is not in this image: viv image build worker")
         self.name = name
         self._load = load
 

@@ -35,6 +35,7 @@ from openhands.sdk.event import (
 )
 from openhands.sdk.event.conversation_error import ConversationErrorEvent
 from openhands.sdk.llm import content_to_str
+from openhands.sdk.tool import register_tool
 from openhands.tools.file_editor import FileEditorTool
 from openhands.tools.file_editor.definition import FileEditorObservation
 from openhands.tools.terminal import TerminalTool
@@ -45,6 +46,7 @@ from ..inbox import Message
 from ..run import Outcome, Run, Usage
 from ..settings import Model
 from ..spool import SpoolClosed
+from .openhands_review import RequestReviewTool
 from .openhands_terminal import Terminal
 
 ASK = "A new message has arrived. Read it first, then decide again whether to do this."
@@ -326,12 +328,14 @@ class Conversation:
     def _open(self) -> WatchedConversation:
         settings = self._run.settings
         self._directory.mkdir(parents=True, exist_ok=True)
+        register_tool(RequestReviewTool.name, RequestReviewTool.create(run=self._run)[0])
         agent = WatchedAgent(
             llm=LLM(**_llm(settings.model)),
             tools=[
                 # No tmux is needed, and none is left behind.
                 Tool(name=TerminalTool.name, params={"terminal_type": "subprocess"}),
                 Tool(name=FileEditorTool.name),
+                Tool(name=RequestReviewTool.name),
             ],
         )
         conversation = WatchedConversation(

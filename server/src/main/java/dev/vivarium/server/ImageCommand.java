@@ -1,13 +1,21 @@
 package dev.vivarium.server;
 
 import dev.vivarium.core.image.Images;
+import dev.vivarium.core.image.WorkerImage;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.settings.Settings;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /// `viv image`: makes, imports, lists and removes the root file systems that sandboxes start from. It works on the
 /// server's home directory and needs no running server. Thread-safe.
@@ -23,14 +31,19 @@ final class ImageCommand {
     void run(List<String> arguments) {
         var words = new ArrayList<>(
                 arguments.stream().takeWhile(a -> !a.startsWith("--")).toList());
-        var flags = arguments.subList(words.size(), arguments.size());
+        var flags = new ArrayList<>(arguments.subList(words.size(), arguments.size()));
+        var runtimes = take(flags, "--runtime");
+        var python = take(flags, "--python");
         var images =
                 Images.open(Settings.read(flags, System.getenv(), Path.of("")).home());
         String verb = words.isEmpty() ? "" : words.removeFirst();
         switch (verb) {
             case "build" -> {
                 expect(words, 0, 1, "build [NAME]");
-                var image = images.build(words.isEmpty() ? STANDARD : words.getFirst(), System.err::println);
+                var name = words.isEmpty() ? STANDARD : words.getFirst();
+                var image = name.equals(WorkerImage.NAME)
+                        ? images.buildWorker(order(runtimes, python), System.err::println)
+                        : images.build(name, System.err::println);
                 out.accept(image.name());
             }
             case "import" -> {
@@ -48,6 +61,37 @@ final class ImageCommand {
             }
             default -> throw misused("build, import, list or remove");
         }
+    }
+
+    /// Takes an option and its value out of `flags`, which are the server's own otherwise.
+    private static Optional<String> take(List<String> flags, String name) {
+        int at = flags.indexOf(name);
+        if (at < 0) {
+            return Optional.empty();
+        }
+        if (at + 1 == flags.size()) {
+            throw misused(name + " VALUE");
+        }
+        flags.remove(at);
+        return Optional.of(flags.remove(at));
+    }
+
+    private static WorkerImage.Order order(Optional<String> runtimes, Optional<String> python) {
+        return new WorkerImage.Order(runtimes.map(ImageCommand::runtimes), python.map(Path::of));
+    }
+
+    private static Set<WorkerImage.Runtime> runtimes(String text) {
+        var known = Arrays.stream(WorkerImage.Runtime.values())
+                .collect(Collectors.toMap(WorkerImage.Runtime::label, Function.identity()));
+        var chosen = EnumSet.noneOf(WorkerImage.Runtime.class);
+        for (var label : text.split(",", -1)) {
+            var runtime = known.get(label);
+            if (runtime == null) {
+                throw misused("--runtime " + String.join(",", new TreeSet<>(known.keySet())) + ", or one of them");
+            }
+            chosen.add(runtime);
+        }
+        return chosen;
     }
 
     private static void expect(List<String> words, int least, int most, String usage) {

@@ -38,7 +38,7 @@ public final class Main {
                     exit(
                             MISUSED,
                             "usage: viv serve [--port 8000] [--host 127.0.0.1] [--home DIR] …\n"
-                                    + "       viv image build | import NAME SOURCE | list | remove NAME\n"
+                                    + "       viv image build [worker] | import NAME SOURCE | list | remove NAME\n"
                                     + "       viv purge [--home DIR]");
             }
         } catch (SandboxException e) {

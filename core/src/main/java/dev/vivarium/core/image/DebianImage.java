@@ -1,13 +1,11 @@
 package dev.vivarium.core.image;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 import java.util.function.Consumer;
 
@@ -39,24 +37,7 @@ final class DebianImage {
     private DebianImage() {}
 
     static void build(Path root, Consumer<String> progress) throws IOException {
-        var process =
-                new ProcessBuilder(command(root)).redirectErrorStream(true).start();
-        process.getOutputStream().close();
-        var last = "";
-        try (var lines = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
-            for (var line = lines.readLine(); line != null; line = lines.readLine()) {
-                progress.accept(line);
-                last = line;
-            }
-            if (process.waitFor() != 0) {
-                throw new IOException("mmdebstrap failed: " + last);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
-        } finally {
-            process.destroyForcibly();
-        }
+        BuildTool.run("mmdebstrap", command(root), Map.of(), progress);
     }
 
     /// Without documentation and translations, which make a third of it.

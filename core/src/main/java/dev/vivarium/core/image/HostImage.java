@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 final class HostImage {
     static final String NAME = "host";
 
-    private static final int GENERATION = 4;
+    private static final int GENERATION = 5;
     private static final List<String> PROGRAMS = List.of("bin", "sbin", "lib", "lib32", "lib64", "libx32");
     private static final List<String> COPIED = List.of(
             "alternatives",
@@ -92,7 +92,8 @@ final class HostImage {
     Image current() throws IOException {
         synchronized (lock) {
             if (image == null) {
-                image = new Image(NAME, prepare(), shared());
+                var shared = shared().stream().map(Image.Shared::inPlace).toList();
+                image = new Image(NAME, prepare(), shared);
             }
             return image;
         }
@@ -125,7 +126,7 @@ final class HostImage {
     }
 
     private static void build(Path root, List<Path> files) throws IOException {
-        for (var name : List.of("usr", "etc", "root", "var", "var/tmp", "opt", "mnt", "srv")) {
+        for (var name : List.of("usr", "etc", "root", "var", "var/tmp", "opt", "opt/vivarium", "mnt", "srv")) {
             Skeleton.directory(root.resolve(name));
         }
         for (var name : PROGRAMS) {

@@ -37,7 +37,9 @@ public final class Images {
         var images = new ArrayList<>(List.of(require(HostImage.NAME)));
         try (var entries = Files.newDirectoryStream(
                 directory, entry -> isName(entry.getFileName().toString()))) {
-            entries.forEach(root -> images.add(imported(root)));
+            for (var root : entries) {
+                images.add(at(root));
+            }
             return images;
         } catch (IOException e) {
             throw failed("list the images", e);
@@ -56,21 +58,39 @@ public final class Images {
         var root = directory.resolve(requireName(name));
         if (!Files.isDirectory(root)) {
             throw new SandboxException(new Failure.InvalidRequest(
-                    "image", "'" + name + "' is not there; build it (debian) or import it, or use 'host'"));
+                    "image", "'" + name + "' is not there; build it (debian, worker) or import it, or use 'host'"));
         }
-        return imported(root);
+        try {
+            return at(root);
+        } catch (IOException e) {
+            throw failed("read the image " + name, e);
+        }
     }
 
     /// Builds an image from Debian packages, with the tools that agents use; takes a minute or two and the network.
     /// `progress` gets a line now and then.
     public Image build(String name, Consumer<String> progress) {
-        return make(name, root -> DebianImage.build(root, progress));
+        return make(name, root -> {
+            DebianImage.build(root, progress);
+            Skeleton.requireHonest(root);
+            Skeleton.complete(root);
+        });
+    }
+
+    /// Builds the image [WorkerImage#NAME]: the agents' SDKs over `host`, fetched from the registry that pip is set
+    /// up for. All or nothing; takes a few minutes and a gigabyte.
+    public Image buildWorker(WorkerImage.Order order, Consumer<String> progress) {
+        return make(WorkerImage.NAME, root -> new WorkerImage(root, progress).build(order));
     }
 
     /// Makes an image of a tar archive, a directory, an OCI image layout or what `docker save` wrote. All or
     /// nothing.
     public Image importFrom(String name, Path source, Consumer<String> progress) {
-        return make(name, root -> new Import(root, progress).from(source));
+        return make(name, root -> {
+            new Import(root, progress).from(source);
+            Skeleton.requireHonest(root);
+            Skeleton.complete(root);
+        });
     }
 
     /// Removes an image. Machines that run on it lose their programs, so end them first.
@@ -99,13 +119,11 @@ public final class Images {
             try {
                 var root = Skeleton.directory(workbench.resolve("root"));
                 step.fill(root);
-                Skeleton.requireHonest(root);
-                Skeleton.complete(root);
                 Files.move(root, target, StandardCopyOption.ATOMIC_MOVE);
             } finally {
                 FileTrees.delete(workbench);
             }
-            return imported(target);
+            return at(target);
         } catch (IOException e) {
             throw new SandboxException(new Failure.InvalidRequest("image", "cannot be made: " + e.getMessage()), e);
         }
@@ -116,8 +134,9 @@ public final class Images {
         void fill(Path root) throws IOException;
     }
 
-    private static Image imported(Path root) {
-        return new Image(root.getFileName().toString(), root, List.of());
+    private Image at(Path root) throws IOException {
+        var name = root.getFileName().toString();
+        return Layer.isAt(root) ? Layer.over(require(HostImage.NAME), name, root) : new Image(name, root, List.of());
     }
 
     private static boolean isName(String name) {

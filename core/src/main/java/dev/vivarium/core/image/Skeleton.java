@@ -59,6 +59,8 @@ final class Skeleton {
                 throw new IOException("/" + name + " must be a file of at most " + LARGEST_TABLE + " bytes");
             }
         }
+        // Only the server says what lies over what.
+        FileTrees.delete(root.resolve(Layer.MARKER));
         // The platform brings its own: what an image has there would only lie below it.
         FileTrees.delete(root.resolve("dev"));
     }

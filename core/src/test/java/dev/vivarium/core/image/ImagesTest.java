@@ -14,6 +14,8 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.Optional;
+import java.util.Set;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -65,10 +67,64 @@ class ImagesTest {
     @Test
     void theHostsImageIsAlwaysThere() throws IOException {
         var host = images.require("host");
-        assertThat(host.shared()).contains(Path.of("/usr"));
+        assertThat(host.shared()).contains(new Image.Shared(Path.of("/usr"), Path.of("/usr")));
         assertThat(Files.readString(host.root().resolve("etc/passwd"))).contains("sandboxuser:x:1000:1000");
         assertThat(host.root().resolve("etc/shadow")).doesNotExist();
         assertThat(images.require("host").root()).isEqualTo(host.root());
+    }
+
+    @Test
+    void aLayerIsSeenOverTheHostAlsoWhenItIsALinkToOneThatIsShared() throws IOException {
+        var shared = directory.resolve("shared");
+        Files.createDirectories(shared.resolve("opt/vivarium"));
+        Layer.mark(shared, "agent\n");
+        Files.createSymbolicLink(directory.resolve("home/images/worker"), shared);
+        var host = images.require("host");
+        var worker = images.require("worker");
+        assertThat(worker.root()).isEqualTo(host.root());
+        assertThat(worker.shared())
+                .containsAll(host.shared())
+                .contains(new Image.Shared(shared.resolve("opt/vivarium"), Path.of("/opt/vivarium")));
+        assertThat(images.list()).contains(worker);
+        assertThat(host.root().resolve("opt/vivarium")).isEmptyDirectory();
+    }
+
+    @Test
+    void anImportCannotPassForALayer() throws IOException {
+        var image = imported(honest().file(Layer.MARKER, "agent\n"));
+        assertThat(image.shared()).isEmpty();
+        assertThat(image.root()).isEqualTo(directory.resolve("home/images/mine"));
+    }
+
+    @Test
+    void aWorkerImageWhoseSdkCannotBeHadSaysWhyAndLeavesNothing() throws IOException {
+        var fake =
+                "#!/bin/sh\n[ \"$1\" = -c ] && { echo /x; echo 13; exit; }\necho 'ERROR: no route to the registry'; exit 1\n";
+        var order = new WorkerImage.Order(Optional.empty(), Optional.of(python(fake)));
+        assertThatThrownBy(() -> images.buildWorker(order, line -> {}))
+                .isInstanceOf(SandboxException.class)
+                .hasMessageContaining("claude cannot be installed")
+                .hasMessageContaining("PIP_INDEX_URL")
+                .hasMessageContaining("no route to the registry");
+        assertThat(directory.resolve("home/images")).isDirectoryNotContaining("glob:**/.new-*");
+        assertThat(images.list()).extracting(Image::name).containsExactly("host");
+    }
+
+    @Test
+    void aPythonThatIsTooOldOrNoneAtAllIsRefused() throws IOException {
+        var old = python("#!/bin/sh\necho /x; echo 9\n");
+        var order = new WorkerImage.Order(Optional.of(Set.of(WorkerImage.Runtime.OPENHANDS)), Optional.of(old));
+        assertThatThrownBy(() -> images.buildWorker(order, line -> {}))
+                .hasMessageContaining("is Python 3.9; a Python 3.12 or newer with pip is needed");
+        var nothing = new WorkerImage.Order(Optional.empty(), Optional.of(directory.resolve("nowhere")));
+        assertThatThrownBy(() -> images.buildWorker(nothing, line -> {})).hasMessageContaining("no Python with pip");
+    }
+
+    private Path python(String script) throws IOException {
+        var binaries = Files.createDirectories(directory.resolve("python/bin"));
+        var program = Files.writeString(binaries.resolve("python3"), script);
+        assertThat(program.toFile().setExecutable(true)).isTrue();
+        return directory.resolve("python");
     }
 
     @Test

@@ -20,7 +20,7 @@ record LaunchOptions(OciConfig config, Place place, Disks disks, Cgroups cgroups
         options.addAll(disks.attach(spec.id(), spec.limits().diskBytes()));
         options.addAll(List.of("--lower", image.root().toString()));
         for (var shared : image.shared()) {
-            options.addAll(List.of("--bind", shared.toString(), "rootfs" + shared));
+            options.addAll(List.of("--bind", shared.source().toString(), "rootfs" + shared.target()));
         }
         options.addAll(List.of("--bind", config.guestBinary().toString(), "guest"));
         options.addAll(config.runtime() == OciRuntime.NATIVE ? byItself(spec) : byRuntime(spec));

@@ -1,0 +1,151 @@
+package dev.vivarium.core.image;
+
+import dev.vivarium.core.provider.FileTrees;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/// A Python of the host that has pip. Machines see those below `/usr`; any other has to be copied for them. Immutable.
+///
+/// @param program the file to run
+/// @param prefix  where it is installed
+/// @param minor   12 of 3.12
+record Interpreter(Path program, Path prefix, int minor) {
+    private static final int NEWEST = 19;
+    private static final List<Path> SEEN_BY_MACHINES = List.of(Path.of("/usr/bin"), Path.of("/usr/local/bin"));
+
+    /// Parts of an installation that no agent needs; they are most of it.
+    private static final List<String> LEFT_OUT =
+            List.of("test", "idlelib", "turtledemo", "tkinter", "ensurepip", "lib2to3", "site-packages");
+
+    private static final String QUESTION = "import sys, pip; print(sys.prefix); print(sys.version_info.minor)";
+
+    /// What a copy must be able to do, and where from it does it.
+    private static final String TRIAL = "import ssl, ctypes, zlib, _socket; print(open('/proc/self/maps').read())";
+
+    /// The first that is new enough: one that machines see anyway, then one that somebody has installed beside it.
+    static Optional<Interpreter> find(int leastMinor) {
+        return Stream.concat(seenByMachines(leastMinor), beside())
+                .flatMap(program -> examine(program).stream())
+                .filter(found -> found.minor >= leastMinor)
+                .findFirst();
+    }
+
+    /// The one that is installed in `prefix`.
+    static Interpreter at(Path prefix) throws IOException {
+        return examine(prefix.toAbsolutePath().resolve("bin/python3"))
+                .orElseThrow(() -> new IOException(prefix + " is no Python with pip: bin/python3 -m pip must run"));
+    }
+
+    boolean isSeenByMachines() {
+        return SEEN_BY_MACHINES.contains(program.getParent());
+    }
+
+    /// Lays the interpreter out in `target`, so that it runs from wherever that is mounted.
+    void copyTo(Path target) throws IOException {
+        var name = "python3." + minor;
+        var binaries = Skeleton.directory(Skeleton.directory(target).resolve("bin"));
+        var libraries = Skeleton.directory(target.resolve("lib"));
+        Files.copy(prefix.resolve("bin").resolve(name), binaries.resolve(name));
+        Files.createSymbolicLink(binaries.resolve("python3"), Path.of(name));
+        FileTrees.copy(prefix.resolve("lib").resolve(name), libraries.resolve(name));
+        var modules = libraries.resolve(name);
+        for (var part : LEFT_OUT) {
+            FileTrees.delete(modules.resolve(part));
+        }
+        forEach(modules, "config-*", FileTrees::delete);
+        Skeleton.directory(modules.resolve("site-packages"));
+        forEach(
+                prefix.resolve("lib"),
+                "libpython*.so*",
+                file -> FileTrees.copy(file, libraries.resolve(file.getFileName())));
+        relocate(binaries.resolve(name));
+        requireIndependent(binaries.resolve(name));
+    }
+
+    /// An interpreter that is linked with its own library looks for it where it was installed; from now on beside
+    /// itself. The new text is shorter than any such path, and takes its place in the table of strings.
+    private void relocate(Path copy) throws IOException {
+        var bytes = Files.readAllBytes(copy);
+        var text = new String(bytes, StandardCharsets.ISO_8859_1);
+        var old = prefix.resolve("lib") + "\0";
+        var found = text.indexOf("\0" + old);
+        var beside = "$ORIGIN/../lib";
+        if (found >= 0 && beside.length() < old.length()) {
+            var replacement = beside + "\0".repeat(old.length() - beside.length());
+            System.arraycopy(replacement.getBytes(StandardCharsets.ISO_8859_1), 0, bytes, found + 1, old.length());
+            Files.write(copy, bytes);
+        }
+        Files.setAttribute(copy, "unix:mode", 0755);
+    }
+
+    private void requireIndependent(Path copy) throws IOException {
+        var maps = new ArrayList<String>();
+        BuildTool.run("the copy of " + prefix, List.of(copy.toString(), "-I", "-c", TRIAL), Map.of(), maps::add);
+        if (maps.stream().anyMatch(line -> line.contains(" " + prefix + "/"))) {
+            throw new IOException("the Python in " + prefix + " cannot be moved: it loads its libraries from there");
+        }
+    }
+
+    private static Stream<Path> seenByMachines(int leastMinor) {
+        var names = new ArrayList<>(List.of("python3"));
+        for (int minor = leastMinor; minor <= NEWEST; minor++) {
+            names.add("python3." + minor);
+        }
+        return SEEN_BY_MACHINES.reversed().stream()
+                .flatMap(directory -> names.stream().map(directory::resolve));
+    }
+
+    /// Where pyenv, uv and people put theirs, the oldest first: what has been out longest has wheels for
+    /// everything.
+    private static Stream<Path> beside() {
+        var home = Path.of(System.getProperty("user.home"));
+        var found = new ArrayList<Path>();
+        for (var place :
+                List.of(home.resolve(".pyenv/versions"), home.resolve(".local/share/uv/python"), Path.of("/opt"))) {
+            try {
+                forEach(place, "{3.*,cpython-3.*,python3*}", prefix -> found.add(prefix.resolve("bin/python3")));
+            } catch (IOException e) {
+                // Nobody has installed one there.
+            }
+        }
+        return found.stream().sorted((one, other) -> Integer.compare(minorOf(one), minorOf(other)));
+    }
+
+    private static int minorOf(Path program) {
+        return examine(program).map(Interpreter::minor).orElse(0);
+    }
+
+    private static Optional<Interpreter> examine(Path program) {
+        if (!Files.isExecutable(program)) {
+            return Optional.empty();
+        }
+        var answer = new ArrayList<String>();
+        try {
+            BuildTool.run("python", List.of(program.toString(), "-c", QUESTION), Map.of(), answer::add);
+            return Optional.of(new Interpreter(program, Path.of(answer.get(0)), Integer.parseInt(answer.get(1))));
+        } catch (IOException | RuntimeException e) {
+            return Optional.empty(); // No Python 3, or one without pip.
+        }
+    }
+
+    private static void forEach(Path directory, String glob, Step step) throws IOException {
+        try (DirectoryStream<Path> matches = Files.newDirectoryStream(directory, glob)) {
+            for (var match : matches) {
+                step.take(match);
+            }
+        }
+    }
+
+    /// What is done with a file.
+    private interface Step {
+        void take(Path file) throws IOException;
+    }
+}

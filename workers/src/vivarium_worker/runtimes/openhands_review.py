@@ -1,0 +1,53 @@
+"""The tool with which an OpenHands agent asks a person."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from openhands.sdk.tool import Action, Observation, ToolAnnotations, ToolDefinition, ToolExecutor
+from pydantic import Field
+
+from ..run import Run
+
+DESCRIPTION = "Ask a person to decide. Waits for the answer. Use it when a decision is not yours to take."
+
+
+class RequestReviewAction(Action):
+    """What the agent wants to have decided."""
+
+    reason: str = Field(description="Why a person has to decide, in a word or two.")
+    description: str = Field(description="What has to be decided.")
+
+
+class RequestReviewObservation(Observation):
+    """What the person said."""
+
+
+class RequestReview(ToolExecutor[RequestReviewAction, RequestReviewObservation]):
+    """Asks through the run."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def __call__(self, action: RequestReviewAction, conversation: Any = None) -> RequestReviewObservation:  # noqa: ARG002
+        question = {"reason": action.reason, "description": action.description, "context": {}, "blocking": True}
+        answer = json.dumps(self._run.review(question), ensure_ascii=False)
+        heard: RequestReviewObservation = RequestReviewObservation.from_text(text=answer)
+        return heard
+
+
+class RequestReviewTool(ToolDefinition[RequestReviewAction, RequestReviewObservation]):
+    """`request_review`, as the model sees it."""
+
+    @classmethod
+    def create(cls, *_: Any, run: Run) -> Sequence[RequestReviewTool]:
+        found = cls(
+            description=DESCRIPTION,
+            action_type=RequestReviewAction,
+            observation_type=RequestReviewObservation,
+            executor=RequestReview(run),
+            annotations=ToolAnnotations(readOnlyHint=True, destructiveHint=False, openWorldHint=True),
+        )
+        return [found]
