@@ -37,6 +37,11 @@ final class Commands {
 
     private Map<String, Supplier<CommandLine>> all() {
         var commands = new LinkedHashMap<String, Supplier<CommandLine>>();
+        commands.put("run", () -> new CommandLine(new RunCommand(terminal)));
+        commands.put("runs", () -> new CommandLine(new RunsCommand(terminal)));
+        commands.put("events", () -> new CommandLine(new EventsCommand(terminal)));
+        commands.put("say", () -> new CommandLine(new SayCommand(terminal)));
+        commands.put("review", () -> new CommandLine(new ReviewCommand(terminal)));
         commands.put("shell", () -> new CommandLine(new ShellCommand(terminal)));
         commands.put("exec", () -> new CommandLine(new ExecCommand(terminal)));
         commands.put("ls", () -> new CommandLine(new LsCommand(terminal)));

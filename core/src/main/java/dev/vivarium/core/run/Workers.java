@@ -84,11 +84,6 @@ public final class Workers {
         run.program().model().ifPresent(model -> env.put("MODEL", model));
         run.budgetUsd().ifPresent(budget -> env.put("BUDGET_USD", budget.toPlainString()));
         run.session().ifPresent(session -> env.put("RESUME_SESSION", session));
-        switch (run.program().runtime()) {
-            case CLAUDE -> env.put("PYTHONPATH", "/opt/vivarium/claude");
-            case OPENHANDS -> env.put("PYTHONPATH", "/opt/vivarium/openhands");
-            case COMMAND -> {}
-        }
         return env;
     }
 }

@@ -1,0 +1,162 @@
+package dev.vivarium.cli.run;
+
+import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.SandboxException;
+import java.io.PrintStream;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/// Events of a run in words for people: who does what, one paragraph each. What it does not know it leaves out; the log
+/// has everything. Confined to one worker.
+public final class Story {
+    private static final int LABEL = 9;
+    private static final int MOST_LINES = 12;
+    private static final String BOLD = "\u001b[1m";
+    private static final String DIM = "\u001b[2m";
+    private static final String GREEN = "\u001b[32m";
+    private static final String RED = "\u001b[31m";
+    private static final String PLAIN = "\u001b[0m";
+
+    private final PrintStream out;
+    private final boolean coloured;
+
+    public Story(PrintStream out, boolean coloured) {
+        this.out = out;
+        this.coloured = coloured;
+    }
+
+    public void tell(JsonFields event) {
+        JsonFields data = event.optionalObject("event_data").orElse(event);
+        switch (event.string("event_type")) {
+            case "agent.started" -> say("starts", BOLD, text(data, "runtime"));
+            case "agent.thinking" -> say("thinks", DIM, text(data, "text"));
+            case "agent.message" -> say("says", "", text(data, "text"));
+            case "agent.tool_use" -> say("uses", BOLD, tool(data));
+            case "agent.tool_result" ->
+                say(isError(data) ? "fails" : "gets", isError(data) ? RED : DIM, text(data, "content"));
+            case "agent.output" -> say("prints", DIM, text(data, "text"));
+            case "agent.error" -> say("trouble", RED, text(data, "problem"));
+            case "agent.message_delivered" -> say("hears", GREEN, heard(data));
+            case "agent.message_undelivered" -> say("missed", RED, text(data, "content"));
+            case "agent.interrupted" -> say("stops", "", "interrupted");
+            case "agent.paused", "sandbox.paused" -> say("paused", "", "");
+            case "agent.resumed", "sandbox.resumed" -> say("resumed", "", "");
+            case "agent.review_requested" -> say("asks", BOLD, asked(data));
+            case "agent.review_answered" -> say("answer", GREEN, answered(data));
+            case "user.message", "user.interrupt", "user.guidance", "guardian.intervention" ->
+                say("you", GREEN, text(data, "content"));
+            case "file.created", "file.modified", "file.deleted" -> file(event.string("event_type"), data);
+            case "agent.completed" -> say("done", GREEN, text(data, "summary"));
+            case "agent.failed" -> say("failed", RED, text(data, "reason"));
+            case "sandbox.run_ended" -> say("ended", BOLD, ended(data));
+            case "sandbox.terminated", "sandbox.failed" -> say("gone", RED, text(data, "detail"));
+            default -> {
+                // Not about the agent's work.
+            }
+        }
+    }
+
+    /// Reports whether this event is the end of the run.
+    public static boolean isEnd(JsonFields event) {
+        return event.string("event_type").equals("sandbox.run_ended");
+    }
+
+    private void file(String type, JsonFields data) {
+        String verb = type.substring(type.indexOf('.') + 1);
+        say("file", BOLD, verb + " " + text(data, "path"));
+        optional(data, "diff").ifPresent(diff -> {
+            List<String> lines = diff.lines()
+                    .filter(line -> !line.startsWith("---") && !line.startsWith("+++") && !line.startsWith("@@"))
+                    .toList();
+            lines.stream().limit(MOST_LINES).forEach(this::diffLine);
+        });
+    }
+
+    private void diffLine(String line) {
+        out.println(" ".repeat(LABEL)
+                + tinted(line.startsWith("-") ? RED : line.startsWith("+") ? GREEN : DIM, shown(line)));
+    }
+
+    /// The part of a call that says most about it; all of it if nobody knows which that is.
+    private static String tool(JsonFields data) {
+        String name = text(data, "tool_name");
+        Optional<JsonFields> input = data.optionalObject("tool_input");
+        for (String field : List.of("command", "file_path", "path", "pattern", "url", "message", "description")) {
+            Optional<String> found = input.flatMap(given -> optional(given, field));
+            if (found.isPresent()) {
+                Optional<String> path = field.equals("command") ? optional(input.get(), "path") : Optional.empty();
+                return name + "  " + found.get() + path.map(at -> " " + at).orElse("");
+            }
+        }
+        return name + input.map(given -> "  " + given.text()).orElse("");
+    }
+
+    private static String heard(JsonFields data) {
+        String after = data.optionalInteger("latency_ms")
+                .map(latency -> "  (after " + latency + " ms)")
+                .orElse("");
+        return text(data, "content") + after;
+    }
+
+    private static String asked(JsonFields data) {
+        return text(data, "description") + "  (" + text(data, "reason") + "; viv review answers)";
+    }
+
+    private static String answered(JsonFields data) {
+        return optional(data, "decision").orElseGet(() -> text(data, "status"))
+                + optional(data, "comment").map(comment -> ": " + comment).orElse("");
+    }
+
+    private static String ended(JsonFields data) {
+        return text(data, "status") + ", $" + text(data, "cost_usd") + ", " + grouped(data, "tokens") + " tokens, "
+                + grouped(data, "tool_calls") + " tool calls";
+    }
+
+    private static String grouped(JsonFields data, String name) {
+        return String.format(Locale.ROOT, "%,d", data.optionalInteger(name).orElse(0L));
+    }
+
+    private static boolean isError(JsonFields data) {
+        return data.optionalFlag("is_error").orElse(false);
+    }
+
+    private static String text(JsonFields data, String name) {
+        return optional(data, name).orElse("");
+    }
+
+    /// What is no text where one was expected is shown with all that is around it.
+    private static Optional<String> optional(JsonFields data, String name) {
+        try {
+            return data.optionalString(name);
+        } catch (SandboxException _) {
+            return Optional.of(data.text());
+        }
+    }
+
+    private void say(String label, String tint, String text) {
+        List<String> lines = text.strip().lines().toList();
+        String first = lines.isEmpty() ? "" : shown(lines.getFirst());
+        out.println(label + " ".repeat(LABEL - label.length()) + tinted(tint, first));
+        lines.stream()
+                .skip(1)
+                .limit(MOST_LINES - 1)
+                .forEach(line -> out.println(" ".repeat(LABEL) + tinted(tint, shown(line))));
+        if (lines.size() > MOST_LINES) {
+            out.println(" ".repeat(LABEL) + tinted(DIM, "… " + (lines.size() - MOST_LINES) + " more lines"));
+        }
+        out.flush();
+    }
+
+    private String tinted(String tint, String text) {
+        return coloured && !tint.isEmpty() && !text.isEmpty() ? tint + text + PLAIN : text;
+    }
+
+    /// What comes out of a sandbox must not drive the terminal that shows it.
+    private static String shown(String text) {
+        var safe = new StringBuilder(text.length());
+        text.codePoints()
+                .forEach(c -> safe.appendCodePoint(c == '\t' ? ' ' : Character.isISOControl(c) ? '\uFFFD' : c));
+        return safe.toString();
+    }
+}

@@ -1,0 +1,98 @@
+package dev.vivarium.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.vivarium.testing.TestServer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/// With the runtime `command`, which needs no image.
+@Timeout(120)
+class RunCommandsTest {
+    private static final String LISTENING = """
+            read task
+            while read line; do
+              case "$line" in *'"use the other API"'*) echo '{"type":"result","summary":"the other one it is"}'; exit;; esac
+            done""";
+
+    private static TestServer server;
+
+    private final String thread = "cli-" + UUID.randomUUID();
+
+    @TempDir
+    private Path home;
+
+    private Prompt ann;
+
+    @BeforeAll
+    static void start() {
+        server = TestServer.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @BeforeEach
+    void work() {
+        ann = new Prompt(server, home);
+    }
+
+    @Test
+    void aRunIsShownAsItHappensAndItsEndIsTheExitCode() {
+        assertThat(run("echo working; echo '{\"type\":\"result\",\"summary\":\"all done\"}'"))
+                .isZero();
+        assertThat(ann.out())
+                .containsSubsequence(
+                        "starts   command", "prints   working", "done     all done", "ended    completed, $0");
+        assertThat(ann.err()).contains(" on thread " + thread);
+        assertThat(ann.viv("runs", "--status", "completed")).isZero();
+        assertThat(ann.out()).contains("SANDBOX\tTHREAD\tRUNTIME", thread + "\tcommand\tcompleted\t$0.0000\t0");
+    }
+
+    @Test
+    void aRunThatFailsSaysWhyAndReturnsOne() {
+        assertThat(run("echo the disk is on fire >&2; exit 7")).isEqualTo(ExitCode.FAILURE);
+        assertThat(ann.out()).contains("failed   ", "the disk is on fire", "ended    failed");
+    }
+
+    @Test
+    void whatIsSaidToAnAgentIsHeard() {
+        assertThat(ann.viv("run", "-d", "Ask", "--runtime", "command", "--thread", thread, "--", "sh", "-c", LISTENING))
+                .isZero();
+        String sandbox = ann.out().strip();
+        await().atMost(Duration.ofSeconds(30))
+                .until(() -> ann.viv("events", thread, "--type", "agent.started") == 0
+                        && ann.out().contains("agent.started"));
+        assertThat(ann.viv("say", sandbox, "use the other API")).isZero();
+        await().atMost(Duration.ofSeconds(30))
+                .until(() ->
+                        ann.viv("events", sandbox, "--story") == 0 && ann.out().contains("ended    completed"));
+        assertThat(ann.out()).contains("you      use the other API", "done     the other one it is");
+        assertThat(ann.viv("events", sandbox, "--json", "--type", "user.message"))
+                .isZero();
+        assertThat(ann.out().lines()).singleElement().asString().contains("\"content\":\"use the other API\"");
+    }
+
+    @Test
+    void whatCannotBeStartedSaysWhatToDo() {
+        assertThat(ann.viv("run", "x", "--runtime", "claude")).isNotZero();
+        assertThat(ann.err()).contains("viv image build worker");
+        assertThat(ann.viv("run", "x", "--runtime", "command")).isEqualTo(ExitCode.USAGE);
+        assertThat(ann.err()).contains("command must name a program");
+        assertThat(ann.viv("say", "cli-" + UUID.randomUUID(), "hello")).isEqualTo(ExitCode.NOT_FOUND);
+    }
+
+    private int run(String script) {
+        return ann.viv("run", "A task", "--runtime", "command", "--thread", thread, "--", "sh", "-c", script);
+    }
+}
