@@ -51,11 +51,14 @@ final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /// Ends and removes everything that servers on `home` left.
-    static void purge(Path home) {
+    /// Ends and removes everything that servers on `home` left. The arguments are those of the servers, as far as
+    /// they say how sandboxes are made.
+    static void purge(Path home, String... arguments) {
         try {
-            int status =
-                    java(home, "purge").redirectOutput(Redirect.DISCARD).start().waitFor();
+            int status = java(home, "purge", arguments)
+                    .redirectOutput(Redirect.DISCARD)
+                    .start()
+                    .waitFor();
             if (status != 0) {
                 throw new IllegalStateException("purge ended with " + status);
             }

@@ -26,7 +26,7 @@ class ShellRestartTest {
 
     @AfterEach
     void removeHome() throws IOException {
-        ServerProcess.purge(home);
+        ServerProcess.purge(home, "--provider", "process");
         FileTrees.delete(home);
     }
 
