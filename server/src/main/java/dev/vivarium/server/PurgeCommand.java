@@ -1,7 +1,6 @@
 package dev.vivarium.server;
 
 import dev.vivarium.core.provider.Provider;
-import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.HomeLock;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.core.store.SandboxRows;
@@ -34,7 +33,7 @@ final class PurgeCommand {
         }
         try (var _ = HomeLock.claim(config.home());
                 var provider = Providers.open(config);
-                var db = Db.sqlite(Vivarium.database(config.home()))) {
+                var db = Vivarium.store(config)) {
             var rows = new SandboxRows(db);
             // The rows go first: a server that starts after a purge cut short must not bring a sandbox back without
             // its files, and removes what is left as orphans.

@@ -31,7 +31,6 @@ import dev.vivarium.server.telemetry.Metrics;
 import dev.vivarium.server.telemetry.PassageAudit;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.net.URI;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -56,7 +55,7 @@ public final class Vivarium implements AutoCloseable {
         try (var undo = new Undo()) {
             undo.add(provider::close);
             var clock = InstantSource.system();
-            var db = undo.add(Db.sqlite(database(config.home())));
+            var db = undo.add(store(config));
             var keys = Keys.open(db, config.home(), config.apiKey(), clock);
             var metrics = new Metrics();
             var access = access(config, db, clock, undo);
@@ -100,9 +99,11 @@ public final class Vivarium implements AutoCloseable {
                 config.access(), tokens, workers, members, new Threads(db, clock), rights, audit);
     }
 
-    /// The database of a home.
-    static Path database(Path home) {
-        return home.resolve("vivarium.db");
+    /// Opens the database that was chosen, or that of the home.
+    static Db store(Config config) {
+        return config.store()
+                .map(Db::postgres)
+                .orElseGet(() -> Db.sqlite(config.home().resolve("vivarium.db")));
     }
 
     /// Where it answers.

@@ -21,6 +21,7 @@ import dev.vivarium.server.Vivarium;
 import dev.vivarium.server.http.Route;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.Settings;
+import dev.vivarium.testbed.PostgresServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -38,6 +39,9 @@ import java.util.logging.Logger;
 /// A real server on a free port, with a home of its own; closing it removes everything, sandboxes included.
 /// Thread-safe.
 public final class TestServer implements AutoCloseable {
+    /// A property of the process, for the tests to be run again on the other database.
+    private static final String ON_POSTGRESQL = "vivarium.testing.postgresql";
+
     /// What a test does is not news. Held, because the log manager would forget the levels with the loggers.
     private static final List<Logger> QUIET = List.of(
             Logger.getLogger("dev.vivarium.server.telemetry"),
@@ -96,6 +100,9 @@ public final class TestServer implements AutoCloseable {
             all.addAll(List.of(arguments));
             if (!all.contains("--port")) {
                 all.addAll(List.of("--port", "0"));
+            }
+            if (Boolean.getBoolean(ON_POSTGRESQL) && !all.contains("--store")) {
+                all.addAll(List.of("--store", PostgresServer.shared().newDatabase()));
             }
             if (!all.contains("--pool-size")) {
                 all.addAll(List.of("--pool-size", "0"));

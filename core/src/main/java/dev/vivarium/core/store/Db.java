@@ -1,5 +1,7 @@
 package dev.vivarium.core.store;
 
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -30,7 +32,7 @@ public final class Db implements AutoCloseable {
     private Db(Dialect dialect, Duration patience) {
         this.dialect = dialect;
         this.patience = patience;
-        this.writer = new Writer(dialect::connect, patience);
+        this.writer = new Writer(dialect::connectToWrite, patience);
     }
 
     /// Opens the database, makes it if it is not there (readable by this user alone) and brings its schema up to
@@ -49,11 +51,31 @@ public final class Db implements AutoCloseable {
         return open(sqlite, patience);
     }
 
-    /// Connects to a PostgreSQL server and brings the schema there up to date.
-    ///
-    /// @param url as in `jdbc:postgresql://host:5432/vivarium?user=…&password=…`
-    public static Db postgres(String url) {
-        return open(new Postgres(url, PATIENCE), PATIENCE);
+    /// Connects to a PostgreSQL server and brings the schema there up to date. Fails with `InvalidRequest` while
+    /// another server writes there.
+    public static Db postgres(PostgresAddress address) {
+        return postgres(address, PATIENCE);
+    }
+
+    static Db postgres(PostgresAddress address, Duration patience) {
+        try {
+            return open(new Postgres(address, patience), patience);
+        } catch (SandboxException e) {
+            throw new SandboxException(atStart(address, e), e);
+        }
+    }
+
+    /// What an operator is told who sees the store for the first time.
+    private static Failure atStart(PostgresAddress address, SandboxException why) {
+        if (why.getCause() instanceof DatabaseInUse inUse) {
+            return new Failure.InvalidRequest("store", String.valueOf(inUse.getMessage()));
+        }
+        // The driver puts the reason into the cause: that the host has no address, for example.
+        Throwable root = why.getCause() == null ? null : why.getCause().getCause();
+        String more = root == null ? "" : " (" + root + ")";
+        return why.failure() instanceof Failure.StoreFailed(var message)
+                ? new Failure.StoreFailed(address + ": " + message + more)
+                : why.failure();
     }
 
     private static Db open(Dialect dialect, Duration patience) {
@@ -79,22 +101,34 @@ public final class Db implements AutoCloseable {
     public <T extends @Nullable Object> T read(SqlFunction<T> query) {
         acquireReader();
         try {
-            Sql idle = idleReaders.pollFirst();
-            Sql sql = idle == null ? new Sql(dialect.connect()) : idle;
-            try {
-                T result = query.apply(sql);
-                sql.connection().commit();
-                idleReaders.addFirst(sql);
-                return result;
-            } catch (SQLException | RuntimeException e) {
-                sql.connection().close();
-                throw e;
+            // Connections that waited may all have been cut meanwhile.
+            for (Sql idle = idleReaders.pollFirst(); idle != null; idle = idleReaders.pollFirst()) {
+                try {
+                    return read(idle, query);
+                } catch (SQLException e) {
+                    if (!Dialect.isDisconnected(e)) {
+                        throw e;
+                    }
+                }
             }
+            return read(new Sql(dialect.connect()), query);
         } catch (SQLException e) {
             throw Writer.failed(e);
         } finally {
             readerSlots.release();
             closeIdleReadersIfClosed();
+        }
+    }
+
+    private <T extends @Nullable Object> T read(Sql sql, SqlFunction<T> query) throws SQLException {
+        try {
+            T result = query.apply(sql);
+            sql.connection().commit();
+            idleReaders.addFirst(sql);
+            return result;
+        } catch (SQLException | RuntimeException e) {
+            closeQuietly(sql.connection());
+            throw e;
         }
     }
 

@@ -5,12 +5,17 @@ import java.sql.SQLException;
 import java.time.Duration;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/// A PostgreSQL server that several of ours may share. Immutable.
+/// A database of a PostgreSQL server. Immutable.
 ///
-/// @param url as in `jdbc:postgresql://host:5432/vivarium?user=…&password=…`
-record Postgres(String url, Duration patience) implements Dialect {
-    /// Any number that nobody else uses in this database.
+/// One server of ours at a time writes there: its connection holds a lock for as long as it lives, so that whoever lost
+/// the connection has lost the right to write with it.
+record Postgres(PostgresAddress address, Duration patience) implements Dialect {
+    /// Any numbers that nobody else uses in this database.
     private static final long SCHEMA = 0x76_69_76_61;
+
+    private static final long WRITER = SCHEMA + 1;
+
+    private static final String LOCK_NOT_AVAILABLE = "55P03";
 
     @Override
     public String name() {
@@ -20,7 +25,7 @@ record Postgres(String url, Duration patience) implements Dialect {
     @Override
     public Connection connect() throws SQLException {
         var source = new PGSimpleDataSource();
-        source.setUrl(url);
+        source.setUrl(address.jdbc());
         source.setApplicationName("vivarium");
         source.setReWriteBatchedInserts(true);
         source.setConnectTimeout((int) Math.max(1, patience.toSeconds()));
@@ -31,14 +36,24 @@ record Postgres(String url, Duration patience) implements Dialect {
         return connection;
     }
 
+    /// Waits a little: the server before us may have been killed a moment ago.
+    @Override
+    public Connection connectToWrite() throws SQLException {
+        Connection connection = connect();
+        try (var statement = connection.createStatement()) {
+            statement.execute("set lock_timeout = " + patience.toMillis());
+            statement.execute("select pg_advisory_lock(" + WRITER + ")");
+            statement.execute("set lock_timeout = 0");
+            connection.commit();
+            return connection;
+        } catch (SQLException e) {
+            connection.close();
+            throw LOCK_NOT_AVAILABLE.equals(e.getSQLState()) ? new DatabaseInUse(address, e) : e;
+        }
+    }
+
     @Override
     public void lockSchema(Sql sql) throws SQLException {
         sql.first("select pg_advisory_xact_lock(?)", row -> true, SCHEMA);
-    }
-
-    /// The password may be in the address.
-    @Override
-    public String toString() {
-        return "Postgres[" + url.replaceAll("\\?.*", "") + "]";
     }
 }

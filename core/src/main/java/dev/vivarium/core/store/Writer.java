@@ -162,20 +162,45 @@ final class Writer implements AutoCloseable {
     @GuardedBy("turn")
     private void commitLocked(List<Pending<?>> group) {
         try {
-            Sql open = sql == null ? new Sql(connector.connect()) : sql;
-            sql = open;
-            if (group.size() == 1) {
-                attemptAlone(group.getFirst(), open);
-            } else {
-                for (Pending<?> pending : group) {
-                    attempt(pending, open);
-                }
-            }
+            Sql open = runLocked(group);
             open.connection().commit();
             group.forEach(Pending::acknowledge);
         } catch (SQLException e) {
             undoGroupLocked();
             group.forEach(pending -> pending.fail(failed(e)));
+        }
+    }
+
+    /// Runs all but the commit. A connection that waited may have been cut meanwhile; nothing has happened on it yet,
+    /// so that all can be done again on another.
+    @GuardedBy("turn")
+    private Sql runLocked(List<Pending<?>> group) throws SQLException {
+        if (sql != null) {
+            try {
+                attemptAll(group, sql);
+                return sql;
+            } catch (SQLException e) {
+                if (!Dialect.isDisconnected(e)) {
+                    throw e;
+                }
+                LOG.info("the store connects anew: {}", e.getMessage());
+                disconnectLocked();
+                group.forEach(Pending::again);
+            }
+        }
+        Sql open = new Sql(connector.connect());
+        sql = open;
+        attemptAll(group, open);
+        return open;
+    }
+
+    private static void attemptAll(List<Pending<?>> group, Sql sql) throws SQLException {
+        if (group.size() == 1) {
+            attemptAlone(group.getFirst(), sql);
+        } else {
+            for (Pending<?> pending : group) {
+                attempt(pending, sql);
+            }
         }
     }
 
@@ -280,6 +305,10 @@ final class Writer implements AutoCloseable {
 
         void refuse(RuntimeException why) {
             failure = why;
+        }
+
+        void again() {
+            failure = null;
         }
 
         void fail(RuntimeException why) {

@@ -1,17 +1,14 @@
 package dev.vivarium.core.log;
 
 import dev.vivarium.core.store.Db;
-import dev.vivarium.core.store.PostgresServer;
-import org.junit.jupiter.api.extension.RegisterExtension;
+import dev.vivarium.core.store.PostgresAddress;
+import dev.vivarium.testbed.PostgresServer;
 
 class PostgresEventLogTest extends EventLogContract {
-    @RegisterExtension
-    static final PostgresServer POSTGRES = new PostgresServer();
-
-    private final String database = POSTGRES.newDatabase();
+    private final String database = PostgresServer.shared().newDatabase();
 
     @Override
     Db openDb() {
-        return Db.postgres(database);
+        return Db.postgres(PostgresAddress.of(database));
     }
 }

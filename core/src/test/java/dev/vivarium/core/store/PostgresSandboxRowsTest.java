@@ -1,15 +1,13 @@
 package dev.vivarium.core.store;
 
-import org.junit.jupiter.api.extension.RegisterExtension;
+import dev.vivarium.testbed.PostgresServer;
+
 
 class PostgresSandboxRowsTest extends SandboxRowsContract {
-    @RegisterExtension
-    static final PostgresServer POSTGRES = new PostgresServer();
-
-    private final String database = POSTGRES.newDatabase();
+    private final String database = PostgresServer.shared().newDatabase();
 
     @Override
     Db openDb() {
-        return Db.postgres(database);
+        return Db.postgres(PostgresAddress.of(database));
     }
 }

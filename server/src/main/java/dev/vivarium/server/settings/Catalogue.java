@@ -3,6 +3,7 @@ package dev.vivarium.server.settings;
 import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.egress.EgressConfig;
+import dev.vivarium.core.store.PostgresAddress;
 import dev.vivarium.policy.CommandPolicy;
 import dev.vivarium.server.settings.EngineConfig.ProviderKind;
 import dev.vivarium.server.settings.Setting.Range;
@@ -31,6 +32,9 @@ public final class Catalogue {
             Setting.path("home", "The directory for everything the server keeps; `~/.vivarium` when not given.");
     static final Setting<Optional<Path>> CONFIG = Setting.path(
             "config", "The YAML file to read; else `vivarium.yaml` in the working directory or in `home`.");
+    static final Setting<Optional<PostgresAddress>> STORE = Setting.postgres(
+            "store",
+            "A database of PostgreSQL, `postgresql://user:password@host:5432/vivarium`; else SQLite in `home`.");
     static final Setting<Optional<String>> API_KEY =
             Setting.text("api-key", "", "The admin's API key; else the first start writes one to `home/credentials`.");
 
@@ -228,6 +232,7 @@ public final class Catalogue {
             PORT,
             HOME,
             CONFIG,
+            STORE,
             API_KEY,
             PUBLIC_URL,
             TOKEN_MODE,

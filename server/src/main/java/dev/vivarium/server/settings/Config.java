@@ -1,12 +1,14 @@
 package dev.vivarium.server.settings;
 
 import dev.vivarium.core.egress.EgressConfig;
+import dev.vivarium.core.store.PostgresAddress;
 import java.nio.file.Path;
 import java.util.Optional;
 
 /// Everything that was chosen, by concern. Immutable.
 public record Config(
         Path home,
+        Optional<PostgresAddress> store,
         Optional<String> apiKey,
         String workerId,
         Optional<String> redisHost,
@@ -23,6 +25,7 @@ public record Config(
         settings.get(Catalogue.REDIS_PORT);
         return new Config(
                 settings.home(),
+                settings.get(Catalogue.STORE),
                 settings.get(Catalogue.API_KEY),
                 settings.get(Catalogue.WORKER_ID),
                 settings.get(Catalogue.REDIS_HOST),
@@ -37,7 +40,7 @@ public record Config(
     }
 
     public Config withEgress(EgressConfig other) {
-        return new Config(home, apiKey, workerId, redisHost, http, access, engine, calls, preview, other, runs, log);
+        return new Config(home, store, apiKey, workerId, redisHost, http, access, engine, calls, preview, other, runs, log);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.vivarium.server.settings;
 
 import dev.vivarium.core.access.Scopes;
+import dev.vivarium.core.store.PostgresAddress;
 import dev.vivarium.model.SandboxException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -38,6 +39,16 @@ public record Setting<T>(String key, String alias, String standard, String meani
                 "",
                 meaning,
                 text -> Optional.of(text).filter(t -> !t.isEmpty()).map(Path::of));
+    }
+
+    /// The address of a database, which may hold a password.
+    static Setting<Optional<PostgresAddress>> postgres(String key, String meaning) {
+        return new Setting<>(
+                key,
+                "",
+                "",
+                meaning,
+                text -> Optional.of(text).filter(t -> !t.isEmpty()).map(PostgresAddress::of));
     }
 
     static Setting<Integer> integer(String key, String alias, int standard, Range range, String meaning) {

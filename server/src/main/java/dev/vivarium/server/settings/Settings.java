@@ -1,5 +1,6 @@
 package dev.vivarium.server.settings;
 
+import dev.vivarium.core.store.PostgresAddress;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.nio.file.Files;
@@ -49,16 +50,23 @@ public final class Settings {
         }
     }
 
-    /// Everything that was chosen, for the log; never the key.
+    /// Everything that was chosen, for the log; never a secret.
     public Map<String, String> chosen() {
         var shown = new LinkedHashMap<String, String>();
         for (Setting<?> setting : Catalogue.ALL) {
             Choice choice = choices.get(setting.key());
             if (choice != null) {
-                shown.put(setting.key(), setting == Catalogue.API_KEY ? "***" : choice.text());
+                shown.put(setting.key(), shown(setting, choice));
             }
         }
         return shown;
+    }
+
+    private String shown(Setting<?> setting, Choice choice) {
+        if (setting == Catalogue.STORE) {
+            return get(Catalogue.STORE).map(PostgresAddress::shown).orElse("");
+        }
+        return setting == Catalogue.API_KEY ? "***" : choice.text();
     }
 
     /// Where the server keeps everything.

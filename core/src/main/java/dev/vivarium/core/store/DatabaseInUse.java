@@ -1,0 +1,12 @@
+package dev.vivarium.core.store;
+
+import java.sql.SQLException;
+
+/// Another server writes to the database.
+final class DatabaseInUse extends SQLException {
+    private static final long serialVersionUID = 1;
+
+    DatabaseInUse(PostgresAddress address, SQLException cause) {
+        super(address + " is in use by another server; stop it, or choose another database", cause);
+    }
+}

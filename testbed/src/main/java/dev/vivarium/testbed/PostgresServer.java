@@ -1,0 +1,185 @@
+package dev.vivarium.testbed;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/// A real PostgreSQL server of Debian's package on a free port, as durable as in production, with a directory of its
+/// own. Closing it removes everything. Thread-safe.
+public final class PostgresServer implements AutoCloseable {
+    private static final Path VERSIONS = Path.of("/usr/lib/postgresql");
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private final Path directory;
+    private final int port;
+    private final Process process;
+    private final AtomicInteger databases = new AtomicInteger();
+
+    private PostgresServer(Path directory, int port, Process process) {
+        this.directory = directory;
+        this.port = port;
+        this.process = process;
+    }
+
+    private static final class Shared {
+        static final PostgresServer SERVER = start();
+
+        static {
+            Runtime.getRuntime().addShutdownHook(new Thread(SERVER::close, "stop-postgres"));
+        }
+    }
+
+    /// The one of this process, which is started by the first who asks and gone when the process ends.
+    public static PostgresServer shared() {
+        return Shared.SERVER;
+    }
+
+    /// Starts one, and returns when it answers.
+    public static PostgresServer start() {
+        try {
+            Path directory = Files.createTempDirectory("viv-postgres");
+            run(List.of("chown", "postgres", directory.toString()));
+            run(asPostgres("initdb", "--no-sync", "--auth=trust", "--encoding=UTF8", "--pgdata=" + directory));
+            int port = freePort();
+            var process = new ProcessBuilder(asPostgres(
+                            "postgres",
+                            "-D",
+                            directory.toString(),
+                            "-c",
+                            "listen_addresses=127.0.0.1",
+                            "-c",
+                            "unix_socket_directories=",
+                            "-p",
+                            Integer.toString(port)))
+                    .redirectErrorStream(true)
+                    .redirectOutput(directory.resolve("log").toFile())
+                    .start();
+            var server = new PostgresServer(directory, port, process);
+            server.awaitReady();
+            return server;
+        } catch (IOException e) {
+            throw new UncheckedIOException("PostgreSQL did not start; scripts/setup tests installs it", e);
+        }
+    }
+
+    /// The address of a new, empty database, as JDBC has it.
+    public String newDatabase() {
+        String name = "vivarium" + databases.incrementAndGet();
+        execute("create database " + name);
+        return url(name);
+    }
+
+    /// Cuts every connection to every database, as a restart of the server does.
+    public void cutConnections() {
+        execute("select pg_terminate_backend(pid) from pg_stat_activity"
+                + " where pid <> pg_backend_pid() and backend_type = 'client backend'");
+    }
+
+    private void execute(String statement) {
+        try (var connection = connect()) {
+            connection.createStatement().execute(statement);
+        } catch (SQLException e) {
+            throw new IllegalStateException(statement, e);
+        }
+    }
+
+    private String url(String database) {
+        return "jdbc:postgresql://127.0.0.1:" + port + "/" + database + "?user=postgres";
+    }
+
+    private Connection connect() throws SQLException {
+        var source = new PGSimpleDataSource();
+        source.setUrl(url("postgres"));
+        return source.getConnection();
+    }
+
+    private void awaitReady() throws IOException {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (true) {
+            try (var _ = connect()) {
+                return;
+            } catch (SQLException e) {
+                if (!process.isAlive() || System.nanoTime() > deadline) {
+                    throw new IOException(Files.readString(directory.resolve("log")), e);
+                }
+                pause();
+            }
+        }
+    }
+
+    private static void pause() {
+        try {
+            TimeUnit.MILLISECONDS.sleep(50);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /// It refuses to run as root.
+    private static List<String> asPostgres(String program, String... arguments) throws IOException {
+        var command = new ArrayList<>(List.of("setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"));
+        command.add(newestBinaries().resolve(program).toString());
+        command.addAll(List.of(arguments));
+        return command;
+    }
+
+    private static Path newestBinaries() throws IOException {
+        try (var versions = Files.list(VERSIONS)) {
+            return versions.max(Comparator.comparingInt(
+                            path -> Integer.parseInt(path.getFileName().toString())))
+                    .orElseThrow(() -> new IOException("there is nothing in " + VERSIONS))
+                    .resolve("bin");
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private static void run(List<String> command) throws IOException {
+        var process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        try {
+            if (process.waitFor() != 0) {
+                throw new IOException(command + ": " + output);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException(e);
+        }
+    }
+
+    /// Ends it without waiting for its clients, and removes its directory. Idempotent.
+    @Override
+    public void close() {
+        try {
+            if (process.isAlive()) {
+                run(List.of("kill", "-INT", Long.toString(process.pid())));
+                process.waitFor();
+            }
+            if (Files.exists(directory)) {
+                run(List.of("rm", "-rf", directory.toString()));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
+}
