@@ -22,6 +22,7 @@ import dev.vivarium.server.api.CreateSessionHandler;
 import dev.vivarium.server.api.DownloadFileHandler;
 import dev.vivarium.server.api.EventsHandler;
 import dev.vivarium.server.api.ExecuteHandler;
+import dev.vivarium.server.api.FeedHandler;
 import dev.vivarium.server.api.GetSessionHandler;
 import dev.vivarium.server.api.HealthHandler;
 import dev.vivarium.server.api.KeysHandler;
@@ -33,6 +34,7 @@ import dev.vivarium.server.api.SandboxRule;
 import dev.vivarium.server.api.SnapshotsHandler;
 import dev.vivarium.server.api.UploadFileHandler;
 import dev.vivarium.server.api.WelcomeHandler;
+import dev.vivarium.server.feed.Feed;
 import dev.vivarium.server.http.Gate;
 import dev.vivarium.server.http.HostRoute;
 import dev.vivarium.server.http.Route;
@@ -162,10 +164,20 @@ final class Routes {
         var audit = parts.access().audit();
         var shells = new ShellWitness(new SocketWitness(audit, clock, ShellWitness.ROUTE), parts.telemetry());
         var watchers = new SocketWitness(audit, clock, "GET /ws/sandboxes/{sandbox_id}");
-        var handler = new SocketsHandler(parts.sockets(), shells, watchers, callers, parts.log(), parts.inbox());
+        var listeners = new SocketWitness(audit, clock, "GET /api/v1/ws/events");
+        var feed = new Feed(parts.log(), parts.sandboxes());
+        var handler = new SocketsHandler(
+                parts.sockets(),
+                new SocketsHandler.Doors(shells, watchers, listeners),
+                callers,
+                parts.log(),
+                parts.inbox(),
+                feed);
         return List.of(
                 Route.get("/sandboxes/{sandbox_id}/shell", OPEN, handler::shell),
-                Route.get("/ws/sandboxes/{sandbox_id}", OPEN, handler::events));
+                Route.get("/ws/sandboxes/{sandbox_id}", OPEN, handler::events),
+                Route.get("/api/v1/ws/events", OPEN, handler::feed),
+                Route.get("/api/v1/events", KEY, new FeedHandler(feed)::stream));
     }
 
     private static List<Route> events(Parts parts) {

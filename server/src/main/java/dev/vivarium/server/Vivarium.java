@@ -42,11 +42,15 @@ public final class Vivarium implements AutoCloseable {
     private final Routes.Parts parts;
     private final Router router;
     private final Edge edge;
+    private final Chronicle chronicle;
+    private final Housekeeping housekeeping;
 
-    private Vivarium(Routes.Parts parts, Router router, Edge edge) {
+    private Vivarium(Routes.Parts parts, Router router, Edge edge, Chronicle chronicle, Housekeeping housekeeping) {
         this.parts = parts;
         this.router = router;
         this.edge = edge;
+        this.chronicle = chronicle;
+        this.housekeeping = housekeeping;
     }
 
     /// Starts everything, from the bottom up, and returns when the server answers. The provider is the server's
@@ -62,7 +66,9 @@ public final class Vivarium implements AutoCloseable {
             var telemetry = new Telemetry(metrics, new PassageAudit(access.audit(), clock));
             var log = undo.add(new EventLog(db, clock));
             var chronicle = undo.add(new Chronicle(log));
-            var engine = engine(config.engine()).withEgress(config.egress());
+            var engine = engine(config.engine())
+                    .withEgress(config.egress())
+                    .withKeepEnded(config.log().retention().age());
             var sandboxes = undo.add(Sandboxes.open(provider, db, engine, List.of(telemetry, chronicle), clock));
             sandboxes.whenEnded(access.tokens()::forget);
             sandboxes.whenEnded(access.workers()::forget);
@@ -82,10 +88,12 @@ public final class Vivarium implements AutoCloseable {
             var witness = new Witness(access.audit(), clock);
             var edge = undo.add(Edge.start(config.http(), routers, admission, witness, gate));
             sandboxes.reception().staff(edge.porter());
+            var housekeeping =
+                    undo.add(new Housekeeping(log, inbox, config.log().retention(), clock));
             metrics.watch(sandboxes::pool);
             metrics.watchAudit(access.audit()::dropped);
             undo.keep();
-            return new Vivarium(parts, router, edge);
+            return new Vivarium(parts, router, edge, chronicle, housekeeping);
         }
     }
 
@@ -144,7 +152,9 @@ public final class Vivarium implements AutoCloseable {
         parts.sockets().close();
         edge.close();
         parts.agency().close();
+        housekeeping.close();
         parts.sandboxes().close();
+        chronicle.close();
         parts.provider().close();
         parts.access().tokens().close();
         parts.access().audit().close();

@@ -3,6 +3,7 @@ package dev.vivarium.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.vivarium.core.access.Scope;
 import dev.vivarium.json.JsonFields;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -113,6 +114,10 @@ class EventsApiTest {
                 "{\"event_type\":\"a\",\"event_id\":\"two words\"}",
                 "{\"event_type\":\"a\",\"source\":\"\\u0000\"}",
                 "{\"event_type\":\"a\",\"more\":1}",
+                "{\"event_type\":\"a\\nb\"}",
+                "{\"event_type\":\"a\",\"event_type\":\"a\"}",
+                "{\"event_type\":\"a\"} {}",
+                "\u0000",
                 "not json",
             })
     void whatIsNotAnEventIsUnprocessableAndChangesNothing(String body) {
@@ -130,6 +135,32 @@ class EventsApiTest {
 
         assertThat(api.post(path(session), large).json().string("field")).isEqualTo("event_data");
         assertThat(api.post(path(session), deep).status()).isEqualTo(422);
+        for (String open : List.of("[", "{\"x\":")) {
+            String bottomless = "{\"event_type\":\"a\",\"event_data\":{\"x\":" + open.repeat(10_000);
+            assertThat(api.post(path(session), bottomless).status()).isEqualTo(422);
+        }
+        assertThat(types(api, "?type=a")).isEmpty();
+    }
+
+    @Test
+    void aTokenOfAnotherSandboxOrOfADeadOneOrForTooLittleAddsNothing() {
+        String other = api.session();
+        String body = "{\"event_type\":\"a\"}";
+        String own = SERVER.get().token(session, Scope.PROCESS);
+
+        assertThat(api.with(SERVER.get().token(other, Scope.PROCESS))
+                        .post(path(session), body)
+                        .status())
+                .isEqualTo(404);
+        assertThat(api.with(SERVER.get().token(session, Scope.SHELL_RO))
+                        .post(path(session), body)
+                        .status())
+                .isEqualTo(403);
+        assertThat(api.with(own).post(path(session), body).status()).isEqualTo(201);
+        api.post("/cleanup", "{\"session_id\":\"" + session + "\"}");
+        assertThat(api.with(own).post(path(session), body).status()).isEqualTo(401);
+        assertThat(api.with(own).get(path(session)).status()).isEqualTo(401);
+        assertThat(api.post("/api/v1/sandboxes/nonsense/events", body).status()).isEqualTo(404);
     }
 
     @Test
@@ -146,7 +177,15 @@ class EventsApiTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"?limit=0", "?after_seq=x", "?since=yesterday", "?afterseq=1", "?after_seq=-1"})
+    @ValueSource(
+            strings = {
+                "?limit=0",
+                "?after_seq=x",
+                "?since=yesterday",
+                "?afterseq=1",
+                "?after_seq=-1",
+                "?after_seq=9223372036854775808"
+            })
     void aQuestionThatMakesNoSenseIsRefused(String query) {
         assertThat(api.get(path(session) + query).status()).isEqualTo(400);
     }

@@ -3,6 +3,7 @@ package dev.vivarium.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import java.util.List;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -79,6 +80,20 @@ class MessagesApiTest {
         assertThat(answer.status()).isEqualTo(422);
         assertThat(answer.json().string("field")).isEqualTo(field);
         assertThat(api.get(sandbox + "/messages").text()).isEqualTo("[]");
+    }
+
+    @Test
+    void controlCharactersAreTakenOutAndTooMuchIsRefused() {
+        api.post(sandbox + "/messages", "{\"content\":\"a\\u0000\\u001b[31m\\tb\\n\"}");
+        assertThat(api.get(sandbox + "/messages").text()).contains("\"content\":\"a[31m\\tb\\n\"");
+
+        for (String route : List.of("messages", "interventions")) {
+            String field = route.equals("messages") ? "content" : "message";
+            String much = "{\"" + field + "\":\"" + "x".repeat(10 * 1024 + 1) + "\"}";
+            String deep = "{\"" + field + "\":" + "[".repeat(10_000);
+            assertThat(api.post(sandbox + "/" + route, much).status()).isEqualTo(422);
+            assertThat(api.post(sandbox + "/" + route, deep).status()).isEqualTo(422);
+        }
     }
 
     @ParameterizedTest

@@ -4,10 +4,12 @@ import dev.vivarium.core.store.Db;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxId;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 
 /// What happened to every sandbox: appended once, kept in order, read again from any place, and followed live.
@@ -15,6 +17,8 @@ import java.util.concurrent.ConcurrentHashMap;
 /// A follower has a place in the log and nothing else: what it has not taken yet waits in the store, not in memory.
 /// Thread-safe.
 public final class EventLog implements AutoCloseable {
+    private static final long STEP = 1000;
+
     private final Db db;
     private final Appender appender;
 
@@ -22,6 +26,10 @@ public final class EventLog implements AutoCloseable {
     private final Map<SandboxId, Following> followed = new ConcurrentHashMap<>();
 
     private final Recent everything = new Recent();
+    private final Trail trail = new Trail();
+
+    /// The newest number of each log when it was last looked at for what may go.
+    private final Map<SandboxId, Long> looked = new ConcurrentHashMap<>();
 
     /// Who follows one sandbox, and the newest of what happened to it. Immutable.
     private record Following(Recent recent, List<Follower> followers) {
@@ -59,6 +67,11 @@ public final class EventLog implements AutoCloseable {
         return db.read(sql -> EventRows.list(sql, sandbox, query));
     }
 
+    /// The next events for a follower: not so many that those who do not take them would fill the memory.
+    List<Event> page(SandboxId sandbox, long afterSeq) {
+        return db.read(sql -> EventRows.page(sql, sandbox, afterSeq));
+    }
+
     /// The number of a sandbox's newest event, zero if there is none.
     public long head(SandboxId sandbox) {
         return db.read(sql -> EventRows.head(sql, sandbox));
@@ -86,7 +99,7 @@ public final class EventLog implements AutoCloseable {
 
     /// Hears of what happens to all sandboxes from now on.
     public Listener listen() {
-        return new Listener(everything);
+        return new Listener(everything, trail);
     }
 
     /// Runs in the appender, in the order of the log.
@@ -94,7 +107,9 @@ public final class EventLog implements AutoCloseable {
         if (events.isEmpty()) {
             return;
         }
-        everything.add(everything.last() + 1, events);
+        long position = everything.last() + 1;
+        trail.add(position, events);
+        everything.add(position, events);
         for (Event event : events) {
             Following following = followed.get(event.sandbox());
             if (following != null) {
@@ -106,21 +121,35 @@ public final class EventLog implements AutoCloseable {
     /// Removes what is older or more than `retention` allows, but neither the newest event of a sandbox, which
     /// keeps the count, nor what a follower has still to read. Returns how many went.
     public int prune(Retention retention, InstantSource clock) {
+        Instant before = clock.instant().minus(retention.age());
         int removed = 0;
         for (SandboxId sandbox : db.read(EventRows::sandboxes)) {
-            removed += prune(sandbox, retention, clock);
+            removed += prune(sandbox, before, retention.characters());
         }
         return removed;
     }
 
-    private int prune(SandboxId sandbox, Retention retention, InstantSource clock) {
-        return db.write(sql -> {
-            long newest = EventRows.head(sql, sandbox);
-            long last = EventRows.lastToGo(sql, sandbox, clock.instant().minus(retention.age()), retention.characters())
-                    .orElse(0L);
-            long cut = Math.min(Math.min(last, newest - 1), place(sandbox));
-            return cut < 1 ? 0 : EventRows.deleteUntil(sql, sandbox, cut);
-        });
+    /// Removes the logs of sandboxes whose rows are gone, if nothing happened in them since `before`. Returns how
+    /// many events went.
+    public int forgetUnknown(Instant before) {
+        return db.write(sql -> EventRows.deleteUnknown(sql, before));
+    }
+
+    /// To look at the size of a log means to read it, which is left when it cannot have changed.
+    private int prune(SandboxId sandbox, Instant before, long characters) {
+        long newest = head(sandbox);
+        boolean isAsBefore = Objects.equals(looked.put(sandbox, newest), newest);
+        if (isAsBefore && !db.read(sql -> EventRows.hasOlder(sql, sandbox, before))) {
+            return 0;
+        }
+        long last = db.read(sql -> EventRows.lastToGo(sql, sandbox, before, characters));
+        int removed = 0;
+        // In steps, so that nobody who writes waits for long.
+        for (long from = db.read(sql -> EventRows.first(sql, sandbox)); from <= last; from += STEP) {
+            long until = Math.min(from + STEP - 1, Math.min(last, newest - 1));
+            removed += db.write(sql -> EventRows.deleteUntil(sql, sandbox, Math.min(until, place(sandbox))));
+        }
+        return removed;
     }
 
     /// Where the last of the followers is.

@@ -9,7 +9,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Optional;
 
 /// The log as rows. All of them are calls on a transaction of the caller.
 final class EventRows {
@@ -21,6 +20,9 @@ final class EventRows {
 
     private static final String BY_ID = "select " + COLUMNS + " from sandbox_events where event_id in ("
             + String.join(", ", Collections.nCopies(IDS_AT_ONCE, "?")) + ")";
+
+    private static final String PAGE =
+            "select " + COLUMNS + " from sandbox_events where sandbox_id = ? and seq > ? order by seq limit ?";
 
     private EventRows() {}
 
@@ -81,19 +83,57 @@ final class EventRows {
         return sql.list(text.toString(), EventRows::read, arguments.toArray());
     }
 
-    /// The newest number that may go: older than `before`, or beyond the newest `characters` of data.
-    static Optional<Long> lastToGo(Sql sql, SandboxId sandbox, Instant before, long characters) throws SQLException {
+    /// The events after a number, at most so many and so large as a reader holds at a time; one at least.
+    static List<Event> page(Sql sql, SandboxId sandbox, long afterSeq) throws SQLException {
+        var room = new int[] {Recent.CHARACTERS_AT_ONCE};
+        return sql.listWhile(
+                PAGE,
+                EventRows::read,
+                event -> (room[0] -= event.data().length()) > 0,
+                sandbox.value(),
+                afterSeq,
+                Recent.EVENTS_AT_ONCE);
+    }
+
+    /// The number of the oldest event, zero if there is none.
+    static long first(Sql sql, SandboxId sandbox) throws SQLException {
+        return sql.first(
+                        "select min(seq) from sandbox_events where sandbox_id = ?",
+                        row -> row.getLong(1),
+                        sandbox.value())
+                .orElse(0L);
+    }
+
+    /// Reports whether the oldest event is older than that.
+    static boolean hasOlder(Sql sql, SandboxId sandbox, Instant before) throws SQLException {
+        return sql.first(
+                        "select created_at from sandbox_events where sandbox_id = ? order by seq limit 1",
+                        row -> row.getLong(1),
+                        sandbox.value())
+                .filter(at -> at < before.toEpochMilli())
+                .isPresent();
+    }
+
+    /// The newest number that may go, older than `before` or beyond the newest `characters` of data; zero if none
+    /// may.
+    static long lastToGo(Sql sql, SandboxId sandbox, Instant before, long characters) throws SQLException {
         return sql.first(
                         "select max(seq) from (select seq, created_at, sum(length(event_data)) over (order by seq desc) as kept"
                                 + " from sandbox_events where sandbox_id = ?) as newest where created_at < ? or kept > ?",
-                        row -> {
-                            long seq = row.getLong(1);
-                            return seq == 0 ? Optional.<Long>empty() : Optional.of(seq);
-                        },
+                        row -> row.getLong(1),
                         sandbox.value(),
                         before.toEpochMilli(),
                         characters)
-                .flatMap(seq -> seq);
+                .orElse(0L);
+    }
+
+    /// Deletes the logs of sandboxes that have no row and in which nothing happened since `before`.
+    static int deleteUnknown(Sql sql, Instant before) throws SQLException {
+        return sql.update(
+                "delete from sandbox_events where sandbox_id in (select sandbox_id from sandbox_events"
+                        + " where sandbox_id not in (select id from sandboxes)"
+                        + " group by sandbox_id having max(created_at) < ?)",
+                before.toEpochMilli());
     }
 
     static int deleteUntil(Sql sql, SandboxId sandbox, long seq) throws SQLException {

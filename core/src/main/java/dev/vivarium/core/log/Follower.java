@@ -8,8 +8,6 @@ import java.util.List;
 /// A reader of one sandbox's log that goes on with what comes: every event once, in order. Confined to one worker at a
 /// time, but for [#seq] and [#close].
 public final class Follower implements AutoCloseable {
-    private static final int PAGE = 256;
-
     private final EventLog log;
     private final SandboxId sandbox;
     private volatile long seq;
@@ -50,7 +48,7 @@ public final class Follower implements AutoCloseable {
     }
 
     private Batch kept() {
-        return take(log.read(sandbox, Query.after(seq, PAGE)));
+        return take(log.page(sandbox, seq));
     }
 
     private Batch take(List<Event> events) {

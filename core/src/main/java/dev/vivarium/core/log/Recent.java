@@ -16,6 +16,11 @@ final class Recent {
     private static final int MOST_EVENTS = 512;
     private static final int MOST_CHARACTERS = 1 << 20;
 
+    /// So much is given to a reader at once: one that is stuck holds no more than that.
+    static final int EVENTS_AT_ONCE = 128;
+
+    static final int CHARACTERS_AT_ONCE = 128 * 1024;
+
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition more = lock.newCondition();
 
@@ -85,11 +90,21 @@ final class Recent {
     private Slice sliceLocked(long position) {
         long first = last - events.size() + 1;
         long from = Math.max(first, position + 1);
-        var slice = new ArrayList<Event>();
+        var newest = new ArrayList<Event>();
         var newestFirst = events.descendingIterator();
         for (long at = last; at >= from; at--) {
-            slice.add(newestFirst.next());
+            newest.add(newestFirst.next());
         }
-        return new Slice(from, slice.reversed());
+        return new Slice(from, oldest(newest.reversed()));
+    }
+
+    /// The first of them, as many as are given out at once; one at least.
+    private static List<Event> oldest(List<Event> events) {
+        int count = 0;
+        int room = CHARACTERS_AT_ONCE;
+        while (count < Math.min(EVENTS_AT_ONCE, events.size()) && room > 0) {
+            room -= events.get(count++).data().length();
+        }
+        return List.copyOf(events.subList(0, count));
     }
 }

@@ -141,6 +141,12 @@ public final class Inbox {
         }
     }
 
+    /// Forgets what was heard before that time, and what was said to sandboxes whose rows are gone. Returns how
+    /// much it was.
+    public int prune(Instant before) {
+        return db.write(sql -> MessageRows.prune(sql, before));
+    }
+
     private Bell bell(SandboxId sandbox) {
         return bells.computeIfAbsent(sandbox, id -> new Bell());
     }

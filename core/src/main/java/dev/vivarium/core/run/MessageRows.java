@@ -60,6 +60,14 @@ final class MessageRows {
                 messages.stream().map(message -> List.<Object>of(message.id())).toList());
     }
 
+    static int prune(Sql sql, Instant before) throws SQLException {
+        return sql.update(
+                "delete from sandbox_messages where taken_at < ?"
+                        + " or created_at < ? and sandbox_id not in (select id from sandboxes)",
+                before.toEpochMilli(),
+                before.toEpochMilli());
+    }
+
     private static Message read(ResultSet row) throws SQLException {
         return new Message(
                 row.getString(1),

@@ -4,7 +4,6 @@ import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.core.store.SandboxRow.Phase;
 import dev.vivarium.model.End;
 import dev.vivarium.model.SandboxId;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.Set;
@@ -13,8 +12,6 @@ import java.util.concurrent.atomic.AtomicLong;
 /// Compares what the provider and the store have with what the engine knows, and removes what nobody owns: machines and
 /// disks whose removal failed, leftovers of a server that was killed, rows that no sandbox stands behind. Thread-safe.
 final class Reconciler {
-    private static final Duration KEEP_ENDED = Duration.ofDays(7);
-
     private final Engine engine;
     private final Ending ending;
     private final AtomicLong passes = new AtomicLong();
@@ -35,7 +32,7 @@ final class Reconciler {
         ending.settle();
         removeOrphans();
         endForgottenRows();
-        engine.rows.prune(engine.world.now().minus(KEEP_ENDED));
+        engine.rows.prune(engine.world.now().minus(engine.config.keepEnded()));
         passes.incrementAndGet();
         lastPass = Optional.of(engine.world.now());
     }

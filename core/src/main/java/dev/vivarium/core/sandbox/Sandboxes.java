@@ -231,6 +231,14 @@ public final class Sandboxes implements AutoCloseable {
                 .or(() -> engine.rows.ownerOf(thread));
     }
 
+    /// Whose a sandbox is or was, if it is still known.
+    public Optional<SandboxRow.Owner> ownerOf(SandboxId id) {
+        return engine.registry
+                .find(id)
+                .map(Sandbox::owner)
+                .or(() -> engine.rows.find(id).flatMap(SandboxRow::owner));
+    }
+
     /// Whose a sandbox was that has ended, if it is still known.
     public Optional<UserId> endedOwner(SandboxId id) {
         return find(id).isPresent()

@@ -21,7 +21,10 @@ public record SandboxesConfig(
         String image,
         int maxCommandsPerSandbox,
         Duration reconcileEvery,
-        EgressConfig egress) {
+        EgressConfig egress,
+        Duration keepEnded) {
+    private static final Duration A_WEEK = Duration.ofDays(7);
+
     public SandboxesConfig {
         require(poolSize >= 0, "pool-size", "must not be negative");
         require(maxSandboxes >= 1, "max-sandboxes", "must be at least 1");
@@ -50,7 +53,8 @@ public record SandboxesConfig(
                 image,
                 maxCommandsPerSandbox,
                 reconcileEvery,
-                EgressConfig.ordinary());
+                EgressConfig.ordinary(),
+                A_WEEK);
     }
 
     /// What a server has unless it is told otherwise.
@@ -76,7 +80,8 @@ public record SandboxesConfig(
                 image,
                 maxCommandsPerSandbox,
                 reconcileEvery,
-                egress);
+                egress,
+                keepEnded);
     }
 
     public SandboxesConfig withMaxSandboxes(int sandboxes) {
@@ -89,12 +94,22 @@ public record SandboxesConfig(
                 image,
                 maxCommandsPerSandbox,
                 reconcileEvery,
-                egress);
+                egress,
+                keepEnded);
     }
 
     public SandboxesConfig withTimes(Duration idle, Duration lifetime, Duration reconcile) {
         return new SandboxesConfig(
-                poolSize, maxSandboxes, idle, lifetime, limits, image, maxCommandsPerSandbox, reconcile, egress);
+                poolSize,
+                maxSandboxes,
+                idle,
+                lifetime,
+                limits,
+                image,
+                maxCommandsPerSandbox,
+                reconcile,
+                egress,
+                keepEnded);
     }
 
     public SandboxesConfig withEgress(EgressConfig reach) {
@@ -107,7 +122,22 @@ public record SandboxesConfig(
                 image,
                 maxCommandsPerSandbox,
                 reconcileEvery,
-                reach);
+                reach,
+                keepEnded);
+    }
+
+    public SandboxesConfig withKeepEnded(Duration time) {
+        return new SandboxesConfig(
+                poolSize,
+                maxSandboxes,
+                idleTimeout,
+                maxLifetime,
+                limits,
+                image,
+                maxCommandsPerSandbox,
+                reconcileEvery,
+                egress,
+                time);
     }
 
     private static void require(boolean holds, String field, String rule) {

@@ -15,15 +15,17 @@ import org.jspecify.annotations.Nullable;
 /// @param jdbc as the driver takes it
 /// @param shown without who we are
 public record PostgresAddress(String jdbc, String shown) {
-    private static final Pattern FORM = Pattern.compile("(?:jdbc:)?postgres(?:ql)?://"
-            + "(?:(?<user>[^:@/?]*)(?::(?<password>[^@/?]*))?@)?(?<hosts>[^/?@]+)/(?<database>[^/?]+)(?:\\?(?<more>.*))?");
+    private static final Pattern FORM = Pattern.compile(
+            "(?:jdbc:)?postgres(?:ql)?://"
+                    + "(?:(?<user>[^:@/?]*)(?::(?<password>[^@/?]*))?@)?(?<hosts>[^/?@]+)/(?<database>[^/?]+)(?:\\?(?<more>.*))?");
 
     /// Takes `postgresql://user:password@host:port/database?option=value`, and the same as JDBC writes it. Throws
     /// [IllegalArgumentException] with the rule; the text is never in it.
     public static PostgresAddress of(String text) {
         Matcher parts = FORM.matcher(text);
         if (!parts.matches()) {
-            throw new IllegalArgumentException("must be an address such as postgresql://user:password@host:5432/vivarium");
+            throw new IllegalArgumentException(
+                    "must be an address such as postgresql://user:password@host:5432/vivarium");
         }
         String place = "postgresql://" + parts.group("hosts") + "/" + parts.group("database");
         String options = Stream.of(

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /// SQL text with arguments, on a connection that belongs to the current call. The text must be good for SQLite and
@@ -57,6 +58,21 @@ public final class Sql {
             var rows = new ArrayList<T>();
             while (columns.next()) {
                 rows.add(row.read(columns));
+            }
+            return rows;
+        }
+    }
+
+    /// The rows from the first to the one after which `more` are not wanted.
+    public <T> List<T> listWhile(String text, Row<T> row, Predicate<T> more, @Nullable Object... arguments)
+            throws SQLException {
+        try (ResultSet columns = prepare(text, arguments).executeQuery()) {
+            var rows = new ArrayList<T>();
+            while (columns.next()) {
+                rows.add(row.read(columns));
+                if (!more.test(rows.getLast())) {
+                    break;
+                }
             }
             return rows;
         }

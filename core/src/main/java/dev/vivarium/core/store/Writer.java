@@ -171,8 +171,8 @@ final class Writer implements AutoCloseable {
         }
     }
 
-    /// Runs all but the commit. A connection that waited may have been cut meanwhile; nothing has happened on it yet,
-    /// so that all can be done again on another.
+    /// Runs all but the commit. A connection that waited may have been cut meanwhile; nothing has happened on it
+    /// yet, so that all can be done again on another.
     @GuardedBy("turn")
     private Sql runLocked(List<Pending<?>> group) throws SQLException {
         if (sql != null) {

@@ -223,9 +223,53 @@ abstract class EventLogContract {
         assertThat(listener.next(PATIENCE).events()).extracting(Event::type).containsExactly("a", "b");
 
         appendMany(600, "flood");
-        Batch late = listener.next(PATIENCE);
-        assertThat(late.missed() + late.events().size()).isEqualTo(600);
-        assertThat(late.missed()).isPositive();
+        Listener.Heard late = listener.next(PATIENCE);
+        var gap = late.missed().gaps().getFirst();
+        assertThat(late.missed().gaps()).hasSize(1);
+        assertThat(late.missed().isComplete()).isTrue();
+        assertThat(gap)
+                .isEqualTo(new Listener.Gap(sandbox, 2, late.events().getFirst().seq() - 1));
+        assertThat(gap.events()).isPositive();
+    }
+
+    @Test
+    void aReaderHoldsLittleAtATimeHoweverLargeTheEventsAre() throws Exception {
+        var large = "{\"text\":\"" + "x".repeat(90_000) + "\"}";
+        try (Follower fromTheStore = log.follow(sandbox, 0);
+                Follower live = log.follow(sandbox, 0)) {
+            Listener listener = log.listen();
+            assertThat(live.next(Duration.ZERO).events()).isEmpty();
+            IntStream.range(0, 10).forEach(i -> log.append(sandbox, NewEvent.of("a", large, "agent")));
+
+            assertThat(fromTheStore.next(PATIENCE).events()).hasSize(2);
+            assertThat(live.next(PATIENCE).events()).hasSize(2);
+            assertThat(listener.next(PATIENCE).events()).hasSize(2);
+        }
+    }
+
+    @Test
+    void theLogOfASandboxThatNobodyKnowsAnyMoreGoesWholly() {
+        IntStream.range(0, 3).forEach(i -> append(sandbox, "old"));
+        var week = Duration.ofDays(7);
+
+        assertThat(log.forgetUnknown(NOON.minus(week))).isZero();
+        assertThat(log.forgetUnknown(NOON.plus(week))).isEqualTo(3);
+        assertThat(readAll(sandbox)).isEmpty();
+    }
+
+    @Test
+    void aLargeLogIsCutInStepsWhileOthersAppendAndASlowReaderReads() throws Exception {
+        appendMany(3_000, "old");
+        now = NOON.plus(Duration.ofDays(8));
+        try (Follower slow = log.follow(sandbox, 1_000);
+                var workers = Executors.newVirtualThreadPerTaskExecutor()) {
+            var cut = workers.submit(() -> log.prune(new Retention(Duration.ofDays(7), Long.MAX_VALUE), () -> now));
+            var more = workers.submit(() -> appendMany(500, "new"));
+
+            assertThat(cut.get()).isEqualTo(1_000);
+            more.get();
+            assertThat(drain(slow, 3_500)).isEqualTo(numbers(1_001, 3_500));
+        }
     }
 
     @ParameterizedTest

@@ -67,7 +67,8 @@ class PostgresDbTest {
 
     @Test
     void anAddressShowsNoPassword() {
-        assertThat(PostgresAddress.of("postgresql://u:secret@h/d?password=secret")).hasToString("postgresql://h/d");
+        assertThat(PostgresAddress.of("postgresql://u:secret@h/d?password=secret"))
+                .hasToString("postgresql://h/d");
         assertThatThrownBy(() -> PostgresAddress.of("mysql://u:secret@h/d")).hasMessageNotContaining("secret");
     }
 }

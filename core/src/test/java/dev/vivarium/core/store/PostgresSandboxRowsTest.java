@@ -2,7 +2,6 @@ package dev.vivarium.core.store;
 
 import dev.vivarium.testbed.PostgresServer;
 
-
 class PostgresSandboxRowsTest extends SandboxRowsContract {
     private final String database = PostgresServer.shared().newDatabase();
 

@@ -152,7 +152,8 @@ public final class Admission {
         return identify(Credentials.key(headers));
     }
 
-    private Principal identify(String credential) {
+    /// Whoever holds `credential`; fails with `NotAuthenticated` when it is good for nothing.
+    public Principal identify(String credential) {
         if (workers.find(credential).isPresent()) {
             throw new SandboxException(
                     new Failure.NotAllowed("the token of a worker is good for its own task and for nothing else"));

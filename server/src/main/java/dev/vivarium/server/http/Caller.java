@@ -10,7 +10,8 @@ public record Caller(Optional<Principal> principal, Optional<Sandbox> sandbox, S
     /// Somebody on an open route.
     static final Caller ANYBODY = new Caller(Optional.empty(), Optional.empty(), Scopes.NONE);
 
-    static Caller of(Principal principal) {
+    /// Somebody who is not at one sandbox.
+    public static Caller of(Principal principal) {
         return new Caller(Optional.of(principal), Optional.empty(), Scopes.NONE);
     }
 }

@@ -213,6 +213,19 @@ public final class Catalogue {
             List.of("text", "json"),
             text -> LogConfig.Format.valueOf(text.toUpperCase(Locale.ROOT)),
             "How the log on standard error looks.");
+    static final Setting<Duration> LOG_KEEP = Setting.time(
+            "log-keep-days",
+            "",
+            7,
+            Duration.ofDays(1),
+            new Range(0.001, 36_500),
+            "How long the events of a sandbox are kept, and how long an ended one is remembered.");
+    static final Setting<Long> LOG_KEEP_SIZE = Setting.megabytes(
+            "log-keep-mb",
+            "",
+            64,
+            new Range(1, MANY),
+            "How much of the events of one sandbox is kept, the newest first.");
     static final Setting<String> WORKER_ID =
             Setting.text("worker-id", "WORKER_ID", "worker1", "The name of this server in `/health`.");
     static final Setting<Boolean> RATE_LIMITS = Setting.choice(
@@ -272,6 +285,8 @@ public final class Catalogue {
             IDLE_CONNECTION,
             STOP_GRACE,
             LOG_FORMAT,
+            LOG_KEEP,
+            LOG_KEEP_SIZE,
             WORKER_ID,
             RATE_LIMITS,
             REDIS_HOST,

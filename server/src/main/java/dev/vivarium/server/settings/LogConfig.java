@@ -1,7 +1,9 @@
 package dev.vivarium.server.settings;
 
-/// How the log looks. Immutable.
-public record LogConfig(Format format) {
+import dev.vivarium.core.log.Retention;
+
+/// How the log of the server looks, and how much is kept of the logs of sandboxes. Immutable.
+public record LogConfig(Format format, Retention retention) {
     /// One line an event, for people or for machines.
     public enum Format {
         TEXT,
@@ -9,6 +11,8 @@ public record LogConfig(Format format) {
     }
 
     static LogConfig of(Settings settings) {
-        return new LogConfig(settings.get(Catalogue.LOG_FORMAT));
+        return new LogConfig(
+                settings.get(Catalogue.LOG_FORMAT),
+                new Retention(settings.get(Catalogue.LOG_KEEP), settings.get(Catalogue.LOG_KEEP_SIZE)));
     }
 }

@@ -8,6 +8,7 @@ record Close(int code, String reason) {
     private static final int NORMAL = 1000;
     private static final int GOING_AWAY = 1001;
     private static final int POLICY = 1008;
+    private static final int TRY_AGAIN_LATER = 1013;
     private static final int OURS = 4000;
 
     /// A close frame has no room for more.
@@ -23,6 +24,10 @@ record Close(int code, String reason) {
 
     static Close stopping() {
         return new Close(GOING_AWAY, "the server is stopping");
+    }
+
+    static Close tooMany() {
+        return new Close(TRY_AGAIN_LATER, "the server has too many sockets; try again later");
     }
 
     /// For whoever goes on trying what they may not do.

@@ -16,10 +16,10 @@ import dev.vivarium.model.Message;
 import dev.vivarium.model.NewMessage;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.server.feed.Filter;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Caller;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -35,9 +35,10 @@ public final class EventSocket extends GuardedSocket {
 
     private final EventLog log;
     private final Inbox inbox;
+    private final Start start;
     private final AtomicBoolean shown = new AtomicBoolean();
     private volatile Optional<Place> place = Optional.empty();
-    private volatile List<String> types = List.of();
+    private volatile Filter filter;
 
     /// Where a watcher is in which log.
     private record Place(SandboxId sandbox, Optional<Sandbox> alive, Follower follower) {
@@ -46,10 +47,15 @@ public final class EventSocket extends GuardedSocket {
         }
     }
 
-    public EventSocket(Sockets sockets, SocketWitness door, EventLog log, Inbox inbox, String sandboxId) {
-        super(sockets, door, sandboxId);
+    /// Of which sandbox, and what is wanted of it by who does not say.
+    record Start(String sandboxId, long afterSeq, Filter filter) {}
+
+    EventSocket(Sockets sockets, SocketWitness door, EventLog log, Inbox inbox, Start start) {
+        super(sockets, door, start.sandboxId);
         this.log = log;
         this.inbox = inbox;
+        this.start = start;
+        this.filter = start.filter;
     }
 
     @Override
@@ -64,11 +70,11 @@ public final class EventSocket extends GuardedSocket {
 
     @Override
     Scope settle(Caller caller, JsonFields first) {
-        long after = first.optionalInteger("after_seq").orElse(0L);
+        long after = first.optionalInteger("after_seq").orElse(start.afterSeq);
         if (after < 0) {
             throw new SandboxException(new Failure.InvalidRequest("after_seq", "must not be negative"));
         }
-        types = first.optionalStrings("event_types").orElse(List.of());
+        filter = Filter.readTypes(first).or(filter);
         first.refuseOthers();
         var sandbox = new SandboxId(sandboxId());
         place = Optional.of(new Place(sandbox, caller.sandbox(), log.follow(sandbox, after)));
@@ -118,19 +124,10 @@ public final class EventSocket extends GuardedSocket {
             peer().send(Messages.message("missed", out -> out.writeNumberProperty("events", batch.missed())));
         }
         for (Event event : batch.events()) {
-            if (isWanted(event)) {
+            if (filter.includesType(event)) {
                 peer().send(Messages.message("event", out -> EventJson.message(out, event)));
             }
         }
-    }
-
-    private boolean isWanted(Event event) {
-        var wanted = types;
-        return wanted.isEmpty()
-                || wanted.stream()
-                        .anyMatch(type -> type.endsWith(".")
-                                ? event.type().startsWith(type)
-                                : event.type().equals(type));
     }
 
     private static boolean isEnd(Event event) {
@@ -140,11 +137,19 @@ public final class EventSocket extends GuardedSocket {
     @Override
     void obey(Caller caller, String type, JsonFields fields) {
         switch (type) {
-            case "filter" -> types = fields.optionalStrings("event_types").orElse(List.of());
+            case "filter" -> want(Filter.readTypes(fields));
+            case "subscribe" -> want(filter.with(Filter.readTypes(fields)));
+            case "unsubscribe" -> want(filter.without(Filter.readTypes(fields)));
             case "command" -> command(caller, fields.string("command"), fields.optionalObject("payload"));
             default ->
-                throw new SandboxException(new Failure.InvalidRequest("type", "must be command, filter, ping or auth"));
+                throw new SandboxException(new Failure.InvalidRequest(
+                        "type", "must be command, filter, subscribe, unsubscribe, ping or auth"));
         }
+    }
+
+    private void want(Filter other) {
+        filter = other;
+        peer().send(Messages.message("filter", other::write));
     }
 
     private void command(Caller caller, String command, Optional<JsonFields> payload) {

@@ -95,12 +95,11 @@ public abstract class GuardedSocket implements Session.Listener {
     @Override
     public final void onWebSocketOpen(Session opened) {
         peer.opened(opened);
-        if (sockets.add(this)) {
-            // Who said it already when the connection was made need not say it again.
-            said.ifPresentOrElse(this::onWebSocketText, peer::demand);
-        } else {
-            close(Close.stopping());
-        }
+        sockets.add(this)
+                .ifPresentOrElse(
+                        this::close,
+                        // Who said it already when the connection was made need not say it again.
+                        () -> said.ifPresentOrElse(this::onWebSocketText, peer::demand));
     }
 
     @Override
@@ -167,6 +166,7 @@ public abstract class GuardedSocket implements Session.Listener {
             Scope needed = settle(caller, fields);
             permit = Optional.of(new Permit(caller, token, needed, watch(caller, token)));
             peer.trust();
+            sockets.known(this);
             greet();
             // The right may have ended before anybody listened for that.
             check();

@@ -24,6 +24,12 @@ public final class Sockets implements AutoCloseable {
     /// How often every socket is looked at; a revoked key closes its socket that soon. Tokens tell by themselves.
     private static final Duration CHECK = Duration.ofMillis(400);
 
+    /// Each costs some memory, and so many clients at once are more likely one that went wrong.
+    private static final int MOST = 10_000;
+
+    /// Of those who have not said yet who they are.
+    private static final int MOST_STRANGERS = 1_000;
+
     private static final Duration PING = Duration.ofSeconds(20);
     private static final Duration SILENCE = Duration.ofSeconds(50);
 
@@ -33,6 +39,7 @@ public final class Sockets implements AutoCloseable {
     private final Admission admission;
     private final Tokens tokens;
     private final Set<GuardedSocket> open = ConcurrentHashMap.newKeySet();
+    private final Set<GuardedSocket> strangers = ConcurrentHashMap.newKeySet();
     private final ScheduledExecutorService pulse = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("sockets").factory());
     private volatile boolean closed;
@@ -55,13 +62,25 @@ public final class Sockets implements AutoCloseable {
                 : Optional.empty();
     }
 
-    /// Reports whether the socket may stay; not if the server is stopping.
-    boolean add(GuardedSocket socket) {
+    /// Takes a socket, or says why not.
+    Optional<Close> add(GuardedSocket socket) {
         open.add(socket);
-        return !closed;
+        strangers.add(socket);
+        if (closed) {
+            return Optional.of(Close.stopping());
+        }
+        return open.size() > MOST || strangers.size() > MOST_STRANGERS
+                ? Optional.of(Close.tooMany())
+                : Optional.empty();
+    }
+
+    /// Its client has said who it is.
+    void known(GuardedSocket socket) {
+        strangers.remove(socket);
     }
 
     void remove(GuardedSocket socket) {
+        strangers.remove(socket);
         open.remove(socket);
     }
 

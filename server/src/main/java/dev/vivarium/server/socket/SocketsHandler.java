@@ -2,63 +2,76 @@ package dev.vivarium.server.socket;
 
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.run.Inbox;
-import dev.vivarium.json.Json;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.api.Callers;
+import dev.vivarium.server.feed.Feed;
+import dev.vivarium.server.feed.Filter;
 import dev.vivarium.server.http.Exchange;
-import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /// The routes that become sockets. Who comes is asked there, in the first message. Thread-safe.
 public final class SocketsHandler {
     private final Sockets sockets;
-    private final ShellWitness shells;
-    private final SocketWitness watchers;
+    private final Doors doors;
     private final Callers callers;
     private final EventLog log;
     private final Inbox inbox;
+    private final Feed feed;
 
-    public SocketsHandler(
-            Sockets sockets, ShellWitness shells, SocketWitness watchers, Callers callers, EventLog log, Inbox inbox) {
+    public SocketsHandler(Sockets sockets, Doors doors, Callers callers, EventLog log, Inbox inbox, Feed feed) {
         this.sockets = sockets;
-        this.shells = shells;
-        this.watchers = watchers;
+        this.doors = doors;
         this.callers = callers;
         this.log = log;
         this.inbox = inbox;
+        this.feed = feed;
     }
+
+    /// Who tells the audit of those in a shell, those who watch a sandbox and those who listen to all of them.
+    public record Doors(ShellWitness shells, SocketWitness watchers, SocketWitness listeners) {}
 
     /// `GET /sandboxes/{sandbox_id}/shell`.
     public void shell(Exchange exchange) {
         exchange.allowQuery();
         String sandboxId = exchange.path("sandbox_id");
-        exchange.upgrade(() -> new ShellSocket(sockets, shells, callers, sandboxId));
+        exchange.upgrade(() -> new ShellSocket(sockets, doors.shells(), callers, sandboxId));
     }
 
     /// `GET /ws/sandboxes/{sandbox_id}`. Clients that cannot choose what they say first may show a key or a token
     /// in a header or in the query.
     public void events(Exchange exchange) {
-        exchange.allowQuery("token", "after_seq");
-        String sandboxId = exchange.path("sandbox_id");
-        Optional<String> first = exchange.credential()
-                .or(() -> exchange.optionalQuery("token"))
-                .map(token -> first(token, exchange.optionalQuery("after_seq")));
-        exchange.upgrade(() -> new EventSocket(sockets, watchers, log, inbox, sandboxId).asSaid(first));
+        exchange.allowQuery("token", "after_seq", "event_types");
+        var from = new EventSocket.Start(exchange.path("sandbox_id"), afterSeq(exchange), Filter.of(exchange));
+        Optional<String> first = first(exchange);
+        exchange.upgrade(() -> new EventSocket(sockets, doors.watchers(), log, inbox, from).asSaid(first));
     }
 
-    private static String first(String token, Optional<String> afterSeq) {
-        long after;
+    /// `GET /api/v1/ws/events`, in the same way.
+    public void feed(Exchange exchange) {
+        exchange.allowQuery("token", "event_types", "entity_types", "entity_ids");
+        Filter filter = Filter.of(exchange);
+        Optional<String> first = first(exchange);
+        exchange.upgrade(() -> new FeedSocket(sockets, doors.listeners(), feed, filter).asSaid(first));
+    }
+
+    /// What a client would have said first that shows its key or token elsewhere.
+    private static Optional<String> first(Exchange exchange) {
+        return exchange.credential()
+                .or(() -> exchange.optionalQuery("token"))
+                .map(token -> Messages.message("auth", out -> out.writeStringProperty("token", token)));
+    }
+
+    private static long afterSeq(Exchange exchange) {
         try {
-            after = afterSeq.map(Long::parseLong).orElse(0L);
+            long after =
+                    exchange.optionalQuery("after_seq").map(Long::parseLong).orElse(0L);
+            if (after >= 0) {
+                return after;
+            }
         } catch (NumberFormatException e) {
-            throw new SandboxException(new Failure.InvalidRequest("after_seq", "must be a whole number"), e);
+            // It is told the same.
         }
-        byte[] message = Json.bytes(out -> {
-            out.writeStringProperty("type", "auth");
-            out.writeStringProperty("token", token);
-            out.writeNumberProperty("after_seq", after);
-        });
-        return new String(message, StandardCharsets.UTF_8);
+        throw new SandboxException(new Failure.InvalidRequest("after_seq", "must be a whole number, not negative"));
     }
 }

@@ -1,0 +1,124 @@
+package dev.vivarium.server.feed;
+
+import dev.vivarium.core.access.Principal;
+import dev.vivarium.core.log.EventLog;
+import dev.vivarium.core.log.Listener;
+import dev.vivarium.core.sandbox.Sandboxes;
+import dev.vivarium.core.store.SandboxRow;
+import dev.vivarium.json.EventJson;
+import dev.vivarium.model.Event;
+import dev.vivarium.model.SandboxId;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import tools.jackson.core.JsonGenerator;
+
+/// What happens to all sandboxes, for whoever may hear of it: an admin of all, a user of their own, a token of its
+/// sandbox. Thread-safe.
+public final class Feed {
+    private static final int REMEMBERED = 10_000;
+
+    private final EventLog log;
+    private final Function<SandboxId, Optional<SandboxRow.Owner>> rows;
+
+    /// Whose a sandbox is never changes.
+    private final Map<SandboxId, SandboxRow.Owner> owners = new ConcurrentHashMap<>();
+
+    public Feed(EventLog log, Sandboxes sandboxes) {
+        this.log = log;
+        this.rows = sandboxes::ownerOf;
+    }
+
+    /// Begins to listen for somebody.
+    public Ear open(Principal who) {
+        return new Ear(log.listen(), who);
+    }
+
+    private Optional<SandboxRow.Owner> owner(SandboxId sandbox) {
+        SandboxRow.Owner known = owners.get(sandbox);
+        if (known != null) {
+            return Optional.of(known);
+        }
+        Optional<SandboxRow.Owner> found = rows.apply(sandbox);
+        if (owners.size() > REMEMBERED) {
+            owners.clear();
+        }
+        found.ifPresent(owner -> owners.put(sandbox, owner));
+        return found;
+    }
+
+    /// One listener's part of it. Confined to one worker at a time.
+    public final class Ear {
+        private final Listener listener;
+        private final Principal who;
+
+        private Ear(Listener listener, Principal who) {
+            this.listener = listener;
+            this.who = who;
+        }
+
+        /// Those of the next events that may be heard and are wanted; waits at most `patience` for something to
+        /// happen. What is wanted is asked then, since it may change meanwhile.
+        public Listener.Heard next(Duration patience, Supplier<Filter> wanted) throws InterruptedException {
+            Listener.Heard heard = listener.next(patience);
+            Filter filter = wanted.get();
+            var gaps = heard.missed().gaps().stream()
+                    .filter(gap -> mayHearOf(gap.sandbox()))
+                    .toList();
+            var events = heard.events().stream()
+                    .filter(event -> mayHearOf(event.sandbox()) && filter.includes(event, entities(event)))
+                    .toList();
+            return new Listener.Heard(new Listener.Missed(gaps, heard.missed().isComplete()), events);
+        }
+
+        private boolean mayHearOf(SandboxId sandbox) {
+            return switch (who) {
+                case Principal.Admin _ -> true;
+                case Principal.User(var user) ->
+                    owner(sandbox).filter(owner -> owner.user().equals(user)).isPresent();
+                case Principal.Holder(var grant) -> grant.sandbox().equals(sandbox);
+                case Principal.Worker _ -> false;
+            };
+        }
+
+        private Entities entities(Event event) {
+            return new Entities(event, () -> thread(event.sandbox()));
+        }
+
+        /// Writes an event, and what it is about.
+        public void write(JsonGenerator out, Event event) {
+            EventJson.message(out, event);
+            out.writeStringProperty("entity_type", "sandbox");
+            out.writeStringProperty("entity_id", event.sandbox().value());
+            thread(event.sandbox()).ifPresent(thread -> out.writeStringProperty("thread_id", thread));
+        }
+
+        private Optional<String> thread(SandboxId sandbox) {
+            return owner(sandbox).map(owner -> owner.thread().value());
+        }
+    }
+
+    /// Writes where to find what was missed.
+    public static void write(JsonGenerator out, Listener.Missed missed) {
+        out.writeNumberProperty(
+                "events", missed.gaps().stream().mapToLong(Listener.Gap::events).sum());
+        out.writeBooleanProperty("complete", missed.isComplete());
+        out.writeArrayPropertyStart("sandboxes");
+        for (Listener.Gap gap : missed.gaps()) {
+            out.writeStartObject();
+            out.writeStringProperty("sandbox_id", gap.sandbox().value());
+            out.writeNumberProperty("after_seq", gap.afterSeq());
+            out.writeNumberProperty("until_seq", gap.untilSeq());
+            out.writeEndObject();
+        }
+        out.writeEndArray();
+    }
+
+    /// Reports whether there is anything to tell.
+    public static boolean isAny(Listener.Missed missed) {
+        return !missed.gaps().isEmpty() || !missed.isComplete();
+    }
+}

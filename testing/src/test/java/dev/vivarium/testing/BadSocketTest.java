@@ -1,0 +1,232 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.vivarium.core.access.Scope;
+import dev.vivarium.testing.ShellClient.Reading;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// Everything that can be sent to the sockets of events and should not be, against a real server.
+class BadSocketTest {
+    private static final String FEED = "/api/v1/ws/events";
+
+    @RegisterExtension
+    static final SharedServer SERVER = SharedServer.with();
+
+    private final Api api = SERVER.api();
+    private final String session = api.session();
+
+    @Test
+    void aTokenOfAnotherSandboxOrOfADeadOneIsNoToken() {
+        String other = api.session();
+        String foreign = SERVER.get().token(other, Scope.SHELL_RO);
+        assertThat(closeCode("/ws/sandboxes/" + session + "?token=" + foreign)).isEqualTo(4401);
+
+        String own = SERVER.get().token(session, Scope.SHELL_RO);
+        api.post("/cleanup", "{\"session_id\":\"" + session + "\"}");
+        assertThat(closeCode("/ws/sandboxes/" + session + "?token=" + own)).isEqualTo(4401);
+        assertThat(closeCode(FEED + "?token=" + own)).isEqualTo(4401);
+    }
+
+    @Test
+    void aTokenThatMayNotWatchIsTurnedAway() {
+        String token = SERVER.get().token(session, Scope.FS_RO);
+
+        assertThat(closeCode("/ws/sandboxes/" + session + "?token=" + token)).isEqualTo(4403);
+    }
+
+    @Test
+    void whoSaysNothingIsHungUpOn() {
+        List<ShellClient> silent = new ArrayList<>();
+        for (String path : List.of(FEED, "/ws/sandboxes/" + session)) {
+            silent.add(open(path));
+        }
+        for (ShellClient client : silent) {
+            assertThat(client.awaitClose()).isEqualTo(4401);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "?after_seq=x&token=t",
+                "?after_seq=-1",
+                "?after_seq=99999999999999999999",
+                "?afterseq=1",
+                "?event_types=,",
+                "?token=a&token=b"
+            })
+    void aQueryThatMakesNoSenseIsRefusedBeforeTheSocketIs(String query) throws IOException {
+        String answer = handshake("/ws/sandboxes/" + session + query);
+
+        assertThat(answer).startsWith("HTTP/1.1 400").contains("\"error\"");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"type\":\"auth\"}",
+                "{\"type\":\"auth\",\"token\":1}",
+                "{\"type\":\"hello\",\"token\":\"x\"}",
+                "[]",
+                "\u0000",
+                "nonsense"
+            })
+    void aFirstMessageThatIsNoneEndsTheSocket(String message) {
+        for (String path : List.of(FEED, "/ws/sandboxes/" + session)) {
+            try (var client = open(path)) {
+                assertThat(client.send(message).awaitClose()).isEqualTo(4401);
+            }
+        }
+    }
+
+    @Test
+    void aFirstMessageWithFieldsThatNobodyKnowsIsRefused() {
+        for (String more : List.of("\"after\":1", "\"after_seq\":-1", "\"after_seq\":\"1\"", "\"event_types\":{}")) {
+            try (var client = open("/ws/sandboxes/" + session)) {
+                assertThat(client.auth(api.key(), more).awaitClose()).isEqualTo(4400);
+            }
+        }
+    }
+
+    @Test
+    void deepNestingNeitherEntersNorEndsTheServer() {
+        String deep = "{\"type\":" + "[".repeat(5_000) + "]".repeat(5_000) + "}";
+        try (var stranger = open(FEED)) {
+            assertThat(stranger.send(deep).awaitClose()).isEqualTo(4401);
+        }
+        try (var client = open(FEED)) {
+            client.auth(api.key(), "").await("connected");
+            client.send("{\"type\":\"filter\",\"event_types\":" + "[".repeat(10_000) + "]".repeat(10_000) + "}");
+            assertThat(client.await("error").string("code")).isEqualTo("invalid-request");
+            client.send("{\"type\":\"ping\"}").await("pong");
+        }
+    }
+
+    @Test
+    void aMessageBeyondTheLimitEndsTheSocket() {
+        try (var stranger = open(FEED)) {
+            assertThat(stranger.send("x".repeat(20_000)).awaitClose()).isEqualTo(1009);
+        }
+        try (var client = open(FEED)) {
+            client.auth(api.key(), "").await("connected");
+            assertThat(client.send("x".repeat(600_000)).awaitClose()).isEqualTo(1009);
+        }
+    }
+
+    @Test
+    void bytesAreNotTaken() {
+        try (var stranger = open(FEED)) {
+            stranger.sendBinary(new byte[] {1, 2, 3});
+            assertThat(stranger.awaitClose()).isEqualTo(4401);
+        }
+        try (var client = open(FEED)) {
+            client.auth(api.key(), "").await("connected");
+            client.sendBinary(new byte[] {1, 2, 3});
+            assertThat(client.await("error").string("code")).isEqualTo("invalid-request");
+        }
+    }
+
+    @Test
+    void framesThatAreNoneEndTheConnectionAndNothingElse() throws IOException {
+        for (byte[] garbage : List.of(
+                new byte[] {(byte) 0xff, (byte) 0xff, 1, 2, 3},
+                new byte[] {(byte) 0x81, 5, 'h', 'e', 'l', 'l', 'o'}, // not masked
+                new byte[] {(byte) 0x80, (byte) 0x80, 0, 0, 0, 0}, // goes on with nothing
+                new byte[] {(byte) 0x81, (byte) 0xff, (byte) 0x7f, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0},
+                new byte[] {(byte) 0x81, (byte) 0x82, 0, 0, 0, 0, (byte) 0xc3, 0x28} // not UTF-8
+                )) {
+            try (var socket = upgraded(FEED)) {
+                socket.getOutputStream().write(garbage);
+                socket.getOutputStream().flush();
+                socket.getInputStream().readAllBytes();
+            }
+        }
+        try (var client = open(FEED)) {
+            client.auth(api.key(), "").await("connected");
+        }
+    }
+
+    @Test
+    void aFloodOfSilentSocketsIsTurnedAwayAndThoseInsideStay() throws IOException {
+        try (var inside = open(FEED)) {
+            inside.auth(api.key(), "").await("connected");
+            List<Socket> flood = new ArrayList<>();
+            try {
+                for (int i = 0; i < 1_100; i++) {
+                    flood.add(upgraded(FEED));
+                }
+                byte[] close = flood.getLast().getInputStream().readNBytes(4);
+                assertThat(close[0]).isEqualTo((byte) 0x88);
+                assertThat((close[2] & 0xff) << 8 | close[3] & 0xff).isEqualTo(1013);
+                inside.send("{\"type\":\"ping\"}").await("pong");
+            } finally {
+                for (Socket socket : flood) {
+                    socket.close();
+                }
+            }
+        }
+        await().untilAsserted(() -> {
+            try (var client = open(FEED)) {
+                client.auth(api.key(), "").await("connected");
+            }
+        });
+    }
+
+    private int closeCode(String path) {
+        try (var client = open(path)) {
+            return client.awaitClose();
+        }
+    }
+
+    private static ShellClient open(String path) {
+        return ShellClient.open(SERVER.get().uri(), path, Reading.ALWAYS);
+    }
+
+    /// A connection on which nothing but bytes are spoken.
+    private static Socket upgraded(String path) throws IOException {
+        var socket = new Socket("127.0.0.1", SERVER.get().uri().getPort());
+        socket.setSoTimeout(30_000);
+        request(socket, path);
+        String head = head(socket.getInputStream());
+        assertThat(head).startsWith("HTTP/1.1 101");
+        return socket;
+    }
+
+    private static String handshake(String path) throws IOException {
+        try (var socket = new Socket("127.0.0.1", SERVER.get().uri().getPort())) {
+            socket.setSoTimeout(30_000);
+            request(socket, path);
+            String head = head(socket.getInputStream());
+            return head + new String(socket.getInputStream().readNBytes(64), StandardCharsets.UTF_8);
+        }
+    }
+
+    private static void request(Socket socket, String path) throws IOException {
+        String text = "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+        socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    private static String head(InputStream in) throws IOException {
+        var head = new StringBuilder();
+        while (head.indexOf("\r\n\r\n") < 0) {
+            int next = in.read();
+            if (next < 0) {
+                break;
+            }
+            head.append((char) next);
+        }
+        return head.toString();
+    }
+}

@@ -1,0 +1,86 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.vivarium.testing.ShellClient.Reading;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// What was and then what comes, for watchers that are cut off anywhere and come back: every event once, in order,
+/// whatever happens meanwhile. Each seed is another course of things.
+class ReplayTest {
+    private static final int WRITERS = 4;
+    private static final int WATCHERS = 6;
+    private static final int EVENTS = 120;
+
+    /// The start of the sandbox, and what the writers add.
+    private static final long LAST = 1 + WRITERS * EVENTS;
+
+    @RegisterExtension
+    static final SharedServer SERVER = SharedServer.with();
+
+    private final Api api = SERVER.api();
+    private final String session = api.session();
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5})
+    void everyWatcherSeesEveryEventOnceHoweverOftenItComesBack(long seed) throws Exception {
+        try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Callable<List<Long>>> watchers = IntStream.range(0, WATCHERS)
+                    .mapToObj(i -> (Callable<List<Long>>) () -> watch(new Random(seed * 100 + i)))
+                    .toList();
+            for (int writer = 0; writer < WRITERS; writer++) {
+                var random = new Random(seed * 1000 + writer);
+                workers.submit(() -> IntStream.range(0, EVENTS).forEach(i -> append(random)));
+            }
+            for (Future<List<Long>> seen : workers.invokeAll(watchers)) {
+                assertThat(seen.get())
+                        .isEqualTo(LongStream.rangeClosed(1, LAST).boxed().toList());
+            }
+        }
+    }
+
+    /// Small ones and large ones, now and then the same twice.
+    private void append(Random random) {
+        String body = "{\"event_type\":\"step\",\"event_id\":\"" + Long.toHexString(random.nextLong())
+                + "\",\"event_data\":{\"text\":\"" + "x".repeat(random.nextInt(20) == 0 ? 60_000 : 10) + "\"}}";
+        String path = "/api/v1/sandboxes/" + session + "/events";
+        assertThat(api.post(path, body).status()).isEqualTo(201);
+        if (random.nextInt(10) == 0) {
+            assertThat(api.post(path, body).status()).isEqualTo(200);
+        }
+    }
+
+    private List<Long> watch(Random random) {
+        var seen = new ArrayList<Long>();
+        while (seen.size() < LAST) {
+            long after = seen.isEmpty() ? 0 : seen.getLast();
+            try (var watcher = connect(after, random)) {
+                int patience = 1 + random.nextInt(200);
+                for (int i = 0; i < patience && seen.size() < LAST; i++) {
+                    seen.add(watcher.await("event").integer("seq"));
+                }
+            }
+        }
+        return seen;
+    }
+
+    /// Some say who they are in the address, some in the first message.
+    private ShellClient connect(long after, Random random) {
+        String path = "/ws/sandboxes/" + session;
+        if (random.nextBoolean()) {
+            return ShellClient.open(
+                    SERVER.get().uri(), path + "?after_seq=" + after + "&token=" + api.key(), Reading.ALWAYS);
+        }
+        return ShellClient.open(SERVER.get().uri(), path, Reading.ALWAYS).auth(api.key(), "\"after_seq\":" + after);
+    }
+}
