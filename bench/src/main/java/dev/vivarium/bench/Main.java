@@ -30,6 +30,8 @@ public final class Main {
         all.put("preview", new PreviewHeap());
         all.put("shell", new ShellLatency());
         all.put("crowd", new ShellCrowd());
+        all.put("log", new Log());
+        all.put("chaos", new Chaos());
         all.put("start", new StartUp());
         all.put("cli", new CommandStart());
         all.put("burst", new Burst());

@@ -45,7 +45,8 @@ final class Programs {
         run(command, environment, OutputStream.nullOutputStream());
     }
 
-    private static void run(List<String> command, Map<String, String> environment, OutputStream output) {
+    /// The same with its output in `output`.
+    static void run(List<String> command, Map<String, String> environment, OutputStream output) {
         try {
             var builder = new ProcessBuilder(command)
                     .redirectErrorStream(true)

@@ -198,6 +198,17 @@ final class VivServer implements AutoCloseable {
         Programs.stop(process, STOP_TIME);
     }
 
+    /// Pulls the plug. What it started goes on, for the next server on its home.
+    synchronized void kill() {
+        process.destroyForcibly();
+        try {
+            process.waitFor();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        closed = true;
+    }
+
     /// Ends the server and everything it started. Idempotent.
     @Override
     public synchronized void close() {

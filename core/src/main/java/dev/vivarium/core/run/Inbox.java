@@ -19,7 +19,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /// What was said to the agent of each sandbox and not heard yet. A message is kept on the disk before it is accepted,
-/// and given out once. Both are events. Thread-safe.
+/// and given out once. Both are events. One that was on its way when the server died is given out again, under the same
+/// id: whoever has heard it knows. Thread-safe.
 public final class Inbox {
     private final Db db;
     private final EventLog log;
@@ -32,6 +33,7 @@ public final class Inbox {
         this.db = db;
         this.log = log;
         this.clock = clock;
+        db.write(MessageRows::putBackUndelivered);
     }
 
     /// A message that was accepted, and how many wait with it.
@@ -114,6 +116,13 @@ public final class Inbox {
 
     /// They have reached whoever took them.
     public void delivered(SandboxId sandbox, List<Message> messages) {
+        if (messages.isEmpty()) {
+            return;
+        }
+        db.write(sql -> {
+            MessageRows.delivered(sql, messages, now());
+            return messages.size();
+        });
         for (Message message : messages) {
             long latency = Duration.between(message.at(), now()).toMillis();
             usualLatency = (usualLatency * 7 + latency) / 8;

@@ -60,9 +60,23 @@ final class MessageRows {
                 messages.stream().map(message -> List.<Object>of(message.id())).toList());
     }
 
+    static void delivered(Sql sql, List<Message> messages, Instant at) throws SQLException {
+        sql.updateAll(
+                "update sandbox_messages set delivered_at = ? where message_id = ?",
+                messages.stream()
+                        .map(message -> List.<Object>of(at.toEpochMilli(), message.id()))
+                        .toList());
+    }
+
+    /// Those that were given out and may not have arrived wait again. Returns how many there were.
+    static int putBackUndelivered(Sql sql) throws SQLException {
+        return sql.update(
+                "update sandbox_messages set taken_at = null where taken_at is not null and delivered_at is null");
+    }
+
     static int prune(Sql sql, Instant before) throws SQLException {
         return sql.update(
-                "delete from sandbox_messages where taken_at < ?"
+                "delete from sandbox_messages where delivered_at < ?"
                         + " or created_at < ? and sandbox_id not in (select id from sandboxes)",
                 before.toEpochMilli(),
                 before.toEpochMilli());

@@ -20,7 +20,8 @@ final class Migrations {
             "V5__egress.sql",
             "V6__events.sql",
             "V7__runs.sql",
-            "V9__usage.sql");
+            "V9__usage.sql",
+            "V10__delivery.sql");
 
     private Migrations() {}
 

@@ -50,6 +50,18 @@ abstract class InboxContract {
     }
 
     @Test
+    void whatWasOnItsWayWhenTheServerDiedIsGivenOutAgainAndWhatArrivedIsNot() throws Exception {
+        say("arrives", Kind.USER_MESSAGE);
+        inbox.delivered(sandbox, inbox.take(sandbox, Duration.ZERO));
+        say("on its way", Kind.USER_MESSAGE);
+        List<Message> taken = inbox.take(sandbox, Duration.ZERO);
+
+        inbox = new Inbox(db, log, InstantSource.system());
+
+        assertThat(inbox.take(sandbox, Duration.ZERO)).isEqualTo(taken);
+    }
+
+    @Test
     void messagesComeInOrderAndInterruptsFirst() throws Exception {
         say("one", Kind.USER_MESSAGE);
         say("two", Kind.GUIDANCE);
@@ -72,7 +84,7 @@ abstract class InboxContract {
     @Test
     void theySurviveARestartAndAreGivenOutOnce() throws Exception {
         say("heard", Kind.USER_MESSAGE);
-        take();
+        inbox.delivered(sandbox, inbox.take(sandbox, Duration.ZERO));
         say("waiting", Kind.USER_MESSAGE);
         close();
         open();

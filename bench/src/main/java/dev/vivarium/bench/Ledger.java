@@ -1,0 +1,82 @@
+package dev.vivarium.bench;
+
+import dev.vivarium.json.JsonFields;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/// What a server acknowledged, to be held against what it has. Thread-safe.
+final class Ledger {
+    private final Map<String, Map<String, Long>> events = new HashMap<>();
+    private final Set<String> said = new HashSet<>();
+    private final Map<String, Integer> heard = new HashMap<>();
+    private final List<String> wrong = new ArrayList<>();
+    private long count;
+
+    /// An event of a sandbox is durable under this number.
+    synchronized void appended(String sandbox, String id, long seq) {
+        count++;
+        events.computeIfAbsent(sandbox, _ -> new HashMap<>()).put(id, seq);
+    }
+
+    /// A message was accepted.
+    synchronized void said(String message) {
+        said.add(message);
+    }
+
+    /// A message was read.
+    synchronized void heard(String message) {
+        heard.merge(message, 1, Integer::sum);
+    }
+
+    synchronized void wrong(String what) {
+        wrong.add(what);
+    }
+
+    /// How many events were acknowledged.
+    synchronized long count() {
+        return count;
+    }
+
+    /// The messages that were accepted and never read.
+    synchronized List<String> unheard() {
+        return said.stream().filter(message -> !heard.containsKey(message)).toList();
+    }
+
+    synchronized int messages() {
+        return said.size();
+    }
+
+    /// How often a message was read again, under the id by which its reader knows it.
+    synchronized long repeated() {
+        return heard.values().stream().mapToLong(times -> times - 1L).sum();
+    }
+
+    /// Compares a whole log, in its order, with what was acknowledged.
+    synchronized void check(String sandbox, List<JsonFields> log) {
+        Map<String, Long> found = new HashMap<>();
+        long next = 1;
+        for (JsonFields event : log) {
+            long seq = event.integer("seq");
+            if (seq != next) {
+                wrong.add("a gap in " + sandbox + ": " + seq + " instead of " + next);
+            }
+            next = seq + 1;
+            if (found.put(event.string("id"), seq) != null) {
+                wrong.add("twice in " + sandbox + ": " + event.string("id"));
+            }
+        }
+        events.getOrDefault(sandbox, Map.of()).forEach((id, seq) -> {
+            if (!seq.equals(found.get(id))) {
+                wrong.add("acknowledged as " + seq + " in " + sandbox + ", and there as " + found.get(id) + ": " + id);
+            }
+        });
+    }
+
+    synchronized List<String> wrong() {
+        return List.copyOf(wrong);
+    }
+}

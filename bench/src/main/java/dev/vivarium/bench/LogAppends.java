@@ -1,0 +1,134 @@
+package dev.vivarium.bench;
+
+import dev.vivarium.bench.Report.Row;
+import dev.vivarium.core.log.EventLog;
+import dev.vivarium.core.store.Db;
+import dev.vivarium.core.store.PostgresAddress;
+import dev.vivarium.model.NewEvent;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.testbed.PostgresServer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.IntConsumer;
+import java.util.stream.Stream;
+
+/// Durable appends of 64 callers through the log, and the same rows by one writer with a commit each, in turns, on
+/// SQLite and on PostgreSQL.
+final class LogAppends implements Measurement {
+    private static final int PRODUCERS = 64;
+    private static final int SANDBOXES = 50;
+    private static final int LEAST_TIMES = 10;
+    private static final List<SandboxId> IDS = Stream.generate(new Random(1)::nextLong)
+            .limit(SANDBOXES)
+            .map(seed -> SandboxId.random(new Random(seed)))
+            .toList();
+    private static final String DATA =
+            "{\"tool\":\"bash\",\"command\":\"npm install\",\"text\":\"" + "x".repeat(120) + "\"}";
+
+    @Override
+    public void run(Bench bench, Report report) {
+        Path file = bench.newHome().resolve("log.db");
+        try (var db = Db.sqlite(file)) {
+            measure(bench, report, "SQLite", db);
+        }
+        try (var postgres = PostgresServer.start();
+                var db = Db.postgres(PostgresAddress.of(postgres.newDatabase()))) {
+            measure(bench, report, "PostgreSQL", db);
+        }
+    }
+
+    private static void measure(Bench bench, Report report, String name, Db db) {
+        Quiet.await();
+        try (var log = new EventLog(db, InstantSource.system())) {
+            var slice = Duration.ofMillis(Math.max(500, bench.rounds(2_000)));
+            var grouped = new Rate();
+            var alone = new Rate();
+            var single = new OneByOne(db);
+            // The first turns are for the compilers.
+            for (int turn = -2; turn < bench.rounds(5); turn++) {
+                if (turn == 0) {
+                    grouped.clear();
+                    alone.clear();
+                }
+                grouped.add(PRODUCERS, slice, caller -> append(log, caller));
+                alone.add(1, slice, _ -> single.insert());
+            }
+            String rule =
+                    ">= %d x a commit each, which are %s /s".formatted(LEAST_TIMES, Report.number(alone.perSecond()));
+            report.add(Row.rate("durable appends, 64 callers, " + name, "/s", grouped.perSecond())
+                    .held(rule, grouped.perSecond() >= LEAST_TIMES * alone.perSecond()));
+        }
+    }
+
+    /// How often something was done over several slices of time. Not thread-safe.
+    private static final class Rate {
+        private long count;
+        private double seconds;
+
+        /// The workers are virtual, as those of the server are.
+        void add(int workers, Duration slice, IntConsumer act) {
+            long start = System.nanoTime();
+            var done = new LongAdder();
+            try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
+                for (int i = 0; i < workers; i++) {
+                    int number = i;
+                    callers.execute(() -> {
+                        while (System.nanoTime() - start < slice.toNanos()) {
+                            act.accept(number);
+                            done.increment();
+                        }
+                    });
+                }
+            }
+            count += done.sum();
+            seconds += (System.nanoTime() - start) / 1e9;
+        }
+
+        void clear() {
+            count = 0;
+            seconds = 0;
+        }
+
+        double perSecond() {
+            return count / seconds;
+        }
+    }
+
+    /// Returns when the event is durable.
+    private static void append(EventLog log, int caller) {
+        int any = ThreadLocalRandom.current().nextInt(SANDBOXES);
+        log.append(IDS.get((caller + any) % SANDBOXES), NewEvent.of("agent.tool_use", DATA, "agent"));
+    }
+
+    /// The plain way: a transaction for every event. Confined to one worker.
+    private static final class OneByOne {
+        private static final String SANDBOX = SandboxId.random(new Random(2)).value();
+
+        private final Db db;
+        private long seq;
+
+        OneByOne(Db db) {
+            this.db = db;
+        }
+
+        void insert() {
+            long number = ++seq;
+            db.write(sql -> sql.update(
+                    "insert into sandbox_events (sandbox_id, seq, event_id, event_type, event_data, source, created_at)"
+                            + " values (?, ?, ?, ?, ?, ?, ?)",
+                    SANDBOX,
+                    number,
+                    "one" + number,
+                    "agent.tool_use",
+                    DATA,
+                    "agent",
+                    System.currentTimeMillis()));
+        }
+    }
+}
