@@ -3,6 +3,7 @@ package dev.vivarium.server;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Retention;
 import dev.vivarium.core.run.Inbox;
+import dev.vivarium.server.settings.LogConfig;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -27,10 +28,10 @@ final class Housekeeping implements AutoCloseable {
     private final ScheduledExecutorService pulse = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("housekeeping").factory());
 
-    Housekeeping(EventLog log, Inbox inbox, Retention retention, InstantSource clock) {
+    Housekeeping(LogConfig config, EventLog log, Inbox inbox, InstantSource clock) {
         this.log = log;
         this.inbox = inbox;
-        this.retention = retention;
+        this.retention = config.retention();
         this.clock = clock;
         long every = Math.min(SELDOM.toMillis(), retention.age().toMillis() / 10);
         var _ = pulse.scheduleWithFixedDelay(this::beat, every, every, TimeUnit.MILLISECONDS);

@@ -66,10 +66,8 @@ public final class Vivarium implements AutoCloseable {
             var telemetry = new Telemetry(metrics, new PassageAudit(access.audit(), clock));
             var log = undo.add(new EventLog(db, clock));
             var chronicle = undo.add(new Chronicle(log));
-            var engine = engine(config.engine())
-                    .withEgress(config.egress())
-                    .withKeepEnded(config.log().retention().age());
-            var sandboxes = undo.add(Sandboxes.open(provider, db, engine, List.of(telemetry, chronicle), clock));
+            var sandboxes =
+                    undo.add(Sandboxes.open(provider, db, engine(config), List.of(telemetry, chronicle), clock));
             sandboxes.whenEnded(access.tokens()::forget);
             sandboxes.whenEnded(access.workers()::forget);
             var inbox = new Inbox(db, log, clock);
@@ -88,8 +86,7 @@ public final class Vivarium implements AutoCloseable {
             var witness = new Witness(access.audit(), clock);
             var edge = undo.add(Edge.start(config.http(), routers, admission, witness, gate));
             sandboxes.reception().staff(edge.porter());
-            var housekeeping =
-                    undo.add(new Housekeeping(log, inbox, config.log().retention(), clock));
+            var housekeeping = undo.add(new Housekeeping(config.log(), log, inbox, clock));
             metrics.watch(sandboxes::pool);
             metrics.watchAudit(access.audit()::dropped);
             undo.keep();
@@ -162,8 +159,9 @@ public final class Vivarium implements AutoCloseable {
         parts.db().close();
     }
 
-    private static SandboxesConfig engine(EngineConfig config) {
-        return new SandboxesConfig(
+    private static SandboxesConfig engine(Config all) {
+        EngineConfig config = all.engine();
+        var engine = new SandboxesConfig(
                 config.capacity().poolSize(),
                 config.capacity().maxSandboxes(),
                 config.lifetime().idleTimeout(),
@@ -172,5 +170,7 @@ public final class Vivarium implements AutoCloseable {
                 config.image(),
                 config.capacity().maxCommandsPerSandbox(),
                 RECONCILE_EVERY);
+        return engine.withEgress(all.egress())
+                .withKeepEnded(all.log().retention().age());
     }
 }

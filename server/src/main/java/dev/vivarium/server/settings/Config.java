@@ -40,7 +40,8 @@ public record Config(
     }
 
     public Config withEgress(EgressConfig other) {
-        return new Config(home, store, apiKey, workerId, redisHost, http, access, engine, calls, preview, other, runs, log);
+        return new Config(
+                home, store, apiKey, workerId, redisHost, http, access, engine, calls, preview, other, runs, log);
     }
 
     @Override
