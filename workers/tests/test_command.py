@@ -56,6 +56,14 @@ def test_a_program_that_dies_at_once_fails_with_its_last_output(settings: Settin
     assert failed["exit_code"] == 7
 
 
+def test_a_program_finds_the_model_where_libraries_look_for_it(env: dict[str, str], backend: TestBackend) -> None:
+    settings = Settings.from_env({**env, "MODEL_URL": "http://127.0.0.1:1/model", "MODEL_TOKEN": "for the gateway"})
+    shown = "echo $ANTHROPIC_BASE_URL,$OPENAI_BASE_URL,$ANTHROPIC_API_KEY,$OPENAI_API_KEY,$MODEL"
+    assert worker.work(settings, CommandRuntime(["sh", "-c", shown])) == worker.COMPLETED
+    url, token = "http://127.0.0.1:1/model", "for the gateway"
+    assert backend.of("agent.output")[0]["text"] == f"{url},{url}/v1,{token},{token},claude-sonnet-4-5\n"
+
+
 SPEAKER = """
 import json, sys
 say = lambda **line: print(json.dumps(line))

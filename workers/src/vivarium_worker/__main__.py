@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 import logging
 import os
 import sys
@@ -17,6 +18,7 @@ from .spool import SpoolBusy
 from .worker import work
 
 MISCONFIGURED = 64
+PR_SET_DUMPABLE = 4
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -42,6 +44,8 @@ def _prepare_environment(settings: Settings) -> None:
     """What the agent runs inherits this process's environment."""
     for secret in ("SANDBOX_TOKEN", "MODEL_TOKEN"):
         os.environ.pop(secret, None)
+    # What this process was started with stays in /proc; from here on others of the same user cannot look there.
+    ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0)
     # Agents and their tools keep things in their home, and some do not start without one.
     if not os.access(os.environ.get("HOME", ""), os.W_OK):
         home = settings.state / "home"

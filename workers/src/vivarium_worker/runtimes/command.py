@@ -14,6 +14,9 @@ Any other line, and everything on standard error, is output and logged as it is.
     {"type": "message", "message_id": "…", "message_type": "…", "content": "…", "source": "…"}
     {"type": "review", "id": "r1", "status": "…", …}             the answer to a review, or status "error"
 
+To ask a model, it finds ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY, OPENAI_BASE_URL, OPENAI_API_KEY and MODEL in its
+environment, as libraries expect them: they lead to the server's gateway, which has the real key.
+
 A program that reads none of it and prints plain text is fine: exit status 0 is success. An interrupt is a
 message, then SIGINT to the program's process group; an abort is SIGTERM, then SIGKILL; a pause stops the group.
 """
@@ -37,6 +40,7 @@ from ..connection import Unreachable
 from ..control import Aborted
 from ..inbox import Message
 from ..run import Outcome, Run, Usage
+from ..settings import Model
 from ..spool import SpoolClosed
 
 # Longer lines are cut in pieces of this size: an event takes 100 KB.
@@ -60,6 +64,7 @@ class CommandRuntime:
             process = subprocess.Popen(
                 self._argv,
                 cwd=run.settings.workspace,
+                env={**os.environ, **_model(run.settings.model)},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -69,6 +74,19 @@ class CommandRuntime:
         except OSError as e:
             return Outcome.failed(f"{self._argv[0]} could not be started: {e.strerror}")
         return Conversation(run, process).hold()
+
+
+def _model(model: Model) -> dict[str, str]:
+    """The gateway as the libraries of both makers look for it. Its token is good for nothing else."""
+    if not model.url:
+        return {}
+    return {
+        "ANTHROPIC_BASE_URL": model.url,
+        "ANTHROPIC_API_KEY": model.token,
+        "OPENAI_BASE_URL": f"{model.url}/v1",
+        "OPENAI_API_KEY": model.token,
+        "MODEL": model.name,
+    }
 
 
 class Conversation:

@@ -99,6 +99,8 @@ class Conversation:
         self._sending = ""
         self._placed: set[str] = set()
         self._interrupts: set[str] = set()
+        # Whose words were the reason why an action was blocked: once is enough, the next action knows them.
+        self._told: set[str] = set()
         self._stopped = threading.Event()
         self._feed = threading.Event()
         self._answered = threading.Event()
@@ -274,16 +276,18 @@ class Conversation:
         self._run.emit(events.TOOL_USE, data)
         if event.tool_name == "finish" and event.action is not None:
             self._summary = str(getattr(event.action, "message", ""))
-        unread = self._unread_texts()
+        unread = self._unheard()
         if unread:
             # With the words, should the next question be asked before they are in the conversation themselves.
-            self._conversation.state.block_action(event.id, "\n".join([ASK, *unread]))
+            reason = "\n".join([ASK, *(message.text for message in unread)])
+            self._conversation.state.block_action(event.id, reason)
+            self._told.update(message.id for message in unread)
 
-    def _unread_texts(self) -> list[str]:
-        """What has come and the model has not read, whether it has been put in yet or not."""
-        pending = self._run.inbox.pending()
+    def _unheard(self) -> list[Message]:
+        """What has come and the model knows nothing of, whether it has been put in yet or not."""
+        pending = [message for message in self._run.inbox.pending() if message.id not in self._told]
         with self._lock:
-            return [message.text for message in pending if message.id in self._unread or message.id not in self._sent]
+            return [message for message in pending if message.id in self._unread or message.id not in self._sent]
 
     def _result(self, event: Any, content: str, is_error: bool) -> None:
         data = {
