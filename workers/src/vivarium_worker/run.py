@@ -101,8 +101,11 @@ class Run:
         """Asks a person, and waits for the answer when the review blocks; the run counts as paused meanwhile."""
         asked = self._backend.request_review(request)
         review_id = str(asked.get("review_id", ""))
-        self.emit(events.REVIEW_REQUESTED, {**request, "review_id": review_id})
-        if not request.get("blocking", True) or not review_id:
+        if not review_id:
+            return asked
+        # The server says it too, under the same id; whoever is first, the log has it once.
+        self._emit_as(events.REVIEW_REQUESTED, {**request, "review_id": review_id}, f"{review_id}.requested")
+        if not request.get("blocking", True):
             return asked
         stop = threading.Event()
         answer = asked

@@ -157,6 +157,11 @@ public final class JsonFields {
         });
     }
 
+    /// The elements of an array, whatever they are, if there is one: objects are fields again.
+    Optional<List<?>> optionalList(String name) {
+        return find(name, List.class, "must be an array").map(elements -> elements);
+    }
+
     /// Every field of this object as text, in order.
     public Map<String, String> strings() {
         var strings = new LinkedHashMap<String, String>();

@@ -44,6 +44,11 @@ public final class EventData {
         return value.map(text -> with(name, text)).orElse(this);
     }
 
+    /// With a JSON object that is there as text.
+    public EventData withObject(String name, String json) {
+        return plus(name, json);
+    }
+
     private EventData plus(String name, String json) {
         var more = new LinkedHashMap<>(values);
         more.put(name, json);

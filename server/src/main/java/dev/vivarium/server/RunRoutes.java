@@ -2,6 +2,9 @@ package dev.vivarium.server;
 
 import static dev.vivarium.server.api.Unprocessable.insteadOfInvalid;
 import static dev.vivarium.server.http.Route.Access.KEY;
+import static dev.vivarium.server.http.Route.Access.WORKER;
+import static dev.vivarium.server.http.Route.Access.kept;
+import static dev.vivarium.server.http.Route.Access.scoped;
 
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.WorkerGrant.Audience;
@@ -10,6 +13,7 @@ import dev.vivarium.core.access.WorkerTokens;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.run.Agents;
 import dev.vivarium.core.run.Repeats;
+import dev.vivarium.core.run.Reviews;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.run.Supervisor;
 import dev.vivarium.core.run.Tasks;
@@ -19,6 +23,7 @@ import dev.vivarium.core.store.Db;
 import dev.vivarium.model.Run;
 import dev.vivarium.server.api.Callers;
 import dev.vivarium.server.api.Endpoints;
+import dev.vivarium.server.api.ReviewsHandler;
 import dev.vivarium.server.api.RunLifeHandler;
 import dev.vivarium.server.api.RunsHandler;
 import dev.vivarium.server.api.SandboxRule;
@@ -27,28 +32,30 @@ import dev.vivarium.server.api.WorkerHandler;
 import dev.vivarium.server.http.Route;
 import dev.vivarium.server.settings.RunConfig;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 
 /// The routes by which agents are started and looked at.
 final class RunRoutes {
     private static final String ALL = "/api/v1/sandboxes";
     private static final String ONE = ALL + "/{sandbox_id}";
-    private static final String WORKER = "/api/v1/sandbox";
-    private static final String TASK = WORKER + "/task/{task_id}";
+    private static final String INSIDE = "/api/v1/sandbox";
+    private static final String TASK = INSIDE + "/task/{task_id}";
 
     private RunRoutes() {}
 
     /// What agents do, and are asked to do.
-    record Agency(Runs runs, Tasks tasks, Repeats repeats, Agents agents, Supervisor supervisor)
+    record Agency(Runs runs, Tasks tasks, Repeats repeats, Reviews reviews, Agents agents, Supervisor supervisor)
             implements AutoCloseable {
         static Agency open(Engine engine, RunConfig config, WorkerTokens tokens) {
             var runs = new Runs(engine.db(), engine.log(), engine.clock());
-            var supervisor = Supervisor.start(engine.sandboxes(), runs, engine.clock());
+            var reviews = new Reviews(engine.db(), engine.log(), engine.clock(), config.reviewTimeout());
+            engine.sandboxes().whenEnded(reviews::forget);
+            var supervisor = Supervisor.start(engine.sandboxes(), runs, reviews, engine.clock());
             var workers = new Workers(WorkerProgram.read(), passes(tokens));
             var agents = new Agents(engine.sandboxes(), runs, workers, supervisor, config.image());
             var repeats = new Repeats(engine.db(), engine.clock());
-            return new Agency(runs, new Tasks(engine.db(), engine.clock()), repeats, agents, supervisor);
+            return new Agency(runs, new Tasks(engine.db(), engine.clock()), repeats, reviews, agents, supervisor);
         }
 
         @Override
@@ -79,6 +86,13 @@ final class RunRoutes {
     }
 
     static List<Route> of(Routes.Parts parts, Callers callers, InstantSource clock) {
+        var routes = new ArrayList<>(people(parts, callers, clock));
+        routes.addAll(worker(parts));
+        routes.addAll(reviews(parts, clock));
+        return routes;
+    }
+
+    private static List<Route> people(Routes.Parts parts, Callers callers, InstantSource clock) {
         var agency = parts.agency();
         var config = parts.config();
         var spawn = new SpawnHandler(
@@ -89,27 +103,34 @@ final class RunRoutes {
         var runs = new RunsHandler(parts.sandboxes(), agency.runs(), agency.tasks(), parts.log());
         var life = new RunLifeHandler(
                 parts.sandboxes(), callers, agency.runs(), parts.access().audit(), clock);
-        return Stream.concat(
-                        worker(parts).stream(),
-                        Stream.of(
-                                Route.post(ALL, KEY, insteadOfInvalid(spawn::handle)),
-                                Route.get(ALL, KEY, runs::list),
-                                Route.get(ONE, Route.Access.kept(Scope.SHELL_RO), runs::details),
-                                Route.delete(ONE, KEY, life::end),
-                                Route.post(ONE + "/pause", Route.Access.scoped(Scope.PROCESS), life::pause),
-                                Route.post(ONE + "/resume", Route.Access.scoped(Scope.PROCESS), life::resume)))
-                .toList();
+        return List.of(
+                Route.post(ALL, KEY, insteadOfInvalid(spawn::handle)),
+                Route.get(ALL, KEY, runs::list),
+                Route.get(ONE, kept(Scope.SHELL_RO), runs::details),
+                Route.delete(ONE, KEY, life::end),
+                Route.post(ONE + "/pause", scoped(Scope.PROCESS), life::pause),
+                Route.post(ONE + "/resume", scoped(Scope.PROCESS), life::resume));
     }
 
     /// What the worker inside asks and reports.
     private static List<Route> worker(Routes.Parts parts) {
         var agency = parts.agency();
-        var worker = new WorkerHandler(agency.tasks(), agency.runs(), agency.repeats(), parts.log());
+        var handler = new WorkerHandler(agency.tasks(), agency.runs(), agency.repeats(), parts.log());
         return List.of(
-                Route.get(WORKER + "/task", Route.Access.WORKER, worker::task),
-                Route.patch(TASK + "/status", Route.Access.WORKER, insteadOfInvalid(worker::status)),
-                Route.post(TASK + "/progress", Route.Access.WORKER, insteadOfInvalid(worker::progress)),
-                Route.post(TASK + "/results", Route.Access.WORKER, insteadOfInvalid(worker::results)),
-                Route.post(WORKER + "/heartbeat", Route.Access.WORKER, insteadOfInvalid(worker::heartbeat)));
+                Route.get(INSIDE + "/task", WORKER, handler::task),
+                Route.patch(TASK + "/status", WORKER, insteadOfInvalid(handler::status)),
+                Route.post(TASK + "/progress", WORKER, insteadOfInvalid(handler::progress)),
+                Route.post(TASK + "/results", WORKER, insteadOfInvalid(handler::results)),
+                Route.post(INSIDE + "/heartbeat", WORKER, insteadOfInvalid(handler::heartbeat)));
+    }
+
+    private static List<Route> reviews(Routes.Parts parts, InstantSource clock) {
+        var agency = parts.agency();
+        var handler = new ReviewsHandler(agency.reviews(), agency.runs(), agency.repeats(), clock);
+        return List.of(
+                Route.post(TASK + "/review", WORKER, insteadOfInvalid(handler::ask)),
+                Route.get(TASK + "/review/{review_id}", WORKER, handler::await),
+                Route.get(ONE + "/reviews", kept(Scope.SHELL_RO), handler::list),
+                Route.post(ONE + "/reviews/{review_id}", scoped(Scope.PROCESS), insteadOfInvalid(handler::decide)));
     }
 }

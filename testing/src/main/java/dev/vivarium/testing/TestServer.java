@@ -6,6 +6,7 @@ import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.access.WorkerGrant;
+import dev.vivarium.core.access.WorkerTokens;
 import dev.vivarium.core.egress.Resolver;
 import dev.vivarium.core.guest.GuestBinary;
 import dev.vivarium.core.provider.FileTrees;
@@ -142,6 +143,11 @@ public final class TestServer implements AutoCloseable {
     /// The tokens it takes.
     public Tokens tokens() {
         return server.tokens();
+    }
+
+    /// The tokens of the processes inside sandboxes.
+    public WorkerTokens workers() {
+        return server.workers();
     }
 
     /// A token for a sandbox, as its owner would be given one.

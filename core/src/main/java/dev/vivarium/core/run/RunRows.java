@@ -104,6 +104,16 @@ final class RunRows {
                 == 1;
     }
 
+    /// The run of a sandbox waits for this reason, or goes on.
+    static void waits(Sql sql, SandboxId sandbox, Optional<String> reason) throws SQLException {
+        sql.update(
+                "update sandbox_runs set status = ?, reason = ? where sandbox_id = ? and process is not null and "
+                        + ALIVE,
+                reason.isPresent() ? Run.Status.PAUSED.text() : Run.Status.RUNNING.text(),
+                reason.orElse(null),
+                sandbox.value());
+    }
+
     static void charge(Sql sql, RunId id, Usage usage) throws SQLException {
         sql.update(
                 "update sandbox_runs set cost_nanos = cost_nanos + ?, input_tokens = input_tokens + ?,"

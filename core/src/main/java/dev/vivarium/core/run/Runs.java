@@ -152,6 +152,7 @@ public final class Runs {
                 var outcome = status == Run.Status.COMPLETED ? Task.Status.COMPLETED : Task.Status.FAILED;
                 TaskRows.status(sql, run.task(), outcome, kept, now());
                 Repeats.forget(sql, run.sandbox());
+                ReviewRows.cancel(sql, run.sandbox());
             }
             return ended;
         });

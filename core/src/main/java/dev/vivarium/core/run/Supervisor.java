@@ -37,6 +37,8 @@ public final class Supervisor implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
     private static final Duration BEAT = Duration.ofSeconds(1);
 
+    private static final int BEATS_BETWEEN_DEADLINES = 5;
+
     /// From the request to end to the kill: enough for a worker to say why it ends.
     private static final Duration GRACE = Duration.ofSeconds(15);
 
@@ -45,6 +47,7 @@ public final class Supervisor implements AutoCloseable {
 
     private final Sandboxes sandboxes;
     private final Runs runs;
+    private final Reviews reviews;
     private final InstantSource clock;
     private final Map<RunId, Run> active = new ConcurrentHashMap<>();
     private final Set<RunId> followed = ConcurrentHashMap.newKeySet();
@@ -55,15 +58,16 @@ public final class Supervisor implements AutoCloseable {
     private final CountDownLatch stopped = new CountDownLatch(1);
     private final Thread worker = Thread.ofPlatform().daemon().name("runs").unstarted(this::beat);
 
-    private Supervisor(Sandboxes sandboxes, Runs runs, InstantSource clock) {
+    private Supervisor(Sandboxes sandboxes, Runs runs, Reviews reviews, InstantSource clock) {
         this.sandboxes = sandboxes;
         this.runs = runs;
+        this.reviews = reviews;
         this.clock = clock;
     }
 
     /// Takes over the runs of the server before.
-    public static Supervisor start(Sandboxes sandboxes, Runs runs, InstantSource clock) {
-        var supervisor = new Supervisor(sandboxes, runs, clock);
+    public static Supervisor start(Sandboxes sandboxes, Runs runs, Reviews reviews, InstantSource clock) {
+        var supervisor = new Supervisor(sandboxes, runs, reviews, clock);
         runs.active().forEach(supervisor::takeOver);
         runs.whenOverspent(run -> supervisor.stop(run, "budget"));
         sandboxes.whenEnded(supervisor::sandboxEnded);
@@ -109,11 +113,22 @@ public final class Supervisor implements AutoCloseable {
 
     private void beat() {
         try {
-            while (!stopped.await(BEAT.toMillis(), TimeUnit.MILLISECONDS)) {
+            for (long beat = 1; !stopped.await(BEAT.toMillis(), TimeUnit.MILLISECONDS); beat++) {
                 active.values().forEach(this::look);
+                if (beat % BEATS_BETWEEN_DEADLINES == 0 && !active.isEmpty()) {
+                    expireReviews();
+                }
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private void expireReviews() {
+        try {
+            reviews.expireDue();
+        } catch (SandboxException e) {
+            LOG.warn("reviews that are due stay open a while: {}", e.getMessage());
         }
     }
 

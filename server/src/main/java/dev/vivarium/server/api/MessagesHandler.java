@@ -21,8 +21,6 @@ import java.util.List;
 /// `POST` and `GET /api/v1/sandboxes/{sandbox_id}/messages`, and `POST …/interventions`: what is said to an agent,
 /// and how it hears of it. Thread-safe.
 public final class MessagesHandler {
-    private static final long LONGEST_WAIT = 60;
-
     private final Inbox inbox;
 
     public MessagesHandler(Inbox inbox) {
@@ -98,7 +96,7 @@ public final class MessagesHandler {
         exchange.allowQuery("wait");
         SandboxId sandbox = exchange.sandbox().id();
         try {
-            List<Message> messages = inbox.take(sandbox, wait(exchange));
+            List<Message> messages = inbox.take(sandbox, Page.wait(exchange));
             try {
                 exchange.answer(200, "application/json", list(messages));
             } catch (IOException | RuntimeException e) {
@@ -116,7 +114,7 @@ public final class MessagesHandler {
     private void offer(Exchange exchange) throws IOException {
         exchange.allowQuery("wait", "ack");
         SandboxId sandbox = exchange.sandbox().id();
-        Duration patience = wait(exchange);
+        Duration patience = Page.wait(exchange);
         exchange.optionalQuery("ack")
                 .filter(ids -> !ids.isEmpty())
                 .ifPresent(ids -> inbox.acknowledge(sandbox, new HashSet<>(List.of(ids.split(",")))));
@@ -126,14 +124,6 @@ public final class MessagesHandler {
             Thread.currentThread().interrupt();
             throw new SandboxException(new Failure.ShuttingDown(), e);
         }
-    }
-
-    private static Duration wait(Exchange exchange) {
-        long seconds = Page.number(exchange, "wait").orElse(0L);
-        if (seconds < 0 || seconds > LONGEST_WAIT) {
-            throw new SandboxException(new Failure.InvalidRequest("wait", "must be 0 to " + LONGEST_WAIT + " seconds"));
-        }
-        return Duration.ofSeconds(seconds);
     }
 
     private static byte[] list(List<Message> messages) {

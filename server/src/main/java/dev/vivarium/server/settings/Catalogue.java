@@ -81,6 +81,13 @@ public final class Catalogue {
             "",
             "worker",
             "The root file system of sandboxes with a `claude` or `openhands` agent; `viv image build worker` makes it.");
+    static final Setting<Duration> REVIEW_TIMEOUT = Setting.time(
+            "review-timeout-minutes",
+            "",
+            1440,
+            MINUTE,
+            new Range(0.01, 525_600),
+            "How long an agent's question to a person may stay without an answer.");
     static final Setting<Integer> POOL_SIZE =
             Setting.integer("pool-size", "POOL_SIZE", 10, new Range(0, 10_000), "How many sandboxes are kept warm.");
     static final Setting<Integer> MAX_SANDBOXES =
@@ -256,6 +263,7 @@ public final class Catalogue {
             RUNTIME,
             IMAGE,
             WORKER_IMAGE,
+            REVIEW_TIMEOUT,
             POOL_SIZE,
             MAX_SANDBOXES,
             SESSION_TIMEOUT,

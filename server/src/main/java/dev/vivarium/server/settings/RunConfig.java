@@ -1,10 +1,13 @@
 package dev.vivarium.server.settings;
 
+import java.time.Duration;
+
 /// How agents are run. Immutable.
 ///
 /// @param image the one that has the agents' SDKs
-public record RunConfig(String image) {
+/// @param reviewTimeout how long a question to a person may stay without an answer
+public record RunConfig(String image, Duration reviewTimeout) {
     static RunConfig of(Settings settings) {
-        return new RunConfig(settings.get(Catalogue.WORKER_IMAGE));
+        return new RunConfig(settings.get(Catalogue.WORKER_IMAGE), settings.get(Catalogue.REVIEW_TIMEOUT));
     }
 }

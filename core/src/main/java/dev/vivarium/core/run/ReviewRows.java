@@ -1,0 +1,130 @@
+package dev.vivarium.core.run;
+
+import dev.vivarium.core.store.Sql;
+import dev.vivarium.model.NewReview;
+import dev.vivarium.model.Review;
+import dev.vivarium.model.ReviewId;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.TaskId;
+import dev.vivarium.model.UserId;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/// Reviews as rows. All of them are calls on a transaction of the caller. One that is not pending is never changed.
+final class ReviewRows {
+    private static final String PENDING = "status = 'pending'";
+
+    private ReviewRows() {}
+
+    /// Reports whether it is new.
+    static boolean insert(Sql sql, Review review) throws SQLException {
+        return sql.update(
+                        "insert into sandbox_reviews (review_id, sandbox_id, task_id, reason, description, context, options,"
+                                + " blocking, status, created_at, deadline) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                                + " on conflict do nothing",
+                        review.id().value(),
+                        review.sandbox().value(),
+                        review.task().value(),
+                        review.asked().reason(),
+                        review.asked().description(),
+                        review.asked().context(),
+                        Words.encode(review.asked().options()),
+                        review.asked().blocking() ? 1 : 0,
+                        review.status().text(),
+                        review.createdAt().toEpochMilli(),
+                        review.deadline().toEpochMilli())
+                == 1;
+    }
+
+    static Optional<Review> find(Sql sql, SandboxId sandbox, ReviewId id) throws SQLException {
+        return sql.first(
+                "select * from sandbox_reviews where review_id = ? and sandbox_id = ?",
+                ReviewRows::read,
+                id.value(),
+                sandbox.value());
+    }
+
+    static List<Review> list(Sql sql, SandboxId sandbox, int limit) throws SQLException {
+        return sql.list(
+                "select * from sandbox_reviews where sandbox_id = ? order by created_at desc, review_id limit ?",
+                ReviewRows::read,
+                sandbox.value(),
+                limit);
+    }
+
+    /// Those that nobody has answered in time.
+    static List<Review> due(Sql sql, Instant now) throws SQLException {
+        return sql.list(
+                "select * from sandbox_reviews where " + PENDING + " and deadline <= ?",
+                ReviewRows::read,
+                now.toEpochMilli());
+    }
+
+    /// One that the agent of a sandbox waits for.
+    static Optional<Review> blocking(Sql sql, SandboxId sandbox) throws SQLException {
+        return sql.first(
+                "select * from sandbox_reviews where sandbox_id = ? and blocking = 1 and " + PENDING
+                        + " order by created_at limit 1",
+                ReviewRows::read,
+                sandbox.value());
+    }
+
+    static int pending(Sql sql, SandboxId sandbox) throws SQLException {
+        return sql.first(
+                        "select count(*) from sandbox_reviews where sandbox_id = ? and " + PENDING,
+                        row -> row.getInt(1),
+                        sandbox.value())
+                .orElse(0);
+    }
+
+    /// Reports whether it was pending until now.
+    static boolean answer(Sql sql, ReviewId id, Review.Status status, Review.Answer answer) throws SQLException {
+        return sql.update(
+                        "update sandbox_reviews set status = ?, decision = ?, comment = ?, answered_by = ?, answered_at = ?"
+                                + " where review_id = ? and " + PENDING,
+                        status.text(),
+                        answer.decision(),
+                        answer.comment().orElse(null),
+                        answer.by().value(),
+                        answer.at().toEpochMilli(),
+                        id.value())
+                == 1;
+    }
+
+    /// Reports whether it was pending until now.
+    static boolean expire(Sql sql, ReviewId id) throws SQLException {
+        return sql.update(
+                        "update sandbox_reviews set status = 'expired' where review_id = ? and " + PENDING, id.value())
+                == 1;
+    }
+
+    /// The run is over, and nobody waits for an answer.
+    static void cancel(Sql sql, SandboxId sandbox) throws SQLException {
+        sql.update(
+                "update sandbox_reviews set status = 'cancelled' where sandbox_id = ? and " + PENDING, sandbox.value());
+    }
+
+    private static Review read(ResultSet row) throws SQLException {
+        Optional<String> decision = Optional.ofNullable(row.getString("decision"));
+        Optional<String> comment = Optional.ofNullable(row.getString("comment"));
+        Optional<String> by = Optional.ofNullable(row.getString("answered_by"));
+        Instant at = Instant.ofEpochMilli(row.getLong("answered_at"));
+        return new Review(
+                new ReviewId(row.getString("review_id")),
+                new SandboxId(row.getString("sandbox_id")),
+                new TaskId(row.getString("task_id")),
+                new NewReview(
+                        row.getString("reason"),
+                        row.getString("description"),
+                        row.getString("context"),
+                        Words.decode(row.getString("options")),
+                        row.getInt("blocking") == 1),
+                Review.Status.find(row.getString("status")).orElse(Review.Status.EXPIRED),
+                decision.map(word -> new Review.Answer(word, comment, new UserId(by.orElse("unknown")), at)),
+                Instant.ofEpochMilli(row.getLong("created_at")),
+                Instant.ofEpochMilli(row.getLong("deadline")));
+    }
+}

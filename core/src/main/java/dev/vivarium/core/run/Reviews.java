@@ -1,0 +1,229 @@
+package dev.vivarium.core.run;
+
+import dev.vivarium.core.log.EventLog;
+import dev.vivarium.core.store.Db;
+import dev.vivarium.core.store.Sql;
+import dev.vivarium.model.EventData;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.NewEvent;
+import dev.vivarium.model.NewReview;
+import dev.vivarium.model.Review;
+import dev.vivarium.model.ReviewId;
+import dev.vivarium.model.Run;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
+
+/// What agents have asked people. The run of one that waits for an answer is paused until somebody gives one, or the
+/// deadline passes. All of it is on the disk, and in the log. Thread-safe.
+public final class Reviews {
+    private static final int MOST_PENDING = 100;
+
+    private final Db db;
+    private final EventLog log;
+    private final InstantSource clock;
+    private final Duration patience;
+    private final SecureRandom random = new SecureRandom();
+    private final Map<SandboxId, Bell> bells = new ConcurrentHashMap<>();
+
+    /// @param patience how long an answer may take
+    public Reviews(Db db, EventLog log, InstantSource clock, Duration patience) {
+        this.db = db;
+        this.log = log;
+        this.clock = clock;
+        this.patience = patience;
+    }
+
+    /// Asks, for the agent of a run. Whoever gives a `key` and asks again with the same has asked once.
+    public Review ask(Run run, NewReview question, Optional<String> key) {
+        var review = new Review(
+                key.map(text -> named(run.sandbox() + " " + text)).orElseGet(() -> ReviewId.random(random)),
+                run.sandbox(),
+                run.task(),
+                question,
+                Review.Status.PENDING,
+                Optional.empty(),
+                now(),
+                now().plus(patience));
+        db.write(sql -> {
+            if (ReviewRows.pending(sql, run.sandbox()) >= MOST_PENDING) {
+                throw new SandboxException(new Failure.Unrecognized(
+                        "too-many-reviews", 409, "this run waits for " + MOST_PENDING + " answers already"));
+            }
+            ReviewRows.insert(sql, review);
+            settle(sql, run.sandbox());
+            return review;
+        });
+        log.append(
+                run.sandbox(),
+                event(
+                        review,
+                        "agent.review_requested",
+                        "requested",
+                        EventData.of("review_id", review.id().value())
+                                .with("task_id", run.task().value())
+                                .with("reason", question.reason())
+                                .with("description", question.description())
+                                .withObject("context", question.context())
+                                .with("blocking", question.blocking())
+                                .with("deadline", review.deadline().toString()),
+                        "agent"));
+        return db.read(sql -> ReviewRows.find(sql, run.sandbox(), review.id())).orElse(review);
+    }
+
+    /// The run shows that it waits, or that it goes on.
+    private static void settle(Sql sql, SandboxId sandbox) throws SQLException {
+        Optional<Review> awaited = ReviewRows.blocking(sql, sandbox);
+        RunRows.waits(sql, sandbox, awaited.map(review -> "waits for the answer to review " + review.id()));
+    }
+
+    /// A review of a sandbox, by its id as it was sent. Fails with `no-such-review`.
+    public Review require(SandboxId sandbox, String id) {
+        expireDue();
+        return Optional.of(id)
+                .filter(ReviewId::isWellFormed)
+                .flatMap(text -> db.read(sql -> ReviewRows.find(sql, sandbox, new ReviewId(text))))
+                .orElseThrow(() -> unknown(id));
+    }
+
+    /// The same once it is answered or expired; waits for that at most so long.
+    public Review await(SandboxId sandbox, String id, Duration longest) throws InterruptedException {
+        long end = System.nanoTime() + longest.toNanos();
+        Bell bell = bells.computeIfAbsent(sandbox, any -> new Bell());
+        while (true) {
+            long heard = bell.heard();
+            Review review = require(sandbox, id);
+            long deadline = System.nanoTime()
+                    + Duration.between(now(), review.deadline()).plusMillis(1).toNanos();
+            long until = end - deadline < 0 ? end : deadline;
+            boolean isOver = !review.isPending() || System.nanoTime() - end >= 0;
+            if (isOver) {
+                return review;
+            }
+            boolean _ = bell.await(heard, until);
+        }
+    }
+
+    /// The newest reviews of a sandbox.
+    public List<Review> list(SandboxId sandbox, int limit) {
+        expireDue();
+        return db.read(sql -> ReviewRows.list(sql, sandbox, limit));
+    }
+
+    /// Answers a review: `approve`, `reject` or one of its options. Fails with `review-answered` when that was
+    /// done, or is too late.
+    public Review answer(Review review, Review.Answer answer) {
+        Review.Status status = status(review, answer.decision());
+        boolean isFirst = db.write(sql -> {
+            boolean answered = ReviewRows.answer(sql, review.id(), status, answer);
+            settle(sql, review.sandbox());
+            return answered;
+        });
+        Review now = require(review.sandbox(), review.id().value());
+        if (!isFirst) {
+            throw new SandboxException(new Failure.Unrecognized(
+                    "review-answered",
+                    409,
+                    "review " + review.id() + " is " + now.status().text() + " and cannot be answered again"));
+        }
+        ring(review.sandbox());
+        log.append(
+                review.sandbox(),
+                event(
+                        review,
+                        status == Review.Status.REJECTED ? "user.reject" : "user.approve",
+                        "answered",
+                        EventData.of("review_id", review.id().value())
+                                .with("decision", answer.decision())
+                                .with("comment", answer.comment())
+                                .with("user_id", answer.by().value()),
+                        "user"));
+        return now;
+    }
+
+    private static Review.Status status(Review review, String decision) {
+        return switch (decision) {
+            case "approve" -> Review.Status.APPROVED;
+            case "reject" -> Review.Status.REJECTED;
+            default -> {
+                if (!review.asked().options().contains(decision)) {
+                    String options = String.join(", ", review.asked().options());
+                    throw new SandboxException(new Failure.InvalidRequest(
+                            "decision",
+                            "must be approve, reject" + (options.isEmpty() ? "" : " or one of " + options)));
+                }
+                yield Review.Status.ANSWERED;
+            }
+        };
+    }
+
+    /// Gives up those whose deadline has passed.
+    void expireDue() {
+        List<Review> due = db.read(sql -> ReviewRows.due(sql, now()));
+        for (Review review : due) {
+            boolean isFirst = db.write(sql -> {
+                boolean expired = ReviewRows.expire(sql, review.id());
+                settle(sql, review.sandbox());
+                return expired;
+            });
+            if (isFirst) {
+                ring(review.sandbox());
+                var data = EventData.of("review_id", review.id().value())
+                        .with("deadline", review.deadline().toString());
+                log.append(review.sandbox(), event(review, "sandbox.review_expired", "expired", data, "sandbox"));
+            }
+        }
+    }
+
+    private void ring(SandboxId sandbox) {
+        Bell bell = bells.get(sandbox);
+        if (bell != null) {
+            bell.ring();
+        }
+    }
+
+    /// The sandbox has ended.
+    public void forget(SandboxId sandbox) {
+        Bell bell = bells.remove(sandbox);
+        if (bell != null) {
+            bell.ring();
+        }
+    }
+
+    /// The same happening of the same review is kept once, whoever tells it.
+    private static NewEvent event(Review review, String type, String happening, EventData data, String source) {
+        return new NewEvent(Optional.of(review.id() + "." + happening), type, data.text(), source);
+    }
+
+    private static ReviewId named(String text) {
+        try {
+            byte[] hash = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+            return ReviewId.random(new SplittableRandom(ByteBuffer.wrap(hash).getLong()));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+    }
+
+    private Instant now() {
+        return Instant.ofEpochMilli(clock.millis());
+    }
+
+    private static SandboxException unknown(String id) {
+        String shown = id.length() <= 64 ? id : id.substring(0, 64) + "…";
+        return new SandboxException(
+                new Failure.Unrecognized("no-such-review", 404, "there is no review '" + shown + "'"));
+    }
+}

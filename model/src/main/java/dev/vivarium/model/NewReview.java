@@ -1,0 +1,42 @@
+package dev.vivarium.model;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/// A question of an agent to a person. Immutable.
+///
+/// @param context what helps to decide, a JSON object as text
+/// @param options what may be decided besides `approve` and `reject`
+/// @param blocking whether the agent waits for the answer
+public record NewReview(String reason, String description, String context, List<String> options, boolean blocking) {
+    private static final int LONGEST_REASON = 200;
+    private static final int LONGEST_DESCRIPTION = 10 * 1024;
+    private static final int LONGEST_CONTEXT = 64 * 1024;
+    private static final int MOST_OPTIONS = 50;
+
+    public NewReview {
+        options = List.copyOf(options);
+        require(!reason.isBlank(), "reason", "must not be empty");
+        require(reason.length() <= LONGEST_REASON, "reason", "must be at most " + LONGEST_REASON + " characters");
+        requireBytes(description, "description", LONGEST_DESCRIPTION);
+        requireBytes(context, "context", LONGEST_CONTEXT);
+        require(options.size() <= MOST_OPTIONS, "context.options", "must be at most " + MOST_OPTIONS);
+        for (String option : options) {
+            require(
+                    option.matches("[\\x21-\\x7e]{1,100}"),
+                    "context.options",
+                    "must have ids of 1 to 100 printable characters without a space");
+        }
+    }
+
+    private static void requireBytes(String text, String field, int most) {
+        int bytes = text.getBytes(StandardCharsets.UTF_8).length;
+        require(bytes <= most, field, "has " + bytes + " bytes; at most " + most + " are kept");
+    }
+
+    private static void require(boolean holds, String field, String rule) {
+        if (!holds) {
+            throw new SandboxException(new Failure.InvalidRequest(field, rule));
+        }
+    }
+}
