@@ -49,6 +49,7 @@ class ModulesTest {
                         Set.of(
                                 "vivarium-core",
                                 "vivarium-json",
+                                "bucket4j_jdk17-core",
                                 "jetty-server",
                                 "jetty-websocket-jetty-server",
                                 "micrometer-registry-prometheus",

@@ -143,6 +143,17 @@ public final class JsonFields {
         return objects;
     }
 
+    /// The objects of an array, in order, as far as there are any.
+    public List<JsonFields> findObjects(String name) {
+        asked.add(name);
+        return values.get(name) instanceof List<?> elements
+                ? elements.stream()
+                        .filter(JsonFields.class::isInstance)
+                        .map(JsonFields.class::cast)
+                        .toList()
+                : List.of();
+    }
+
     /// The strings of an array, in order, if there is one.
     public Optional<List<String>> optionalStrings(String name) {
         return find(name, List.class, "must be an array").map(elements -> {

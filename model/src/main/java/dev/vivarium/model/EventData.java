@@ -1,5 +1,6 @@
 package dev.vivarium.model;
 
+import java.math.BigDecimal;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -38,6 +39,10 @@ public final class EventData {
 
     public EventData with(String name, boolean value) {
         return plus(name, Boolean.toString(value));
+    }
+
+    public EventData with(String name, BigDecimal value) {
+        return plus(name, value.toPlainString());
     }
 
     public EventData with(String name, Optional<String> value) {

@@ -96,15 +96,6 @@ final class Routes {
         return List.copyOf(routes);
     }
 
-    /// What programs in sandboxes can reach through their doors, with a worker's token: of all routes, those that
-    /// are for workers too.
-    static List<Route> inside(List<Route> routes) {
-        return routes.stream()
-                .filter(route ->
-                        route.access() instanceof Route.Access.Worker || route.access() instanceof Route.Access.Inside)
-                .toList();
-    }
-
     /// Finds sandboxes, and wakes them if the server is to do that.
     static Callers callers(Config config, Sandboxes sandboxes) {
         var waking = config.calls().wakeOnTraffic() ? Callers.Waking.ON_TRAFFIC : Callers.Waking.BY_HAND;

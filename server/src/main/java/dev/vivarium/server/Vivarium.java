@@ -18,10 +18,12 @@ import dev.vivarium.core.store.Db;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Edge;
 import dev.vivarium.server.http.Gate;
+import dev.vivarium.server.http.RateLimits;
 import dev.vivarium.server.http.Route;
 import dev.vivarium.server.http.Router;
 import dev.vivarium.server.http.Routers;
 import dev.vivarium.server.http.Witness;
+import dev.vivarium.server.model.ModelHandler;
 import dev.vivarium.server.preview.PreviewHandler;
 import dev.vivarium.server.preview.Visits;
 import dev.vivarium.server.settings.Config;
@@ -41,13 +43,21 @@ public final class Vivarium implements AutoCloseable {
 
     private final Routes.Parts parts;
     private final Router router;
+    private final ModelHandler model;
     private final Edge edge;
     private final Chronicle chronicle;
     private final Housekeeping housekeeping;
 
-    private Vivarium(Routes.Parts parts, Router router, Edge edge, Chronicle chronicle, Housekeeping housekeeping) {
+    private Vivarium(
+            Routes.Parts parts,
+            Router router,
+            ModelHandler model,
+            Edge edge,
+            Chronicle chronicle,
+            Housekeeping housekeeping) {
         this.parts = parts;
         this.router = router;
+        this.model = model;
         this.edge = edge;
         this.chronicle = chronicle;
         this.housekeeping = housekeeping;
@@ -75,14 +85,15 @@ public final class Vivarium implements AutoCloseable {
             var agency = undo.add(RunRoutes.Agency.open(
                     new RunRoutes.Engine(db, log, sandboxes, clock), config.runs(), access.workers()));
             var gate = new Gate();
-            var admission = new Admission(keys, access.tokens(), access.workers(), access.rights(), sandboxes);
+            var admission = admission(config, keys, access, sandboxes);
             var preview = new PreviewHandler(admission, new Visits(access.audit(), clock), config.preview(), clock);
             var sockets = undo.add(new Sockets(admission, access.tokens()));
             var parts = new Routes.Parts(
                     config, db, log, inbox, agency, provider, sandboxes, keys, access, telemetry, metrics, preview,
                     sockets);
             var router = new Router(Routes.of(parts, gate, clock), Routes.hosts(preview, config.preview()));
-            var routers = new Routers(router, new Router(Routes.inside(router.routes())));
+            var model = undo.add(InsideRoutes.model(parts, clock));
+            var routers = new Routers(router, new Router(InsideRoutes.of(router.routes(), model)));
             var witness = new Witness(access.audit(), clock);
             var edge = undo.add(Edge.start(config.http(), routers, admission, witness, gate));
             sandboxes.reception().staff(edge.porter());
@@ -90,8 +101,14 @@ public final class Vivarium implements AutoCloseable {
             metrics.watch(sandboxes::pool);
             metrics.watchAudit(access.audit()::dropped);
             undo.keep();
-            return new Vivarium(parts, router, edge, chronicle, housekeeping);
+            return new Vivarium(parts, router, model, edge, chronicle, housekeeping);
         }
+    }
+
+    private static Admission admission(Config config, Keys keys, ThreadRoutes.Access access, Sandboxes sandboxes) {
+        var limits = new RateLimits(config.rates());
+        sandboxes.whenEnded(limits::forget);
+        return new Admission(keys, access.tokens(), access.workers(), access.rights(), sandboxes, limits);
     }
 
     private static ThreadRoutes.Access access(Config config, Db db, InstantSource clock, Undo undo) {
@@ -150,6 +167,7 @@ public final class Vivarium implements AutoCloseable {
         edge.close();
         parts.agency().close();
         housekeeping.close();
+        model.close();
         parts.sandboxes().close();
         chronicle.close();
         parts.provider().close();

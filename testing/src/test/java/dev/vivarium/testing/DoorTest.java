@@ -27,7 +27,7 @@ class DoorTest {
 
     @BeforeAll
     static void start() {
-        server = TestServer.startIsolated("--disk-mb", "64");
+        server = TestServer.startIsolated("--disk-mb", "64", "--rate-limits", "off");
     }
 
     @AfterAll

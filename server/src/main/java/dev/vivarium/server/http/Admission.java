@@ -27,13 +27,16 @@ public final class Admission {
     private final WorkerTokens workers;
     private final Rights rights;
     private final Sandboxes sandboxes;
+    private final RateLimits limits;
 
-    public Admission(Keys keys, Tokens tokens, WorkerTokens workers, Rights rights, Sandboxes sandboxes) {
+    public Admission(
+            Keys keys, Tokens tokens, WorkerTokens workers, Rights rights, Sandboxes sandboxes, RateLimits limits) {
         this.keys = keys;
         this.tokens = tokens;
         this.workers = workers;
         this.rights = rights;
         this.sandboxes = sandboxes;
+        this.limits = limits;
     }
 
     /// Who may call a route with these parameters of its path.
@@ -106,6 +109,14 @@ public final class Admission {
         } catch (SandboxException e) {
             return false;
         }
+    }
+
+    /// Counts the call, if the caller is somebody who may call only so often.
+    Optional<RateLimits.Standing> count(Caller caller, Route route) {
+        return caller.principal()
+                .flatMap(who -> who instanceof Principal.Worker(var grant)
+                        ? limits.count(grant.sandbox(), route)
+                        : Optional.empty());
     }
 
     /// Reports whether this is somebody who may call from inside that sandbox.

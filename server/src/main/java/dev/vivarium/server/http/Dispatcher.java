@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
 import org.eclipse.jetty.http.HttpHeader;
@@ -24,6 +25,16 @@ import org.slf4j.LoggerFactory;
 /// fails on the way into a problem. Each request has a virtual thread of its own. Thread-safe.
 final class Dispatcher extends Handler.Abstract {
     private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
+
+    /// What is said beside a refusal by whoever refuses.
+    private static final Set<String> KEPT = Set.of(
+            "allow",
+            "retry-after",
+            "ratelimit",
+            "ratelimit-policy",
+            "ratelimit-limit",
+            "ratelimit-remaining",
+            "ratelimit-reset");
 
     private final Routers routers;
     private final Admission admission;
@@ -124,6 +135,7 @@ final class Dispatcher extends Handler.Abstract {
         var caller = Optional.<Caller>empty();
         try {
             caller = Optional.of(admit(request, match));
+            admission.count(caller.get(), route).ifPresent(standing -> pace(standing, response));
             response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
             response.getHeaders().put("X-Content-Type-Options", "nosniff");
             var exchange = new Exchange(request, response, requestId, match, caller.get());
@@ -142,6 +154,17 @@ final class Dispatcher extends Handler.Abstract {
             int status = response.isCommitted() ? response.getStatus() : ProblemJson.status(new Failure.Internal(""));
             caller.ifPresent(known -> witness.saw(match, known, at, status));
             throw e;
+        }
+    }
+
+    private static void pace(RateLimits.Standing standing, Response response) {
+        standing.tell(response.getHeaders());
+        if (!standing.isAllowed()) {
+            throw new SandboxException(new Failure.Unrecognized(
+                    "rate-limited",
+                    429,
+                    "the worker may call " + standing.kind().text + " " + standing.limit()
+                            + " times a minute; wait as long as Retry-After says"));
         }
     }
 
@@ -214,13 +237,15 @@ final class Dispatcher extends Handler.Abstract {
         if (response.isCommitted()) {
             throw cause;
         }
-        var allow = Optional.ofNullable(response.getHeaders().get(HttpHeader.ALLOW));
+        var kept = response.getHeaders().stream()
+                .filter(field -> KEPT.contains(field.getLowerCaseName()))
+                .toList();
         if (failure.owner() == Failure.Owner.PLATFORM) {
             LOG.warn("request {} failed: {}", requestId, failure.sentence());
         }
         Refusal.send(response, failure, fields -> {
             fields.put("X-Request-Id", requestId);
-            allow.ifPresent(methods -> fields.put(HttpHeader.ALLOW, methods));
+            kept.forEach(fields::put);
         });
         return Refusal.discard(request) ? Outcome.COMPLETE : Outcome.UNREAD;
     }

@@ -8,6 +8,7 @@ import dev.vivarium.json.JsonFields;
 import dev.vivarium.json.ProblemJson;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -91,6 +92,17 @@ public final class Exchange {
     /// All that this caller may do to the sandbox of a scoped route.
     public Scopes scopes() {
         return caller.scopes();
+    }
+
+    /// The sandbox that the request came out of, if it came through a door. It is so whatever the caller says.
+    public Optional<SandboxId> from() {
+        return VisitEndPoint.of(request).map(VisitEndPoint::sandbox);
+    }
+
+    /// Runs `action` once when a caller in a sandbox hangs up before the answer is complete. Others are found out
+    /// when something is sent to them.
+    public void whenGone(Runnable action) {
+        VisitEndPoint.of(request).ifPresent(visited -> visited.whenGone(action));
     }
 
     /// A parameter of the path, decoded once.

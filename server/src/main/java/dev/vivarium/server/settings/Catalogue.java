@@ -199,6 +199,28 @@ public final class Catalogue {
             new Range(1, 512),
             "How many connections outwards a sandbox may have at once; the next ones wait.");
 
+    static final Setting<URI> MODEL_URL = Setting.url(
+            "model-url",
+            "https://api.anthropic.com",
+            "Where agents' questions in Anthropic's dialect go; see `docs/guides/model-gateway.md`.");
+    static final Setting<Optional<String>> MODEL_KEY = Setting.text(
+            "model-key", "ANTHROPIC_API_KEY", "The key for `model-url`. It stays on the host; no sandbox sees it.");
+    static final Setting<Optional<Path>> MODEL_KEY_FILE =
+            Setting.path("model-key-file", "A file, readable by the server alone, that holds `model-key`.");
+    static final Setting<URI> OPENAI_URL = Setting.url(
+            "openai-url",
+            "https://api.openai.com",
+            "Where agents' questions in OpenAI's dialect go; anything that speaks it will do.");
+    static final Setting<Optional<String>> OPENAI_KEY =
+            Setting.text("openai-key", "OPENAI_API_KEY", "The key for `openai-url`, as `model-key`.");
+    static final Setting<Optional<Path>> OPENAI_KEY_FILE =
+            Setting.path("openai-key-file", "A file, readable by the server alone, that holds `openai-key`.");
+    static final Setting<Duration> MODEL_TIMEOUT = Setting.time(
+            "model-timeout-seconds", "", 600, SECOND, new Range(0.1, 3600), "How long a model may be silent.");
+    static final Setting<Optional<Path>> MODEL_PRICES = Setting.path(
+            "model-prices",
+            "A table of what models cost, before the built-in one; see `docs/guides/model-gateway.md`.");
+
     /// Well above the keep-alive of streams, or the two would meet.
     static final Setting<Duration> IDLE_CONNECTION = Setting.time(
             "idle-connection-seconds",
@@ -240,7 +262,11 @@ public final class Catalogue {
             "on",
             List.of("on", "off"),
             "on"::equals,
-            "Reserved: the session routes have no rate limits in this version.");
+            "Whether the workers in sandboxes may call only so often; see `docs/reference/http-api.md`.");
+    static final Setting<Integer> RATE_EVENTS = rate("rate-events", 100, "How often a worker may send events");
+    static final Setting<Integer> RATE_HEARTBEATS = rate("rate-heartbeats", 10, "How often a worker's heart may beat");
+    static final Setting<Integer> RATE_MESSAGES = rate("rate-messages", 30, "How often a worker may ask for messages");
+    static final Setting<Integer> RATE_OTHERS = rate("rate-others", 60, "How often a worker may call anything else");
     static final Setting<Optional<String>> REDIS_HOST = Setting.text(
             "redis-host", "REDIS_HOST", "Reserved: this version keeps its state on one machine, and says so at start.");
     static final Setting<Integer> REDIS_PORT =
@@ -290,6 +316,14 @@ public final class Catalogue {
             EGRESS_CREDENTIALS,
             EGRESS_CA,
             EGRESS_CONNECTIONS,
+            MODEL_URL,
+            MODEL_KEY,
+            MODEL_KEY_FILE,
+            OPENAI_URL,
+            OPENAI_KEY,
+            OPENAI_KEY_FILE,
+            MODEL_TIMEOUT,
+            MODEL_PRICES,
             IDLE_CONNECTION,
             STOP_GRACE,
             LOG_FORMAT,
@@ -297,10 +331,18 @@ public final class Catalogue {
             LOG_KEEP_SIZE,
             WORKER_ID,
             RATE_LIMITS,
+            RATE_EVENTS,
+            RATE_HEARTBEATS,
+            RATE_MESSAGES,
+            RATE_OTHERS,
             REDIS_HOST,
             REDIS_PORT);
 
     private Catalogue() {}
+
+    private static Setting<Integer> rate(String key, int standard, String meaning) {
+        return Setting.integer(key, "", standard, new Range(1, MANY), meaning + ", each minute.");
+    }
 
     /// What `viv serve --help` prints.
     public static String help() {

@@ -19,9 +19,10 @@ public record Config(
         PreviewConfig preview,
         EgressConfig egress,
         RunConfig runs,
+        ModelConfig model,
+        RateConfig rates,
         LogConfig log) {
     public static Config of(Settings settings) {
-        settings.get(Catalogue.RATE_LIMITS);
         settings.get(Catalogue.REDIS_PORT);
         return new Config(
                 settings.home(),
@@ -36,12 +37,15 @@ public record Config(
                 PreviewConfig.of(settings),
                 EgressSettings.of(settings),
                 RunConfig.of(settings),
+                ModelConfig.of(settings),
+                RateConfig.of(settings),
                 LogConfig.of(settings));
     }
 
     public Config withEgress(EgressConfig other) {
         return new Config(
-                home, store, apiKey, workerId, redisHost, http, access, engine, calls, preview, other, runs, log);
+                home, store, apiKey, workerId, redisHost, http, access, engine, calls, preview, other, runs, model,
+                rates, log);
     }
 
     @Override

@@ -93,6 +93,11 @@ public record Setting<T>(String key, String alias, String standard, String meani
                 text -> Optional.of(text).filter(t -> !t.isEmpty()).map(Setting::address));
     }
 
+    /// The same where there is always one.
+    static Setting<URI> url(String key, String standard, String meaning) {
+        return new Setting<>(key, "", standard, meaning, Setting::address);
+    }
+
     static Setting<Scopes> scopes(String key, String standard, String meaning) {
         return new Setting<>(key, "", standard, meaning, text -> {
             try {

@@ -23,6 +23,8 @@ public final class Settings {
     private static final Set<String> OF_CLIENTS =
             Set.of("VIV_SERVER", "VIV_USER", "VIV_JAVA_OPTS", "VIV_AOT_OUTPUT", "VIV_BENCH_JAVA_OPTS");
 
+    private static final Set<Setting<?>> SECRETS = Set.of(Catalogue.API_KEY, Catalogue.MODEL_KEY, Catalogue.OPENAI_KEY);
+
     private final Map<String, Choice> choices;
 
     private Settings(Map<String, Choice> choices) {
@@ -66,7 +68,7 @@ public final class Settings {
         if (setting == Catalogue.STORE) {
             return get(Catalogue.STORE).map(PostgresAddress::shown).orElse("");
         }
-        return setting == Catalogue.API_KEY ? "***" : choice.text();
+        return SECRETS.contains(setting) ? "***" : choice.text();
     }
 
     /// Where the server keeps everything.

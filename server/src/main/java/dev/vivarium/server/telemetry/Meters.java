@@ -6,6 +6,7 @@ import dev.vivarium.core.sandbox.PoolStatus;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.Usage;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -131,6 +132,28 @@ final class Meters {
                 passage.verdict().label());
         egressUp.increment(passage.up());
         egressDown.increment(passage.down());
+    }
+
+    void modelCalled(Usage usage, int status, Duration took) {
+        Timer.builder("vivarium.model.calls")
+                .description("Questions of agents to models, by the status of the answer")
+                .tag("status", String.valueOf(status))
+                .register(registry)
+                .record(took);
+        modelTokens("input", usage.inputTokens());
+        modelTokens("output", usage.outputTokens());
+        modelTokens("cache_read", usage.cacheReadTokens());
+        modelTokens("cache_write", usage.cacheWriteTokens());
+        counter("vivarium.model.cost.usd", "What models cost, in dollars")
+                .increment(usage.costUsd().doubleValue());
+    }
+
+    private void modelTokens(String kind, long tokens) {
+        Counter.builder("vivarium.model.tokens")
+                .description("Tokens of models, by kind")
+                .tag("kind", kind)
+                .register(registry)
+                .increment(tokens);
     }
 
     void orphanRemoved() {

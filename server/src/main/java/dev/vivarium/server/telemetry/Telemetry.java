@@ -9,6 +9,7 @@ import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
+import dev.vivarium.model.Usage;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.logging.Level;
@@ -143,6 +144,11 @@ public final class Telemetry implements Observer {
                 .with("by", viewer.who().user().value())
                 .with("shell", viewer.shell().id().value())
                 .with("characters", String.valueOf(characters)));
+    }
+
+    /// An agent asked a model, and this is what it took.
+    public void modelCalled(Usage usage, int status, Duration took) {
+        metrics.meters().modelCalled(usage, status, took);
     }
 
     public void limitExceeded(SandboxInfo session, Failure failure) {

@@ -1,0 +1,112 @@
+package dev.vivarium.json;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.json.JsonFactory;
+
+/// Questions to models as JSON, of which we read the outline alone: they are large, and not ours. Stateless.
+public final class ModelJson {
+    private static final int MAX_DEPTH = 500;
+
+    private static final JsonFactory QUESTIONS = JsonFactory.builder()
+            .streamReadConstraints(StreamReadConstraints.builder()
+                    .maxNestingDepth(MAX_DEPTH)
+                    .maxStringLength(Integer.MAX_VALUE)
+                    .build())
+            .build();
+
+    private ModelJson() {}
+
+    /// What a question says about itself. Immutable.
+    ///
+    /// @param isStreamed the answer is to come in pieces
+    /// @param hasUsageOption it says itself whether the pieces end with a count of tokens
+    /// @param options where what is in `stream_options` begins, in bytes; 0 if there is none
+    /// @param start where what is in the object begins
+    public record Outline(Optional<String> model, boolean isStreamed, boolean hasUsageOption, int options, int start) {
+        /// The same question, asking for the count of tokens too, unless it says something about that itself.
+        public byte[] askingForUsage(byte[] body) {
+            if (hasUsageOption) {
+                return body;
+            }
+            boolean hasOptions = options > 0;
+            int at = hasOptions ? options : start;
+            String wish = hasOptions ? "\"include_usage\":true" : "\"stream_options\":{\"include_usage\":true}";
+            boolean isLast = nextMark(body, at) == '}';
+            var out = new ByteArrayOutputStream(body.length + wish.length() + 1);
+            out.write(body, 0, at);
+            out.writeBytes((isLast ? wish : wish + ",").getBytes(StandardCharsets.US_ASCII));
+            out.write(body, at, body.length - at);
+            return out.toByteArray();
+        }
+
+        private static char nextMark(byte[] body, int from) {
+            int at = from;
+            while (Character.isWhitespace(body[at])) {
+                at++;
+            }
+            return (char) body[at];
+        }
+    }
+
+    /// Reads one object, to its end. Throws `InvalidRequest` when it is none.
+    public static Outline outline(byte[] body) {
+        try (var parser = QUESTIONS.createParser(ObjectReadContext.empty(), body)) {
+            if (parser.nextToken() != JsonToken.START_OBJECT) {
+                throw JsonFields.invalid("body", "must be a JSON object");
+            }
+            var outline = object(parser);
+            if (parser.nextToken() != null) {
+                throw JsonFields.invalid("body", "must end after the JSON object");
+            }
+            return outline;
+        } catch (JacksonException e) {
+            throw JsonFields.malformed(e);
+        }
+    }
+
+    private static Outline object(JsonParser parser) {
+        int start = offset(parser);
+        Optional<String> model = Optional.empty();
+        boolean isStreamed = false;
+        boolean hasUsageOption = false;
+        int options = 0;
+        for (String name = parser.nextName(); name != null; name = parser.nextName()) {
+            JsonToken value = parser.nextToken();
+            switch (name) {
+                case "model" -> model = value == JsonToken.VALUE_STRING ? Optional.of(parser.getString()) : model;
+                case "stream" -> isStreamed = value == JsonToken.VALUE_TRUE;
+                case "stream_options" -> {
+                    // One that is null or a number is the model's to refuse.
+                    options = value == JsonToken.START_OBJECT ? offset(parser) : 0;
+                    hasUsageOption = value != JsonToken.START_OBJECT || hasName(parser, "include_usage");
+                    continue;
+                }
+                default -> {}
+            }
+            parser.skipChildren();
+        }
+        return new Outline(model, isStreamed, hasUsageOption, options, start);
+    }
+
+    /// Reads the rest of an object. Reports whether it has a field of that name.
+    private static boolean hasName(JsonParser parser, String wanted) {
+        boolean found = false;
+        for (String name = parser.nextName(); name != null; name = parser.nextName()) {
+            found |= name.equals(wanted);
+            parser.nextToken();
+            parser.skipChildren();
+        }
+        return found;
+    }
+
+    private static int offset(JsonParser parser) {
+        return (int) parser.currentLocation().getByteOffset();
+    }
+}

@@ -1,0 +1,120 @@
+package dev.vivarium.server.http;
+
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.server.settings.RateConfig;
+import io.github.bucket4j.Bucket;
+import io.github.bucket4j.ConsumptionProbe;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.eclipse.jetty.http.HttpFields;
+import org.eclipse.jetty.http.HttpHeader;
+
+/// How often the worker of a sandbox may call, for each kind of call. People and their programs are not counted: they
+/// have keys that can be taken away, and a worker may be wild. Thread-safe.
+///
+/// A sandbox has a bucket of a minute's calls for each kind, which fills evenly: who stays below never waits, and who
+/// was too quick waits for one call and not for the minute.
+public final class RateLimits {
+    private static final Duration WINDOW = Duration.ofMinutes(1);
+    private static final long SECOND = Duration.ofSeconds(1).toNanos();
+
+    private final RateConfig config;
+    private final Map<Key, Bucket> buckets = new ConcurrentHashMap<>();
+
+    private record Key(SandboxId sandbox, Kind kind) {}
+
+    public RateLimits(RateConfig config) {
+        this.config = config;
+    }
+
+    /// What is counted together.
+    enum Kind {
+        EVENTS("events"),
+        HEARTBEATS("heartbeats"),
+        MESSAGES("messages"),
+        OTHERS("others");
+
+        final String text;
+
+        Kind(String text) {
+            this.text = text;
+        }
+
+        static Kind of(Route route) {
+            String template = route.template();
+            if (template.endsWith("/events") && route.method().equals("POST")) {
+                return EVENTS;
+            }
+            if (template.endsWith("/messages") && route.method().equals("GET")) {
+                return MESSAGES;
+            }
+            return template.endsWith("/heartbeat") ? HEARTBEATS : OTHERS;
+        }
+    }
+
+    /// Where a worker stands after a call. Immutable.
+    ///
+    /// @param isAllowed the call may be served
+    /// @param patience how long until another one may be
+    /// @param reset how long until all may be used again
+    record Standing(Kind kind, int limit, long remaining, boolean isAllowed, Duration patience, Duration reset) {
+        /// Tells it: in the words of the present draft of the IETF, and of the earlier ones that many still
+        /// read.
+        void tell(HttpFields.Mutable headers) {
+            headers.put("RateLimit-Policy", "\"" + kind.text + "\";q=" + limit + ";w=" + WINDOW.toSeconds());
+            headers.put("RateLimit", "\"" + kind.text + "\";r=" + remaining + ";t=" + seconds(reset));
+            headers.put("RateLimit-Limit", limit);
+            headers.put("RateLimit-Remaining", remaining);
+            headers.put("RateLimit-Reset", seconds(reset));
+            if (!isAllowed) {
+                headers.put(HttpHeader.RETRY_AFTER, Math.max(1, seconds(patience)));
+            }
+        }
+
+        private static long seconds(Duration time) {
+            return (time.toNanos() + SECOND - 1) / SECOND;
+        }
+    }
+
+    /// Counts a call of a sandbox's worker. Nothing if calls are not limited.
+    Optional<Standing> count(SandboxId sandbox, Route route) {
+        if (!config.isOn()) {
+            return Optional.empty();
+        }
+        var kind = Kind.of(route);
+        int limit = limit(kind);
+        ConsumptionProbe probe = buckets.computeIfAbsent(new Key(sandbox, kind), _ -> bucket(limit))
+                .tryConsumeAndReturnRemaining(1);
+        return Optional.of(new Standing(
+                kind,
+                limit,
+                probe.getRemainingTokens(),
+                probe.isConsumed(),
+                Duration.ofNanos(probe.getNanosToWaitForRefill()),
+                Duration.ofNanos(probe.getNanosToWaitForReset())));
+    }
+
+    /// A sandbox has ended, and with it its worker.
+    public void forget(SandboxId sandbox) {
+        for (Kind kind : Kind.values()) {
+            buckets.remove(new Key(sandbox, kind));
+        }
+    }
+
+    private int limit(Kind kind) {
+        return switch (kind) {
+            case EVENTS -> config.events();
+            case HEARTBEATS -> config.heartbeats();
+            case MESSAGES -> config.messages();
+            case OTHERS -> config.others();
+        };
+    }
+
+    private static Bucket bucket(int limit) {
+        return Bucket.builder()
+                .addLimit(bandwidth -> bandwidth.capacity(limit).refillGreedy(limit, WINDOW))
+                .build();
+    }
+}

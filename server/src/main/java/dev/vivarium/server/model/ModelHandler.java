@@ -1,0 +1,223 @@
+package dev.vivarium.server.model;
+
+import dev.vivarium.core.access.Audit;
+import dev.vivarium.core.access.AuditEntry;
+import dev.vivarium.core.access.Principal;
+import dev.vivarium.core.access.WorkerGrant;
+import dev.vivarium.core.access.WorkerGrant.Audience;
+import dev.vivarium.core.access.WorkerTokens;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.settings.ModelConfig;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+
+/// `/model/v1/…` behind the doors of sandboxes: an agent asks a model here with the token of its run, and the
+/// question goes on with the operator's key, which never enters a sandbox. Every error is told in the words of the
+/// agent's SDK. Thread-safe.
+public final class ModelHandler implements AutoCloseable {
+    private static final int MAX_BODY = 32 * 1024 * 1024;
+
+    /// What all questions under way may take of the memory, in KiB.
+    private static final int ROOM = 256 * 1024;
+
+    private static final int KIB = 1024;
+    private static final long ROOM_PATIENCE_SECONDS = 30;
+
+    /// What is passed on of a question's headers. No key, no cookie and nothing about the connection is among them.
+    private static final List<String> PASSED = List.of(
+            "Content-Type", "Accept", "User-Agent", "Anthropic-Version", "Anthropic-Beta", "OpenAI-Beta", "X-App");
+
+    private static final Pattern PLAIN_QUERY = Pattern.compile("[A-Za-z0-9_.=&-]{0,200}");
+
+    private final ModelConfig config;
+    private final WorkerTokens tokens;
+    private final Books books;
+    private final Audit audit;
+    private final InstantSource clock;
+    private final Prices prices;
+    private final Upstream upstream = new Upstream();
+    private final Semaphore room = new Semaphore(ROOM, true);
+
+    public ModelHandler(ModelConfig config, WorkerTokens tokens, Books books, Audit audit, InstantSource clock) {
+        this.config = config;
+        this.tokens = tokens;
+        this.books = books;
+        this.audit = audit;
+        this.clock = clock;
+        this.prices = Prices.of(config.prices());
+    }
+
+    /// One of the things that can be asked. Immutable.
+    ///
+    /// @param isCharged the answer costs something
+    private record Route(Dialect dialect, String method, String path, boolean isCharged) {}
+
+    public void messages(Exchange exchange) throws IOException {
+        serve(exchange, new Route(Dialect.ANTHROPIC, "POST", "/v1/messages", true));
+    }
+
+    public void countTokens(Exchange exchange) throws IOException {
+        serve(exchange, new Route(Dialect.ANTHROPIC, "POST", "/v1/messages/count_tokens", false));
+    }
+
+    public void completions(Exchange exchange) throws IOException {
+        serve(exchange, new Route(Dialect.OPENAI, "POST", "/v1/chat/completions", true));
+    }
+
+    /// Both dialects have this; only one of them has a version in its headers.
+    public void models(Exchange exchange) throws IOException {
+        var dialect = exchange.header("Anthropic-Version").isPresent() ? Dialect.ANTHROPIC : Dialect.OPENAI;
+        serve(exchange, new Route(dialect, "GET", "/v1/models", false));
+    }
+
+    private void serve(Exchange exchange, Route route) throws IOException {
+        // A model may think for longer than a connection may be silent; how long, is decided here.
+        exchange.request().addIdleTimeoutListener(_ -> false);
+        try {
+            SandboxId sandbox = admit(exchange, route);
+            books.requireFunds(sandbox);
+            if (route.method().equals("GET")) {
+                ask(exchange, route, Question.EMPTY, sandbox);
+                return;
+            }
+            int taken = makeRoom(exchange);
+            try {
+                ask(exchange, route, Question.of(route.dialect(), body(exchange)), sandbox);
+            } finally {
+                room.release(taken);
+            }
+        } catch (Trouble e) {
+            if (exchange.response().isCommitted()) {
+                throw new IOException(e.sentence(), e);
+            }
+            answer(exchange, route.dialect(), e);
+        }
+    }
+
+    /// Which sandbox asks. What the token says must agree with the wire that brought it.
+    private SandboxId admit(Exchange exchange, Route route) throws Trouble {
+        SandboxId from = exchange.from().orElseThrow(() -> new Trouble(Trouble.Kind.NOT_FOUND, "not here"));
+        try {
+            String credential = exchange.credential()
+                    .orElseThrow(() -> new Trouble(Trouble.Kind.UNKNOWN_CALLER, "the token of the run is needed"));
+            WorkerGrant grant = tokens.verify(credential, Audience.MODEL);
+            if (!grant.sandbox().equals(from)) {
+                audit.record(AuditEntry.of(
+                                clock.instant(),
+                                AuditEntry.Kind.REFUSED,
+                                Trouble.Kind.REFUSED.status,
+                                route.method() + " /model" + route.path())
+                        .onSandbox(from)
+                        .by(new Principal.Worker(grant))
+                        .detail("not-allowed"));
+                throw new Trouble(Trouble.Kind.REFUSED, "the token is for another sandbox");
+            }
+            return from;
+        } catch (SandboxException e) {
+            throw new Trouble(Trouble.Kind.UNKNOWN_CALLER, e.failure().sentence());
+        }
+    }
+
+    private int makeRoom(Exchange exchange) throws Trouble {
+        long length = exchange.contentLength().orElse(MAX_BODY);
+        if (length > MAX_BODY) {
+            throw new Trouble(Trouble.Kind.TOO_LARGE, "a question may have " + MAX_BODY + " bytes");
+        }
+        int wanted = (int) (length / KIB) + 1;
+        try {
+            if (!room.tryAcquire(wanted, ROOM_PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+                throw new Trouble(Trouble.Kind.FULL, "too many questions are under way; try again");
+            }
+            return wanted;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new Trouble(Trouble.Kind.FULL, "the server is shutting down");
+        }
+    }
+
+    private static byte[] body(Exchange exchange) throws IOException, Trouble {
+        byte[] bytes = exchange.body().readNBytes(MAX_BODY + 1);
+        if (bytes.length > MAX_BODY) {
+            throw new Trouble(Trouble.Kind.TOO_LARGE, "a question may have " + MAX_BODY + " bytes");
+        }
+        return bytes;
+    }
+
+    private void ask(Exchange exchange, Route route, Question question, SandboxId sandbox) throws IOException, Trouble {
+        var relay = new Relay(exchange, route.dialect(), question, config);
+        long began = System.nanoTime();
+        int status = Relay.HUNG_UP;
+        try {
+            var request = request(exchange, route, question);
+            status = relay.pass(upstream.ask(request, config.patience(), exchange::whenGone));
+        } catch (Trouble e) {
+            status = e.kind().status;
+            throw e;
+        } finally {
+            if (route.isCharged()) {
+                var took = Duration.ofNanos(System.nanoTime() - began);
+                var tally = relay.tally();
+                books.enter(
+                        sandbox,
+                        new Books.Call(tally.usage(question.length(), prices), tally.isEstimated(), status, took));
+            }
+            relay.finish();
+        }
+    }
+
+    private HttpRequest request(Exchange exchange, Route route, Question question) throws Trouble {
+        var provider = provider(route.dialect());
+        String query = exchange.rawQuery().orElse("");
+        if (!PLAIN_QUERY.matcher(query).matches()) {
+            throw new Trouble(Trouble.Kind.MALFORMED, "the query has characters that are not passed on");
+        }
+        if (provider.key().isEmpty() && provider.isVendor()) {
+            throw new Trouble(
+                    Trouble.Kind.REFUSED, "the operator of this server has set no key for " + provider.setting());
+        }
+        URI to = URI.create(provider.url() + route.path() + (query.isEmpty() ? "" : "?" + query));
+        var builder = HttpRequest.newBuilder(to)
+                // Without TLS an upgrade to HTTP/2 would be tried, which few expect.
+                .version("https".equals(to.getScheme()) ? HttpClient.Version.HTTP_2 : HttpClient.Version.HTTP_1_1)
+                .method(
+                        route.method(),
+                        question.body().map(BodyPublishers::ofByteArray).orElse(BodyPublishers.noBody()));
+        for (String name : PASSED) {
+            exchange.header(name).ifPresent(value -> builder.setHeader(name, value));
+        }
+        provider.key().ifPresent(key -> route.dialect().authorize(builder, key));
+        return builder.build();
+    }
+
+    private ModelConfig.Provider provider(Dialect dialect) {
+        return switch (dialect) {
+            case ANTHROPIC -> config.anthropic();
+            case OPENAI -> config.openai();
+        };
+    }
+
+    private static void answer(Exchange exchange, Dialect dialect, Trouble trouble) throws IOException {
+        if (trouble.kind() == Trouble.Kind.FULL) {
+            exchange.answerHeader("Retry-After", "1");
+        }
+        byte[] body = dialect.error(dialect.errorType(trouble.kind()), trouble.sentence());
+        exchange.answer(trouble.kind().status, "application/json", body);
+    }
+
+    /// Cuts what is under way. Idempotent.
+    @Override
+    public void close() {
+        upstream.close();
+    }
+}

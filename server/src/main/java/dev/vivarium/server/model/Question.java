@@ -1,0 +1,32 @@
+package dev.vivarium.server.model;
+
+import dev.vivarium.json.ModelJson;
+import dev.vivarium.model.SandboxException;
+import java.util.Optional;
+
+/// What an agent asks a model: the body as it leaves, and the model's name. Immutable.
+@SuppressWarnings("ArrayRecordComponent") // Compared by nobody; a copy may be tens of megabytes.
+record Question(Optional<byte[]> body, String model) {
+    private static final String UNNAMED = "unknown";
+    private static final int LONGEST_NAME = 100;
+
+    /// One that has no body.
+    static final Question EMPTY = new Question(Optional.empty(), UNNAMED);
+
+    static Question of(Dialect dialect, byte[] body) throws Trouble {
+        try {
+            var outline = ModelJson.outline(body);
+            boolean mustAsk = dialect == Dialect.OPENAI && outline.isStreamed();
+            String model = outline.model().filter(name -> !name.isBlank()).orElse(UNNAMED);
+            return new Question(
+                    Optional.of(mustAsk ? outline.askingForUsage(body) : body),
+                    model.length() <= LONGEST_NAME ? model : model.substring(0, LONGEST_NAME));
+        } catch (SandboxException e) {
+            throw new Trouble(Trouble.Kind.MALFORMED, e.failure().sentence());
+        }
+    }
+
+    int length() {
+        return body.map(bytes -> bytes.length).orElse(0);
+    }
+}

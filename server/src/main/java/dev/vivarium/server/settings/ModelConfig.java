@@ -1,0 +1,64 @@
+package dev.vivarium.server.settings;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.time.Duration;
+import java.util.Optional;
+
+/// Where agents' questions to models go, and with whose key. Immutable.
+///
+/// @param patience how long a model may be silent
+/// @param prices a table of the operator's, before that of the server
+public record ModelConfig(Provider anthropic, Provider openai, Duration patience, Optional<Path> prices) {
+    /// Somebody who runs models. Immutable.
+    ///
+    /// @param setting what the operator calls it
+    /// @param isVendor it is the one that everybody means, and wants a key
+    public record Provider(String setting, URI url, Optional<String> key, boolean isVendor) {
+        @Override
+        public String toString() {
+            return setting + "[" + url + (key.isPresent() ? ", ***]" : "]");
+        }
+    }
+
+    static ModelConfig of(Settings settings) {
+        return new ModelConfig(
+                provider(settings, Catalogue.MODEL_URL, Catalogue.MODEL_KEY, Catalogue.MODEL_KEY_FILE),
+                provider(settings, Catalogue.OPENAI_URL, Catalogue.OPENAI_KEY, Catalogue.OPENAI_KEY_FILE),
+                settings.get(Catalogue.MODEL_TIMEOUT),
+                settings.get(Catalogue.MODEL_PRICES));
+    }
+
+    private static Provider provider(
+            Settings settings, Setting<URI> url, Setting<Optional<String>> key, Setting<Optional<Path>> file) {
+        URI address = settings.get(url);
+        Optional<String> given =
+                settings.get(file).map(path -> read(file.key(), path)).or(() -> settings.get(key));
+        given.filter(text -> !text.matches("[\\x21-\\x7e]+")).ifPresent(_ -> {
+            throw refused(key.key(), "must be printable characters without a space");
+        });
+        return new Provider(url.key(), address, given, address.toString().equals(url.standard()));
+    }
+
+    private static String read(String setting, Path file) {
+        try {
+            var permissions = Files.getPosixFilePermissions(file);
+            if (permissions.contains(PosixFilePermission.GROUP_READ)
+                    || permissions.contains(PosixFilePermission.OTHERS_READ)) {
+                throw refused(setting, "can be read by others; chmod 600 " + file);
+            }
+            return Files.readString(file).strip();
+        } catch (IOException e) {
+            throw refused(setting, "cannot be read: " + file);
+        }
+    }
+
+    private static SandboxException refused(String setting, String rule) {
+        return new SandboxException(new Failure.InvalidRequest(setting, rule));
+    }
+}

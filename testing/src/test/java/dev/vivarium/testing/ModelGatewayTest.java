@@ -1,0 +1,368 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+import static org.awaitility.Awaitility.await;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import dev.vivarium.core.access.WorkerGrant.Audience;
+import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.scripted.Script;
+import dev.vivarium.scripted.ScriptedModel;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/// Agents in isolated sandboxes ask models: a scripted one in Anthropic's dialect, and one of ours in OpenAI's that
+/// shows what it was sent. Needs root.
+@Tag("root")
+@Timeout(120)
+class ModelGatewayTest {
+    private static final String KEY = "sk-ant-0f-the-operator-and-nobody-else";
+    private static final String OTHER_KEY = "sk-openai-0f-the-operator-too";
+    private static final String ASK =
+            "{\"model\":\"claude-sonnet-4-5\",\"max_tokens\":10,\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]%s}";
+
+    @TempDir
+    static Path directory;
+
+    private static ScriptedModel model;
+    private static HttpServer vendor;
+    private static final CompletableFuture<HttpExchange> HELD = new CompletableFuture<>();
+    private static final CountDownLatch GONE = new CountDownLatch(1);
+    private static volatile String sent = "";
+    private static TestServer server;
+
+    private Api api;
+    private String sandbox;
+    private URI door;
+    private String token;
+
+    @BeforeAll
+    static void start() throws IOException {
+        model = ScriptedModel.start(Script.parse("{\"steps\": []}"), 0);
+        vendor = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        vendor.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+        vendor.createContext("/v1/chat/completions", ModelGatewayTest::complete);
+        vendor.createContext("/v1/models", exchange -> say(exchange, 200, "{\"data\":[{\"id\":\"gpt-4o\"}]}"));
+        vendor.start();
+        Path keyFile = Files.writeString(directory.resolve("key"), KEY + "\n");
+        Files.setPosixFilePermissions(keyFile, PosixFilePermissions.fromString("rw-------"));
+        server = TestServer.startIsolated(
+                "--disk-mb",
+                "64",
+                "--model-url",
+                model.uri().toString(),
+                "--model-key-file",
+                keyFile.toString(),
+                "--openai-url",
+                "http://127.0.0.1:" + vendor.getAddress().getPort(),
+                "--openai-key",
+                OTHER_KEY,
+                "--model-timeout-seconds",
+                "3");
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+        model.close();
+        vendor.stop(0);
+    }
+
+    /// Shows its headers and body to the test, and does what the question says.
+    private static void complete(HttpExchange exchange) throws IOException {
+        String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+        sent = exchange.getRequestHeaders().entrySet() + "\n" + body;
+        if (body.contains("please hold")) {
+            hold(exchange);
+        } else if (body.contains("echo the key")) {
+            say(exchange, 400, "{\"error\":{\"message\":\"bad key " + OTHER_KEY + "\"}}");
+        } else if (body.contains("\"stream\":true")) {
+            exchange.getResponseHeaders().add("Content-Type", "text/event-stream");
+            exchange.sendResponseHeaders(200, 0);
+            exchange.getResponseBody()
+                    .write(("data: {\"model\":\"gpt-4o\",\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n"
+                                    + "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1000,\"completion_tokens\":100,"
+                                    + "\"prompt_tokens_details\":{\"cached_tokens\":400}}}\n\ndata: [DONE]\n\n")
+                            .getBytes(StandardCharsets.UTF_8));
+            exchange.close();
+        } else {
+            say(exchange, 200, "{\"model\":\"gpt-4o\",\"choices\":[{\"message\":{\"content\":\"12345678\"}}]}");
+        }
+    }
+
+    /// Begins to answer and waits until the caller hangs up.
+    private static void hold(HttpExchange exchange) throws IOException {
+        exchange.getResponseHeaders().add("Content-Type", "text/event-stream");
+        exchange.sendResponseHeaders(200, 0);
+        var out = exchange.getResponseBody();
+        HELD.complete(exchange);
+        try {
+            while (true) {
+                out.write(": still here\n\n".getBytes(StandardCharsets.UTF_8));
+                out.flush();
+                if (GONE.await(20, TimeUnit.MILLISECONDS)) {
+                    return;
+                }
+            }
+        } catch (IOException e) {
+            GONE.countDown();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void say(HttpExchange exchange, int status, String json) throws IOException {
+        byte[] bytes = json.getBytes(StandardCharsets.UTF_8);
+        exchange.getResponseHeaders().add("Content-Type", "application/json");
+        exchange.getResponseHeaders().add("Set-Cookie", "vendor=1");
+        exchange.sendResponseHeaders(status, bytes.length);
+        exchange.getResponseBody().write(bytes);
+        exchange.close();
+    }
+
+    @BeforeEach
+    void spawn() {
+        api = server.api();
+        spawn("1.5");
+    }
+
+    private void spawn(String budget) {
+        sandbox = api.post(
+                        "/api/v1/sandboxes",
+                        "{\"task\":{\"title\":\"t\",\"description\":\"d\"},\"runtime\":\"command\","
+                                + "\"command\":[\"sleep\",\"1000\"],\"budget_usd\":" + budget + "}")
+                .json()
+                .string("sandbox_id");
+        door = server.sandboxes().require(new SandboxId(sandbox)).openDoor();
+        token = server.workerToken(sandbox, Audience.MODEL);
+    }
+
+    @Test
+    void aStreamPassesUnchangedAndIsCharged() {
+        play("{\"text\":\"hello there\",\"usage\":{\"input_tokens\":1000,\"output_tokens\":50}}");
+        String answer = ask("messages?beta=true", ASK.formatted(",\"stream\":true"));
+
+        assertThat(answer)
+                .contains("event: message_start", "text_delta", "event: message_stop")
+                .endsWith(" 200");
+        var call = lastCall();
+        assertThat(call.string("model")).isEqualTo("claude-sonnet-4-5");
+        assertThat(call.integer("input_tokens")).isEqualTo(1000);
+        assertThat(call.integer("output_tokens")).isEqualTo(50);
+        assertThat(call.number("cost_usd")).isCloseTo(0.00375, within(1e-9));
+        assertThat(call.flag("estimated")).isFalse();
+        assertThat(call.integer("status")).isEqualTo(200);
+        assertThat(api.get("/api/v1/sandboxes/" + sandbox).text()).contains("0.00375");
+        assertThat(api.get("/metrics").text()).contains("vivarium_model_calls_seconds_count{status=\"200\"");
+    }
+
+    @Test
+    void anAnswerInOnePieceIsChargedWithItsCache() {
+        play("{\"text\":\"x\",\"usage\":{\"input_tokens\":100,\"output_tokens\":10,\"cache_read_tokens\":1000000,"
+                + "\"cache_write_tokens\":100000}}");
+
+        assertThat(ask("messages", ASK.formatted(""))).endsWith(" 200");
+        assertThat(lastCall().number("cost_usd")).isCloseTo(0.0003 + 0.00015 + 0.3 + 0.375, within(1e-9));
+    }
+
+    @Test
+    void theOtherDialectIsAskedForTheCountOfTokensAndHearsTheOperatorsKeyAlone() {
+        String body = "{\"model\":\"gpt-4o\",\"messages\":[],\"stream\":true}";
+        assertThat(ask("chat/completions", body, "-H 'Authorization: Bearer " + token + "' -H 'Cookie: a=b' "))
+                .contains("[DONE]")
+                .endsWith(" 200");
+
+        assertThat(sent)
+                .contains("Bearer " + OTHER_KEY, "\"stream_options\":{\"include_usage\":true}")
+                .doesNotContain(token, "Cookie", "a=b", door.getAuthority());
+        var call = lastCall();
+        assertThat(call.integer("input_tokens")).isEqualTo(600);
+        assertThat(call.integer("cache_read_tokens")).isEqualTo(400);
+        assertThat(call.number("cost_usd")).isCloseTo(0.0015 + 0.0005 + 0.001, within(1e-9));
+    }
+
+    @Test
+    void whatTheModelDoesNotCountIsEstimatedAndWhatIsUnknownIsDear() {
+        ask("chat/completions", "{\"model\":\"gpt-4o\",\"messages\":[]}");
+        var call = lastCall();
+        assertThat(call.flag("estimated")).isTrue();
+        assertThat(call.integer("output_tokens")).isEqualTo(2);
+        assertThat(call.integer("input_tokens")).isEqualTo(8);
+
+        play("{\"text\":\"x\",\"usage\":{\"input_tokens\":0,\"output_tokens\":1000}}");
+        ask("messages", ASK.formatted("").replace("claude-sonnet-4-5", "nobody-knows-me"));
+        assertThat(lastCall().number("cost_usd")).isCloseTo(0.075, within(1e-9));
+    }
+
+    @Test
+    void whenTheBudgetIsSpentTheModelIsNotAsked() {
+        spawn("0.001");
+        play("{\"text\":\"x\",\"times\":0,\"usage\":{\"input_tokens\":1000,\"output_tokens\":50}}");
+
+        assertThat(ask("messages", ASK.formatted(""))).endsWith(" 200");
+        String refused = ask("messages", ASK.formatted(""));
+        assertThat(refused)
+                .containsPattern("\"type\":\"error\".*(billing_error|permission_error|authentication_error)");
+        assertThat(refused).containsPattern(" 40[1-3]$");
+        assertThat(model.asked()).hasSize(1);
+        await().atMost(Duration.ofSeconds(20))
+                .untilAsserted(
+                        () -> assertThat(api.get("/api/v1/sandboxes/" + sandbox).text())
+                                .contains("\"status\":\"failed\""));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{\"kind\":\"garbage\"} | 502 | api_error",
+                "{\"kind\":\"close\"} | 502 | api_error",
+                "{\"kind\":\"hang\"} | 504 | timeout_error",
+                "{\"kind\":\"status\",\"status\":529} | 529 | error",
+                "{\"kind\":\"status\",\"status\":429,\"retry_after\":7} | 429 | rate_limit_error",
+                "{\"kind\":\"status\",\"status\":401} | 403 | permission_error",
+                "{\"kind\":\"status\",\"status\":400} | 400 | invalid_request_error"
+            })
+    void whatGoesWrongIsToldInTheWordsOfTheSdk(String fault, int status, String type) {
+        play("{\"fault\":" + fault + "}");
+        String answer = ask("messages", ASK.formatted(",\"stream\":true"), "-i -H 'x-api-key: " + token + "' ");
+
+        assertThat(answer).contains("\"type\":\"error\"", type).endsWith(" " + status);
+        assertThat(answer.contains("Retry-After: 7") || answer.contains("retry-after: 7"))
+                .isEqualTo(status == 429);
+        assertThat(lastCall().integer("status")).isEqualTo(status);
+        assertThat(lastCall().number("cost_usd")).isZero();
+    }
+
+    @Test
+    void aStreamThatBreaksOffIsSeenToAndIsNotFree() {
+        play("{\"text\":\"" + "word ".repeat(100) + "\",\"fault\":{\"kind\":\"cut\"},"
+                + "\"usage\":{\"input_tokens\":100,\"output_tokens\":100}}");
+
+        assertThat(api.execute(sandbox, curl("messages", ASK.formatted(",\"stream\":true"), xApiKey()))
+                        .string("stdout"))
+                .contains("message_start")
+                .doesNotContain("message_stop");
+        var call = lastCall();
+        assertThat(call.flag("estimated")).isTrue();
+        assertThat(call.integer("output_tokens")).isGreaterThan(10);
+    }
+
+    @Test
+    void anAgentThatHangsUpCancelsTheQuestion() throws InterruptedException {
+        api.execute(
+                sandbox,
+                "timeout 2 " + curl("chat/completions", "{\"stream\":true,\"messages\":[\"please hold\"]}", xApiKey()));
+
+        assertThat(HELD).isCompleted();
+        assertThat(GONE.await(20, TimeUnit.SECONDS)).isTrue();
+        await().untilAsserted(() -> assertThat(lastCall().integer("status")).isEqualTo(499));
+    }
+
+    @Test
+    void onlyTheRunsOwnTokenForModelsIsTaken() {
+        String worker = server.workerToken(sandbox, Audience.WORKER);
+        String strangers = server.workerToken(api.session(), Audience.MODEL);
+        String ask = ASK.formatted("");
+
+        for (String key : List.of("nonsense", worker, server.adminKey())) {
+            assertThat(ask("messages", ask, "-H 'x-api-key: " + key + "' "))
+                    .contains("authentication_error")
+                    .endsWith(" 401");
+        }
+        assertThat(ask("chat/completions", ask, ""))
+                .contains("\"error\":{\"message\"")
+                .endsWith(" 401");
+        assertThat(ask("messages", ask, "-H 'x-api-key: " + strangers + "' "))
+                .contains("permission_error")
+                .endsWith(" 403");
+        assertThat(api.with(token).post("/model/v1/messages", ask).status()).isEqualTo(403);
+        assertThat(api.post("/model/v1/messages", ask).status()).isEqualTo(404);
+    }
+
+    @Test
+    void nothingButTheListedPathsIsPassedOn() {
+        play("{\"text\":\"x\",\"times\":0}");
+        assertThat(ask("messages/count_tokens", ASK.formatted("")))
+                .contains("input_tokens")
+                .endsWith(" 200");
+        assertThat(api.execute(sandbox, "curl -s -w ' %{http_code}' " + xApiKey() + door + "/model/v1/models")
+                        .string("stdout"))
+                .contains("gpt-4o")
+                .endsWith(" 200");
+        assertThat(ask("files", "{}")).doesNotEndWith(" 200");
+        assertThat(ask("messages/../../scripted/script", "{}")).doesNotEndWith(" 200");
+        assertThat(ask("messages?x=%0d%0a", ASK.formatted(""))).endsWith(" 400");
+        assertThat(ask("messages", "[1]")).contains("invalid_request_error").endsWith(" 400");
+        assertThat(ask("messages", "{\"a\":")).contains("invalid_request_error").endsWith(" 400");
+    }
+
+    @Test
+    void noKeyIsAnywhereInTheSandbox() {
+        play("{\"text\":\"x\",\"times\":0}");
+        ask("messages", ASK.formatted(""));
+        String answer = ask("chat/completions", "{\"messages\":[\"echo the key\"]}");
+
+        assertThat(answer).contains("bad key ***").endsWith(" 400").doesNotContain(OTHER_KEY, "vendor=1");
+        String search = "cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n' > /tmp/seen;"
+                + " find / -xdev -type f -size -2M -readable -not -path '/usr/*' -not -path '/sys/*' -print0"
+                + " 2>/dev/null | xargs -0 cat >> /tmp/seen 2>/dev/null; wc -c < /tmp/seen;"
+                + " grep -ac 'f-the-operato[r]' /tmp/seen";
+        String[] found = api.execute(sandbox, search).string("stdout").strip().split("\n");
+        assertThat(Long.parseLong(found[0])).isGreaterThan(1000);
+        assertThat(found[1]).isEqualTo("0");
+    }
+
+    private static void play(String step) {
+        model.play(Script.parse("{\"steps\":[" + step + "]}"));
+    }
+
+    private JsonFields lastCall() {
+        var events = api.get("/api/v1/sandboxes/" + sandbox + "/events?type=agent.model_call&limit=1000")
+                .json()
+                .objects("events");
+        assertThat(events).isNotEmpty();
+        return events.getLast().object("event_data");
+    }
+
+    private String xApiKey() {
+        return "-H 'x-api-key: " + token + "' ";
+    }
+
+    private String ask(String path, String body) {
+        return ask(path, body, xApiKey());
+    }
+
+    private String ask(String path, String body, String headers) {
+        return api.execute(sandbox, curl(path, body, headers)).string("stdout");
+    }
+
+    private String curl(String path, String body, String headers) {
+        return "curl -sN -m 60 --path-as-is -w ' %{http_code}' -H 'Content-Type: application/json' " + headers + "-d '"
+                + body + "' '" + door + "/model/v1/" + path + "'";
+    }
+}

@@ -1,0 +1,85 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.vivarium.core.access.WorkerGrant.Audience;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/// How often a worker may call. The limits are small, so that they are met before they have filled again.
+class RateLimitsTest {
+    private static final String EVENT = "{\"event_type\":\"agent.message\",\"event_data\":{}}";
+
+    @RegisterExtension
+    static final SharedServer SERVER = SharedServer.with(
+            "--rate-events", "5", "--rate-heartbeats", "2", "--rate-messages", "3", "--rate-others", "2");
+
+    private final Api admin = SERVER.api();
+    private String sandbox;
+    private Api worker;
+
+    @BeforeEach
+    void open() {
+        sandbox = admin.session();
+        worker = admin.with(SERVER.get().workerToken(sandbox, Audience.WORKER));
+    }
+
+    @Test
+    void anEventTooManyIsRefusedWithTheTimeToWait() {
+        for (int i = 0; i < 5; i++) {
+            var answer = worker.post(events(), EVENT);
+            assertThat(answer.status()).isEqualTo(201);
+            assertThat(answer.headers().firstValue("RateLimit-Limit")).contains("5");
+            assertThat(answer.headers().firstValue("RateLimit-Remaining")).contains(String.valueOf(4 - i));
+        }
+        var refused = worker.post(events(), EVENT);
+
+        assertThat(refused.status()).isEqualTo(429);
+        assertThat(refused.headers().firstValueAsLong("Retry-After").orElseThrow())
+                .isBetween(1L, 12L);
+        assertThat(refused.headers().firstValue("RateLimit-Policy")).contains("\"events\";q=5;w=60");
+        assertThat(refused.headers().firstValue("RateLimit").orElseThrow()).startsWith("\"events\";r=0;t=");
+        assertThat(refused.json().string("error")).contains("Retry-After");
+        assertThat(refused.json().string("type")).contains("rate-limited");
+    }
+
+    @Test
+    void kindsAndSandboxesAreCountedApart() {
+        for (int i = 0; i < 6; i++) {
+            worker.post(events(), EVENT);
+        }
+        assertThat(worker.post(events(), EVENT).status()).isEqualTo(429);
+        assertThat(worker.get("/api/v1/sandboxes/" + sandbox + "/messages").status())
+                .isEqualTo(200);
+        String other = admin.session();
+        Api otherWorker = admin.with(SERVER.get().workerToken(other, Audience.WORKER));
+        assertThat(otherWorker
+                        .post("/api/v1/sandboxes/" + other + "/events", EVENT)
+                        .status())
+                .isEqualTo(201);
+    }
+
+    @Test
+    void pollsForMessagesAreCountedToo() {
+        for (int i = 0; i < 3; i++) {
+            assertThat(worker.get("/api/v1/sandboxes/" + sandbox + "/messages").status())
+                    .isEqualTo(200);
+        }
+        assertThat(worker.get("/api/v1/sandboxes/" + sandbox + "/messages").status())
+                .isEqualTo(429);
+    }
+
+    @Test
+    void whoeverHasAKeyIsNotCounted() {
+        for (int i = 0; i < 10; i++) {
+            var answer = admin.post(events(), EVENT);
+            assertThat(answer.status()).isEqualTo(201);
+            assertThat(answer.headers().firstValue("RateLimit")).isEmpty();
+        }
+    }
+
+    private String events() {
+        return "/api/v1/sandboxes/" + sandbox + "/events";
+    }
+}
