@@ -17,6 +17,7 @@ import dev.vivarium.core.run.Reviews;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.run.Supervisor;
 import dev.vivarium.core.run.Tasks;
+import dev.vivarium.core.run.Transcripts;
 import dev.vivarium.core.run.Workers;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.store.Db;
@@ -31,6 +32,7 @@ import dev.vivarium.server.api.SpawnHandler;
 import dev.vivarium.server.api.WorkerHandler;
 import dev.vivarium.server.http.Route;
 import dev.vivarium.server.settings.RunConfig;
+import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,9 +53,11 @@ final class RunRoutes {
             var runs = new Runs(engine.db(), engine.log(), engine.clock());
             var reviews = new Reviews(engine.db(), engine.log(), engine.clock(), config.reviewTimeout());
             engine.sandboxes().whenEnded(reviews::forget);
-            var supervisor = Supervisor.start(engine.sandboxes(), runs, reviews, engine.clock());
+            var transcripts =
+                    new Transcripts(engine.home().resolve("transcripts"), config.transcriptsKept(), engine.clock());
+            var supervisor = Supervisor.start(engine.sandboxes(), runs, reviews, transcripts, engine.clock());
             var workers = new Workers(WorkerProgram.read(), passes(tokens));
-            var agents = new Agents(engine.sandboxes(), runs, workers, supervisor, config.image());
+            var agents = new Agents(engine.sandboxes(), runs, workers, supervisor, transcripts, config.image());
             var repeats = new Repeats(engine.db(), engine.clock());
             return new Agency(runs, new Tasks(engine.db(), engine.clock()), repeats, reviews, agents, supervisor);
         }
@@ -65,7 +69,7 @@ final class RunRoutes {
     }
 
     /// What runs stand on.
-    record Engine(Db db, EventLog log, Sandboxes sandboxes, InstantSource clock) {}
+    record Engine(Path home, Db db, EventLog log, Sandboxes sandboxes, InstantSource clock) {}
 
     private static Workers.Passes passes(WorkerTokens tokens) {
         return new Workers.Passes() {

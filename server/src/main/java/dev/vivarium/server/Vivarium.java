@@ -83,7 +83,7 @@ public final class Vivarium implements AutoCloseable {
             var inbox = new Inbox(db, log, clock);
             sandboxes.whenEnded(inbox::forget);
             var agency = undo.add(RunRoutes.Agency.open(
-                    new RunRoutes.Engine(db, log, sandboxes, clock), config.runs(), access.workers()));
+                    new RunRoutes.Engine(config.home(), db, log, sandboxes, clock), config.runs(), access.workers()));
             var gate = new Gate();
             var admission = admission(config, keys, access, sandboxes);
             var preview = new PreviewHandler(admission, new Visits(access.audit(), clock), config.preview(), clock);

@@ -7,6 +7,7 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
 import java.util.Optional;
 
 /// Starts agents in sandboxes. Thread-safe.
@@ -15,25 +16,35 @@ public final class Agents {
     private final Runs runs;
     private final Workers workers;
     private final Supervisor supervisor;
+    private final Transcripts transcripts;
     private final String image;
 
     /// @param image the one that has the agents' SDKs
-    public Agents(Sandboxes sandboxes, Runs runs, Workers workers, Supervisor supervisor, String image) {
+    public Agents(
+            Sandboxes sandboxes,
+            Runs runs,
+            Workers workers,
+            Supervisor supervisor,
+            Transcripts transcripts,
+            String image) {
         this.sandboxes = sandboxes;
         this.runs = runs;
         this.workers = workers;
         this.supervisor = supervisor;
+        this.transcripts = transcripts;
         this.image = image;
     }
 
     /// Gives the thread a sandbox if it has none and starts an agent there. Fails with `run-in-progress` when one
     /// is at work there. A worker that cannot be started is a run that has failed, and says why.
     public Run start(NewRun wanted) {
+        Optional<String> session = wanted.resumeFrom().map(from -> sessionOf(from, wanted));
         NewSandbox request = withImage(wanted);
         sandboxes.find(request.thread()).ifPresent(sandbox -> requireFree(sandbox, wanted.sandbox()));
         Opened opened = open(request, wanted.sandbox().image());
-        Run run = runs.begin(opened.sandbox().info(), wanted, Optional.empty());
+        Run run = runs.begin(opened.sandbox().info(), wanted, session);
         try {
+            wanted.resumeFrom().ifPresent(from -> transcripts.restore(from, opened.sandbox(), run));
             Run started = runs.started(
                     run, workers.start(opened.sandbox(), run, request.env()).id());
             supervisor.take(started);
@@ -41,6 +52,25 @@ public final class Agents {
             runs.end(run, Run.Status.FAILED, Optional.of(e.failure().sentence()));
         }
         return runs.find(run.sandbox()).orElse(run);
+    }
+
+    /// The conversation that an earlier run of the same owner had. Somebody else's is as if it had never been.
+    private String sessionOf(SandboxId from, NewRun wanted) {
+        Run earlier = runs.find(from)
+                .filter(run -> run.owner().equals(wanted.sandbox().user()))
+                .orElseThrow(() -> new SandboxException(new Failure.NoSuchSandbox(from.value(), Optional.empty())));
+        if (earlier.isActive()) {
+            throw Runs.inProgress("sandbox " + from + " has an agent at work");
+        }
+        if (earlier.program().runtime() != wanted.program().runtime()) {
+            throw new SandboxException(new Failure.InvalidRequest(
+                    "resume_from",
+                    "names a run of the runtime " + earlier.program().runtime().text()));
+        }
+        return earlier.session()
+                .filter(session -> transcripts.has(from))
+                .orElseThrow(() -> new SandboxException(new Failure.Unrecognized(
+                        "no-transcript", 409, "the agent of sandbox " + from + " left no conversation to go on with")));
     }
 
     private NewSandbox withImage(NewRun wanted) {

@@ -38,6 +38,9 @@ public final class Supervisor implements AutoCloseable {
     private static final Duration BEAT = Duration.ofSeconds(1);
 
     private static final int BEATS_BETWEEN_DEADLINES = 5;
+    private static final int BEATS_BETWEEN_TRANSCRIPTS = 10;
+    private static final int BEATS_BETWEEN_PRUNINGS = 3600;
+    private static final Duration TRANSCRIPT_PATIENCE = Duration.ofSeconds(10);
 
     /// From the request to end to the kill: enough for a worker to say why it ends.
     private static final Duration GRACE = Duration.ofSeconds(15);
@@ -48,6 +51,7 @@ public final class Supervisor implements AutoCloseable {
     private final Sandboxes sandboxes;
     private final Runs runs;
     private final Reviews reviews;
+    private final Transcripts transcripts;
     private final InstantSource clock;
     private final Map<RunId, Run> active = new ConcurrentHashMap<>();
     private final Set<RunId> followed = ConcurrentHashMap.newKeySet();
@@ -58,18 +62,21 @@ public final class Supervisor implements AutoCloseable {
     private final CountDownLatch stopped = new CountDownLatch(1);
     private final Thread worker = Thread.ofPlatform().daemon().name("runs").unstarted(this::beat);
 
-    private Supervisor(Sandboxes sandboxes, Runs runs, Reviews reviews, InstantSource clock) {
+    private Supervisor(Sandboxes sandboxes, Runs runs, Reviews reviews, Transcripts transcripts, InstantSource clock) {
         this.sandboxes = sandboxes;
         this.runs = runs;
         this.reviews = reviews;
+        this.transcripts = transcripts;
         this.clock = clock;
     }
 
     /// Takes over the runs of the server before.
-    public static Supervisor start(Sandboxes sandboxes, Runs runs, Reviews reviews, InstantSource clock) {
-        var supervisor = new Supervisor(sandboxes, runs, reviews, clock);
+    public static Supervisor start(
+            Sandboxes sandboxes, Runs runs, Reviews reviews, Transcripts transcripts, InstantSource clock) {
+        var supervisor = new Supervisor(sandboxes, runs, reviews, transcripts, clock);
         runs.active().forEach(supervisor::takeOver);
         runs.whenOverspent(run -> supervisor.stop(run, "budget"));
+        sandboxes.beforeEnd(supervisor::sandboxEnds);
         sandboxes.whenEnded(supervisor::sandboxEnded);
         supervisor.worker.start();
         return supervisor;
@@ -117,6 +124,12 @@ public final class Supervisor implements AutoCloseable {
                 active.values().forEach(this::look);
                 if (beat % BEATS_BETWEEN_DEADLINES == 0 && !active.isEmpty()) {
                     expireReviews();
+                }
+                if (beat % BEATS_BETWEEN_TRANSCRIPTS == 0) {
+                    active.values().forEach(run -> followers.execute(() -> saveTranscript(run)));
+                }
+                if (beat % BEATS_BETWEEN_PRUNINGS == 1) {
+                    followers.execute(transcripts::prune);
                 }
             }
         } catch (InterruptedException e) {
@@ -182,7 +195,26 @@ public final class Supervisor implements AutoCloseable {
         }
     }
 
+    /// Of an agent that has said where its conversation is.
+    private void saveTranscript(Run run) {
+        boolean hasOne = runs.find(run.sandbox()).flatMap(Run::session).isPresent();
+        if (hasOne) {
+            sandboxes.find(run.sandbox()).ifPresent(sandbox -> transcripts.save(sandbox, run, TRANSCRIPT_PATIENCE));
+        }
+    }
+
+    private void sandboxEnds(Sandbox sandbox) {
+        for (Run run : active.values()) {
+            boolean isHere =
+                    run.sandbox().equals(sandbox.id()) && sandbox.info().status() == Status.RUNNING;
+            if (isHere && runs.find(run.sandbox()).flatMap(Run::session).isPresent()) {
+                transcripts.save(sandbox, run, TRANSCRIPT_PATIENCE);
+            }
+        }
+    }
+
     private void ended(Run run, Exit exit, String words) {
+        saveTranscript(run);
         Optional<Verdict> verdict = runs.verdict(run);
         Optional<String> stopReason = runs.wished(run).reason();
         boolean isCompleted = exit.exitCode() == 0
@@ -212,6 +244,7 @@ public final class Supervisor implements AutoCloseable {
     }
 
     private void sandboxEnded(SandboxId sandbox) {
+        transcripts.forget(sandbox);
         for (Run run : active.values()) {
             if (run.sandbox().equals(sandbox)) {
                 followers.execute(() -> close(run, Run.Status.TERMINATED, cause(sandbox)));

@@ -37,6 +37,9 @@ final class Ending {
     /// store that fails stops an end that was wished for, and nothing has happened then; it cannot stop a death.
     void end(Sandbox sandbox, End.Cause cause, String detail) {
         Kind kind = Transition.endKind(cause);
+        if (kind == Kind.TERMINATED && sandbox.info().end().isEmpty()) {
+            engine.tellEnding(sandbox);
+        }
         Optional<Lifecycle.Move> begun = sandbox.lifecycle().tryEnd(kind, PATIENCE);
         if (begun.isEmpty()) {
             sandbox.awaitGone();

@@ -32,6 +32,10 @@ final class Engine {
     final Reception reception = new Reception();
     final Registry registry = new Registry();
     final List<Consumer<SandboxId>> endListeners = new CopyOnWriteArrayList<>();
+
+    /// Those who want something of a sandbox before it ends.
+    final List<Consumer<Sandbox>> heirs = new CopyOnWriteArrayList<>();
+
     private final List<Observer> observers;
 
     /// The ports of doors that an earlier server opened.
@@ -57,9 +61,13 @@ final class Engine {
 
     /// Tells the observers. They cannot harm: what they throw is logged here.
     void tell(Consumer<Observer> news) {
-        for (Observer observer : observers) {
+        tellAll(observers, news);
+    }
+
+    private static <T> void tellAll(List<T> listeners, Consumer<T> news) {
+        for (T listener : listeners) {
             try {
-                news.accept(observer);
+                news.accept(listener);
             } catch (RuntimeException e) {
                 LOG.warn("an observer failed: {}", e.getMessage(), e);
             }
@@ -77,9 +85,14 @@ final class Engine {
         return Audience.NOBODY;
     }
 
+    /// Lets those who want something of a sandbox take it while it is there.
+    void tellEnding(Sandbox sandbox) {
+        tellAll(heirs, heir -> heir.accept(sandbox));
+    }
+
     /// Tells those who keep something for a sandbox that it has ended. They cannot harm either.
     void tellEnded(SandboxId id) {
-        tell(_ -> endListeners.forEach(listener -> listener.accept(id)));
+        tellAll(endListeners, listener -> listener.accept(id));
     }
 
     boolean isDraining() {

@@ -319,6 +319,12 @@ public final class Sandboxes implements AutoCloseable {
         sandbox.outlet().allow(list, guest, () -> engine.rows.egress(sandbox.id(), list));
     }
 
+    /// Calls `heir` for each sandbox that is about to be ended on purpose, while it is as it was. The end waits for
+    /// it.
+    public void beforeEnd(Consumer<Sandbox> heir) {
+        engine.heirs.add(heir);
+    }
+
     /// Calls `listener` for each sandbox that ends from now on, before its machine is removed. It must be quick.
     public void whenEnded(Consumer<SandboxId> listener) {
         engine.endListeners.add(listener);

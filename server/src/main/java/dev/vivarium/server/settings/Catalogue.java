@@ -88,6 +88,13 @@ public final class Catalogue {
             MINUTE,
             new Range(0.01, 525_600),
             "How long an agent's question to a person may stay without an answer.");
+    static final Setting<Duration> TRANSCRIPTS_KEPT = Setting.time(
+            "transcript-hours",
+            "",
+            720,
+            HOUR,
+            new Range(0.01, 876_000),
+            "How long the conversation of an agent is kept after it last grew.");
     static final Setting<Integer> POOL_SIZE =
             Setting.integer("pool-size", "POOL_SIZE", 10, new Range(0, 10_000), "How many sandboxes are kept warm.");
     static final Setting<Integer> MAX_SANDBOXES =
@@ -290,6 +297,7 @@ public final class Catalogue {
             IMAGE,
             WORKER_IMAGE,
             REVIEW_TIMEOUT,
+            TRANSCRIPTS_KEPT,
             POOL_SIZE,
             MAX_SANDBOXES,
             SESSION_TIMEOUT,

@@ -1,0 +1,80 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+class TranscriptsTest {
+    /// Adds a turn to its conversation, says where that is, and shows all of it.
+    private static final String AGENT = "dir=\"$WORKER_STATE_DIR/command\"; mkdir -p \"$dir/deep\";"
+            + " echo 'turn of a conversation' >> \"$dir/deep/one.jsonl\";"
+            + " echo '{\"type\":\"event\",\"event_type\":\"agent.transcript\",\"data\":{\"session_id\":\"one\"}}';"
+            + " grep -c turn \"$dir/deep/one.jsonl\"; echo \"resumed=$RESUME_SESSION\"";
+
+    private static TestServer server;
+
+    @BeforeAll
+    static void start() {
+        server = TestServer.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @Test
+    void aConversationGoesOnInAnotherSandboxAlsoWhenTheFirstIsGone() {
+        var first = AgentRun.of(server, AGENT);
+        first.awaitStatus("completed");
+        assertThat(first.run().string("session")).isEqualTo("one");
+        server.api().method("DELETE", first.path());
+
+        var second = AgentRun.of(server, AGENT, "\"resume_from\":\"" + first.id() + "\"");
+        second.awaitStatus("completed");
+
+        assertThat(second.id()).isNotEqualTo(first.id());
+        assertThat(second.events("agent.output")).contains("2\\nresumed=one");
+        var third = AgentRun.of(server, AGENT, "\"resume_from\":\"" + second.id() + "\"");
+        third.awaitStatus("completed");
+        assertThat(third.events("agent.output")).contains("3\\nresumed=one");
+    }
+
+    @Test
+    void anAgentWhoseSandboxIsEndedInTheMiddleLeavesItsConversation() {
+        var first = AgentRun.of(server, AGENT + "; exec sleep 1000");
+        first.awaitEvent("agent.output");
+        server.api().method("DELETE", first.path());
+        first.awaitStatus("terminated");
+
+        var second = AgentRun.of(server, AGENT, "\"resume_from\":\"" + first.id() + "\"");
+        second.awaitStatus("completed");
+        assertThat(second.events("agent.output")).contains("2\\nresumed=one");
+    }
+
+    @Test
+    void onlyAConversationOfOnesOwnThatIsOverCanGoOn() {
+        var done = AgentRun.of(server, AGENT);
+        done.awaitStatus("completed");
+        var running = AgentRun.of(server, AGENT + "; exec sleep 1000");
+        var silent = AgentRun.of(server, "true");
+        silent.awaitStatus("completed");
+        var api = server.api();
+
+        assertThat(resume(api.as("stranger"), done.id()).status()).isEqualTo(404);
+        assertThat(resume(api, "sbxaaaaaaaaaaaaaaaaaaaa").status()).isEqualTo(404);
+        assertThat(resume(api, running.id()).status()).isEqualTo(409);
+        assertThat(resume(api, silent.id()).json().string("detail")).contains("left no conversation");
+        var other = api.post(
+                AgentRun.ALL,
+                "{\"task\":{\"title\":\"x\"},\"runtime\":\"claude\",\"resume_from\":\"" + done.id() + "\"}");
+        assertThat(other.status()).isEqualTo(422);
+        assertThat(other.json().string("field")).isEqualTo("resume_from");
+    }
+
+    private static Api.Answer resume(Api api, String sandbox) {
+        return api.post(AgentRun.ALL, AgentRun.body("true", "\"resume_from\":\"" + sandbox + "\""));
+    }
+}
