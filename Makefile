@@ -10,7 +10,7 @@ cargo := cd guest && cargo
 shell_scripts := scripts/assemble scripts/bench scripts/check-launcher scripts/find-java.sh scripts/format scripts/gvisor scripts/maven scripts/setup scripts/test-workers scripts/train-aot scripts/viv scripts/worker-image .ci/run
 
 # What the distribution is made of; a change to any of it means packaging again.
-shipped := guest model core json server sdk third-party cli dist workers/src
+shipped := guest model core json server sdk third-party cli scripted demo dist workers/src
 sources := pom.xml scripts/zip-worker $(shell find $(shipped) .mvn \( -name target -o -name __pycache__ \) -prune -o -type f -print)
 
 .PHONY: help

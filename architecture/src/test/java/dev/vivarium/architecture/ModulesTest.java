@@ -67,7 +67,14 @@ class ModulesTest {
                         "cli",
                         Set.of("vivarium-sdk", "vivarium-picocli"),
                         "the command line can do nothing that the API cannot"),
-                new Module("dist", Set.of("vivarium-server", "vivarium-cli"), "what is shipped is these two"),
+                new Module(
+                        "demo",
+                        Set.of("vivarium-server", "vivarium-cli", "vivarium-scripted"),
+                        "it shows all of the product in one program, and is used by none of it"),
+                new Module(
+                        "dist",
+                        Set.of("vivarium-server", "vivarium-cli", "vivarium-demo"),
+                        "what is shipped is these three"),
                 new Module(
                         "scripted",
                         Set.of("jackson-core"),

@@ -36,6 +36,7 @@ record Completion(Map<String, List<Word>> words) {
     private static final List<Word> SERVERS = List.of(
             new Word("serve", "Start a server."),
             new Word("image", "Prepare root file systems."),
+            new Word("demo", "Show a whole run, without a key or a network."),
             new Word("purge", "Remove everything a server keeps."));
 
     static Completion of(CommandLine root) {

@@ -20,6 +20,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 public final class Main {
     /// For those who type `viv` to see what it is.
     private static final List<String> FIRST_STEPS = List.of(
+            "  viv demo                          shows a whole run of an agent, without a key or a network",
             "  viv serve                         starts a server here",
             "  viv exec my-thread -- uname -a    runs something in a thread's sandbox, which is made if need be",
             "  viv shell my-thread               opens a terminal in it",

@@ -14,7 +14,7 @@ import picocli.CommandLine.Spec;
         versionProvider = Version.Provider.class,
         footer = {
             "",
-            "viv serve starts a server, viv image prepares root file systems.",
+            "viv serve starts a server, viv image prepares root file systems, viv demo shows a run.",
             "",
             "Returns 0 if all is well, 1 for a failure, 2 for wrong use, 3 not found,",
             "4 no or wrong key, 5 not allowed, 6 conflict or wrong state, 8 server",

@@ -10,10 +10,10 @@ import dev.vivarium.server.settings.Config;
 import java.util.Locale;
 
 /// Opens the isolation provider that was chosen. Stateless.
-final class Providers {
+public final class Providers {
     private Providers() {}
 
-    static Provider open(Config config) {
+    public static Provider open(Config config) {
         var guest = GuestBinary.extractTo(config.home().resolve("bin"));
         return switch (config.engine().provider()) {
             case PROCESS -> ProcessProvider.open(config.home(), guest);

@@ -1,0 +1,75 @@
+package dev.vivarium.demo;
+
+import dev.vivarium.model.SandboxException;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.logging.LogManager;
+
+/// `viv demo`: a whole run in the terminal, without a key or a network. Leaves nothing behind. Stateless.
+public final class Main {
+    private static final int FAILED = 1;
+    private static final int MISUSED = 2;
+    private static final List<String> NEXT = List.of(
+            "",
+            "That was a server, a sandbox and an agent of their own; all of it is gone again. With a real model:",
+            "  viv image build worker              fetches the agents' SDKs, once",
+            "  ANTHROPIC_API_KEY=… viv serve       the key stays with the server; no sandbox sees it",
+            "  viv run \"Make the tests pass\" --budget 2");
+
+    private Main() {}
+
+    public static void main(String[] arguments) throws IOException {
+        System.exit(run(List.of(arguments), System.getenv(), System.out));
+    }
+
+    static int run(List<String> arguments, Map<String, String> env, PrintStream out) throws IOException {
+        if (!List.of(List.of("demo"), List.of("demo", "--plain")).contains(arguments)) {
+            out.println(
+                    "usage: viv demo [--plain]\n"
+                            + "Shows a whole run of an agent, with a model that plays a script: no key, no network, nothing left\n"
+                            + "behind. Claude, if the image worker is there; a small agent of its own otherwise, or with --plain.");
+            return arguments.contains("--help") || arguments.contains("-h") ? 0 : MISUSED;
+        }
+        // The server's own lines are no part of the show.
+        LogManager.getLogManager().reset();
+        Optional<Path> image =
+                arguments.contains("--plain") || !DemoServer.isRoot() ? Optional.empty() : Demo.image(home(env));
+        out.println(
+                image.isPresent()
+                        ? "Claude's own SDK and program, and a model that plays a script. No key, no network."
+                        : "A small agent in Python, and a model that plays a script. No key, no network.");
+        if (!DemoServer.isRoot()) {
+            out.println("Not as root, so the sandbox is a plain process here, and isolates nothing.");
+        }
+        out.println();
+        return play(image, env, out);
+    }
+
+    private static int play(Optional<Path> image, Map<String, String> env, PrintStream out) {
+        try (var server = DemoServer.start(Demo.script(), image)) {
+            // Ctrl-C cleans up too.
+            var cleaning = new Thread(server::close, "clean-up");
+            Runtime.getRuntime().addShutdownHook(cleaning);
+            boolean coloured =
+                    System.console() != null && env.getOrDefault("NO_COLOR", "").isEmpty();
+            boolean completed = new Demo(server, out, coloured, image.isPresent()).play();
+            server.close();
+            Runtime.getRuntime().removeShutdownHook(cleaning);
+            NEXT.forEach(out::println);
+            return completed ? 0 : FAILED;
+        } catch (SandboxException e) {
+            out.println("viv: " + e.failure().sentence());
+            return FAILED;
+        }
+    }
+
+    /// Where a server of this machine keeps its images.
+    private static Path home(Map<String, String> env) {
+        String home = env.get("VIV_HOME");
+        return home == null ? Path.of(System.getProperty("user.home"), ".vivarium") : Path.of(home);
+    }
+}

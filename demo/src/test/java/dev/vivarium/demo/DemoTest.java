@@ -1,0 +1,63 @@
+package dev.vivarium.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(120)
+class DemoTest {
+    private final ByteArrayOutputStream shown = new ByteArrayOutputStream();
+
+    @Test
+    void aRunIsShownAndSteeredAndNothingIsLeft() throws IOException {
+        var before = homes();
+
+        assertThat(viv("demo", "--plain")).as(this::text).isZero();
+        assertThat(text())
+                .containsSubsequence(
+                        "starts   command",
+                        "thinks   Three cities",
+                        "says     I write convert.py.",
+                        "uses     Bash  cat > convert.py",
+                        "uses     Bash  sleep 2; python3 convert.py",
+                        "you      Use Celsius, please",
+                        "says     Celsius it is.",
+                        "Oslo     4.5 C",
+                        "done     convert.py prints the temperatures",
+                        "ended    completed, $0.0")
+                .contains("viv image build worker");
+        assertThat(homes()).isEqualTo(before);
+    }
+
+    @Test
+    void wrongUseIsExplained() throws IOException {
+        assertThat(viv("demo", "--loud")).isEqualTo(2);
+        assertThat(text()).contains("usage: viv demo [--plain]");
+    }
+
+    private int viv(String... arguments) throws IOException {
+        return Main.run(List.of(arguments), Map.of(), new PrintStream(shown, true, StandardCharsets.UTF_8));
+    }
+
+    private String text() {
+        return shown.toString(StandardCharsets.UTF_8);
+    }
+
+    private static List<Path> homes() throws IOException {
+        try (var found = Files.newDirectoryStream(Path.of(System.getProperty("java.io.tmpdir")), "viv-demo-*")) {
+            var all = new ArrayList<Path>();
+            found.forEach(all::add);
+            return all.stream().sorted().toList();
+        }
+    }
+}

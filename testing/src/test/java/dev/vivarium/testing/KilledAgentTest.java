@@ -1,0 +1,66 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.vivarium.core.provider.FileTrees;
+import dev.vivarium.testing.RealAgents.AgentAtWork;
+import dev.vivarium.testing.RealAgents.Step;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/// A server that is killed while an agent works. Needs root.
+@Tag("root")
+@Timeout(240)
+class KilledAgentTest {
+    private RealAgents agents;
+    private Path home;
+
+    @BeforeEach
+    void prepare() throws IOException {
+        agents = new RealAgents();
+        home = Files.createTempDirectory("viv-").toRealPath();
+        RealAgents.provideImage(home);
+    }
+
+    @AfterEach
+    void clear() throws IOException {
+        ServerProcess.purge(home);
+        FileTrees.delete(home);
+        agents.close();
+    }
+
+    @Test
+    void theAgentGoesOnAndNobodyLosesALine() {
+        agents.play(
+                Step.saying("First.").when("Work").running("claude", "echo one; until [ -e go ]; do sleep 0.05; done"),
+                Step.saying("Second.").when("one").running("claude", "echo two > two.txt"),
+                Step.saying("Third."));
+        AgentAtWork agent;
+        long before;
+        try (var first = ServerProcess.start(home, agents.arguments("--pool-size", "0"))) {
+            agent = AgentAtWork.spawn(first.api(), "claude", "Work", "");
+            agent.awaitEvent("agent.tool_use");
+            before = agent.types().size();
+            // In the sandbox, so that it happens while no server is there.
+            agent.shell("(sleep 1; touch go) > /dev/null 2>&1 &");
+        }
+        try (var second = ServerProcess.start(home, agents.arguments("--pool-size", "0"))) {
+            agent = agent.through(second.api());
+            agent.awaitEnd("completed");
+            assertThat(agent.shell("cat two.txt")).isEqualTo("two\n");
+            assertThat(agent.types()).hasSizeGreaterThan((int) before).containsOnlyOnce("agent.completed");
+            assertThat(agent.events("agent.message"))
+                    .extracting(event -> event.object("event_data").string("text"))
+                    .containsExactly("First.", "Second.", "Third.");
+            assertThat(agent.events(""))
+                    .extracting(event -> event.integer("seq"))
+                    .doesNotHaveDuplicates();
+        }
+    }
+}

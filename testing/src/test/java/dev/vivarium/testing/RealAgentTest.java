@@ -1,0 +1,164 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.vivarium.testing.RealAgents.AgentAtWork;
+import dev.vivarium.testing.RealAgents.Step;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// The real SDKs in real sandboxes on the image `worker`, with no network and no key. Needs root.
+@Tag("root")
+@Timeout(240)
+class RealAgentTest {
+    /// 1000 tokens in and 50 out of claude-sonnet-4-5, in dollars.
+    private static final double ANSWER = 0.00375;
+
+    /// So that a model that fails is not asked for minutes.
+    private static final String ONE_RETRY = "\"env\":{\"MODEL_RETRIES\":\"1\"}";
+
+    private static final String UNTIL_TOLD = "until [ -e go ]; do sleep 0.05; done";
+
+    private static RealAgents agents;
+    private static TestServer server;
+    private static Api api;
+
+    @BeforeAll
+    static void start() {
+        agents = new RealAgents();
+        server = TestServer.startIsolated(agents.arguments());
+        RealAgents.provideImage(server.home());
+        api = server.api();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+        agents.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"claude", "openhands"})
+    void aMessageChangesTheNextStepAndEverythingIsTold(String runtime) {
+        agents.play(
+                Step.saying("I wait.").when("Call the API").running(runtime, UNTIL_TOLD),
+                Step.saying("As you say.").when("use the other API").running(runtime, "echo other | tee api.txt"),
+                Step.saying("As planned.").unless("other").running(runtime, "echo plain | tee api.txt"));
+        var agent = spawn(runtime, "Call the API", "");
+        agent.awaitEvent("agent.tool_use");
+        agent.say("use the other API", "user_message");
+        agent.awaitEvent("user.message_delivered");
+        assertNoKeyInside(agent);
+        agent.shell("touch go");
+        var details = agent.awaitEnd("completed");
+
+        assertThat(agent.shell("cat api.txt")).isEqualTo("other\n");
+        assertThat(agent.events("agent.message"))
+                .extracting(event -> event.object("event_data").string("text"))
+                .containsExactly("I wait.", "As you say.", "All done.");
+        assertThat(agent.types())
+                .containsSubsequence(
+                        "sandbox.run_started",
+                        "agent.started",
+                        "agent.tool_use",
+                        "user.message",
+                        "agent.tool_result",
+                        "agent.message_delivered",
+                        "agent.tool_use",
+                        "agent.tool_result",
+                        "agent.completed",
+                        "sandbox.run_ended");
+        var run = details.object("run");
+        assertThat(run.number("cost_usd")).isCloseTo(3 * ANSWER, within(1e-6));
+        assertThat(run.object("usage").integer("input_tokens")).isEqualTo(3000);
+        assertThat(run.object("usage").integer("output_tokens")).isEqualTo(150);
+        assertThat(run.integer("tool_calls")).isEqualTo(2);
+        assertThat(run.object("task").string("status")).isEqualTo("completed");
+        var completed = agent.awaitEvent("agent.completed");
+        assertThat(completed.string("summary")).isEqualTo("All done.");
+        assertThat(agent.shell("grep -rl 'As you say.' " + completed.string("transcript")))
+                .matches(".*" + completed.string("session_id").replace("-", "-?") + ".*\n");
+        assertNoKeyInside(agent);
+    }
+
+    /// Neither in files nor in the environment or the command line of what runs there; and the gateway was asked
+    /// all the same. What the worker itself was given is not to be seen by others either.
+    private static void assertNoKeyInside(AgentAtWork agent) {
+        assertThat(agent.shell("env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n';"
+                        + " grep -rs . /workspace /tmp /run /dev/shm --include='*' | cut -c -500"))
+                .contains("/workspace/.vivarium/spool-")
+                .doesNotContain("4711-never-inside", "SANDBOX_TOKEN=ey", "MODEL_TOKEN=ey");
+        assertThat(agents.asked()).contains("Call the API");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"claude", "openhands"})
+    void anInterruptEndsTheRunningToolAndTheAgentGoesOn(String runtime) {
+        agents.play(
+                Step.saying("I wait.").when("Wait").running(runtime, UNTIL_TOLD),
+                Step.saying("Better.").when("do this instead").running(runtime, "echo instead > instead.txt"));
+        var agent = spawn(runtime, "Wait", "");
+        agent.awaitEvent("agent.tool_use");
+        agent.say("do this instead", "interrupt");
+        agent.awaitEnd("completed");
+
+        assertThat(agent.shell("cat instead.txt")).isEqualTo("instead\n");
+        assertThat(agent.types()).contains("agent.interrupted");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"claude", "openhands"})
+    void aBudgetStopsTheRun(String runtime) {
+        agents.play(Step.saying("More.").running(runtime, "true").always());
+        var agent = spawn(runtime, "Spend", "\"budget_usd\":0.01," + ONE_RETRY);
+        var failed = agent.awaitEnd("failed");
+
+        assertThat(failed.string("reason")).contains("budget");
+        assertThat(failed.object("run").number("cost_usd")).isBetween(0.01, 0.0151);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"claude", "openhands"})
+    void aPersonAnswersAReview(String runtime) {
+        var tool = runtime.equals("claude") ? "mcp__vivarium__request_review" : "request_review";
+        var question = Map.of("reason", "merge", "description", "ours or theirs?");
+        agents.play(
+                Step.saying("I ask.").when("Merge").calling(tool, question),
+                Step.saying("So it is.").when("approve"));
+        var agent = spawn(runtime, "Merge", "");
+        var asked = agent.awaitEvent("agent.review_requested");
+        var path = RealAgents.ALL + "/" + agent.sandbox() + "/reviews/" + asked.string("review_id");
+        assertThat(api.post(path, "{\"decision\":\"approve\"}").status()).isEqualTo(200);
+        agent.awaitEnd("completed");
+
+        assertThat(agent.awaitEvent("agent.completed").string("summary")).isEqualTo("So it is.");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"{\"kind\":\"garbage\"}", "{\"kind\":\"close\"}", "{\"kind\":\"status\",\"status\":529}"})
+    void aModelThatDoesNotAnswerFailsTheRunWithTheReason(String fault) {
+        agents.play(new Step("\"fault\":" + fault).always());
+        var failed = spawn("claude", "Speak", ONE_RETRY).awaitEnd("failed");
+
+        assertThat(failed.string("reason")).containsAnyOf("529", "502", "model", "API Error", "overloaded");
+    }
+
+    @Test
+    void anAgentWithoutItsProgramFailsWithWhatItSaid() {
+        var agent = AgentAtWork.spawn(api, "command", "Try", "\"command\":[\"/opt/vivarium/none\"]");
+
+        assertThat(agent.awaitEnd("failed").string("reason"))
+                .contains("/opt/vivarium/none could not be started: No such file or directory");
+    }
+
+    private static AgentAtWork spawn(String runtime, String title, String more) {
+        return AgentAtWork.spawn(api, runtime, title, more);
+    }
+}

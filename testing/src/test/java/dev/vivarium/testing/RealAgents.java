@@ -1,0 +1,180 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.vivarium.json.Json;
+import dev.vivarium.json.JsonFields;
+import dev.vivarium.scripted.Script;
+import dev.vivarium.scripted.ScriptedModel;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/// Agents with their real SDKs, and people who watch them: a scripted model, and the API of a server whose gateway
+/// leads to it. Confined to one worker.
+final class RealAgents implements AutoCloseable {
+    /// What the gateway adds, and nobody inside may ever see.
+    static final String KEY = "sk-real-4711-never-inside";
+
+    static final String ALL = "/api/v1/sandboxes";
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
+
+    private final ScriptedModel model = ScriptedModel.start(Script.parse("{}"), 0);
+
+    /// The arguments of a server that leads agents to the model.
+    String[] arguments(String... more) {
+        var arguments = new ArrayList<>(List.of("--model-url", model.uri().toString()));
+        arguments.addAll(List.of("--model-key", KEY, "--openai-url", model.uri().toString(), "--openai-key", KEY));
+        arguments.addAll(List.of(more));
+        return arguments.toArray(String[]::new);
+    }
+
+    /// Puts the image for agents into a home: the one that all tests share. It is made now if nobody has.
+    static void provideImage(Path home) {
+        try {
+            var script = Path.of("../scripts/worker-image").toRealPath();
+            var process = new ProcessBuilder(script.toString())
+                    .redirectError(ProcessBuilder.Redirect.INHERIT)
+                    .start();
+            var image = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+            assertThat(process.waitFor()).as("scripts/worker-image").isZero();
+            Files.createDirectories(home.resolve("images"));
+            Files.createSymbolicLink(home.resolve("images/worker"), Path.of(image));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /// What the model says from now on, each answer with 1000 tokens in and 50 out.
+    void play(Step... steps) {
+        var script = new StringBuilder("{\"steps\":[");
+        for (Step step : steps) {
+            script.append(script.charAt(script.length() - 1) == '[' ? "" : ",").append(step.json());
+        }
+        model.play(Script.parse(
+                script + "],\"otherwise\":" + Step.saying("All done.").json() + "}"));
+    }
+
+    /// All that the model was asked, as it came.
+    String asked() {
+        return model.asked().stream().map(ScriptedModel.Asked::body).toList().toString();
+    }
+
+    @Override
+    public void close() {
+        model.close();
+    }
+
+    /// One answer of the model; `fields` is the rest of its JSON.
+    record Step(String fields) {
+        static Step saying(String text) {
+            return new Step("\"text\":" + quoted(text));
+        }
+
+        Step when(String told) {
+            return new Step(fields + ",\"when\":{\"contains\":" + quoted(told) + "}");
+        }
+
+        Step unless(String told) {
+            return new Step(fields + ",\"when\":{\"lacks\":" + quoted(told) + "}");
+        }
+
+        Step always() {
+            return new Step(fields + ",\"times\":0");
+        }
+
+        /// With a line of shell, by the tool that the runtime has for it.
+        Step running(String runtime, String command) {
+            var input = runtime.equals("openhands")
+                    ? Map.of("command", command, "security_risk", "LOW", "summary", "as told")
+                    : Map.of("command", command);
+            return calling(runtime.equals("openhands") ? "terminal" : "Bash", input);
+        }
+
+        Step calling(String tool, Map<String, String> input) {
+            var json = new String(Json.bytes(out -> input.forEach(out::writeStringProperty)), StandardCharsets.UTF_8);
+            return new Step(fields + ",\"tools\":[{\"name\":\"" + tool + "\",\"input\":" + json + "}]");
+        }
+
+        private String json() {
+            return "{\"usage\":{\"input_tokens\":1000,\"output_tokens\":50}," + fields + "}";
+        }
+    }
+
+    private static String quoted(String text) {
+        var json = new String(Json.bytes(out -> out.writeStringProperty("x", text)), StandardCharsets.UTF_8);
+        return json.substring(json.indexOf(':') + 1, json.length() - 1);
+    }
+
+    /// One run, through the API of the server that has it.
+    record AgentAtWork(Api api, String sandbox) {
+        static AgentAtWork spawn(Api api, String runtime, String title, String more) {
+            var answer = api.post(
+                    ALL,
+                    "{\"task\":{\"title\":" + quoted(title) + "},\"runtime\":\"" + runtime + "\""
+                            + (more.isEmpty() ? "" : "," + more) + "}");
+            assertThat(answer.status()).as(answer.text()).isEqualTo(201);
+            return new AgentAtWork(api, answer.json().string("sandbox_id"));
+        }
+
+        /// The same through another server on the same home.
+        AgentAtWork through(Api other) {
+            return new AgentAtWork(other, sandbox);
+        }
+
+        JsonFields details() {
+            return api.get(ALL + "/" + sandbox).json().object("sandbox");
+        }
+
+        List<JsonFields> events(String type) {
+            return api.get(ALL + "/" + sandbox + "/events?limit=1000&type=" + type)
+                    .json()
+                    .objects("events");
+        }
+
+        List<String> types() {
+            return api.get(ALL + "/" + sandbox + "/events?limit=1000").json().objects("events").stream()
+                    .map(event -> event.string("event_type"))
+                    .toList();
+        }
+
+        void say(String content, String kind) {
+            var body = "{\"content\":" + quoted(content) + ",\"message_type\":\"" + kind + "\"}";
+            assertThat(api.post(ALL + "/" + sandbox + "/messages", body).status())
+                    .isEqualTo(202);
+        }
+
+        String shell(String command) {
+            return api.execute(sandbox, command).string("stdout");
+        }
+
+        JsonFields awaitEvent(String type) {
+            await().atMost(PATIENCE).until(() -> !events(type).isEmpty() || isOver());
+            assertThat(events(type)).as(() -> type + " in " + events("agent.")).isNotEmpty();
+            return events(type).getFirst().object("event_data");
+        }
+
+        boolean isOver() {
+            return !events("sandbox.run_ended").isEmpty();
+        }
+
+        JsonFields awaitEnd(String status) {
+            await().atMost(PATIENCE).until(this::isOver);
+            var details = details();
+            assertThat(details.string("status"))
+                    .as(() -> details.text() + events(status.equals("completed") ? "agent." : "agent.error"))
+                    .isEqualTo(status);
+            return details;
+        }
+    }
+}
