@@ -93,8 +93,7 @@ final class Chaos implements Measurement {
     /// not counted: they wait for somebody.
     private static Set<String> left(VivServer server, Path home, Set<String> ids) {
         try (var http = server.connect()) {
-            var known = Json.answer(
-                    http.get("/admin/sandboxes?limit=1000").expect(200).text());
+            var known = Json.answer(http.get("/admin/sandboxes").expect(200).text());
             for (JsonFields sandbox : known.objects("sandboxes")) {
                 http.delete("/admin/sandboxes/" + sandbox.string("sandbox_id"));
             }

@@ -5,6 +5,7 @@ import dev.vivarium.json.JsonFields;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
@@ -47,12 +48,13 @@ final class ChaosLoad implements AutoCloseable {
     }
 
     private void produce(int producer) {
+        var phone = new Phone();
         for (int n = 0; running; n++) {
             String sandbox = any(producer + n);
             String id = "p" + producer + "-" + n;
             String body =
                     "{\"event_type\":\"chaos.step\",\"event_id\":\"" + id + "\",\"event_data\":{\"n\":" + n + "}}";
-            untilAnswered(http -> {
+            phone.untilAnswered(http -> {
                 var answer = http.post("/api/v1/sandboxes/" + sandbox + "/events", body);
                 if (answer.status() >= 500) {
                     throw new IllegalStateException(answer.text());
@@ -60,16 +62,19 @@ final class ChaosLoad implements AutoCloseable {
                 ledger.appended(sandbox, id, Json.answer(answer.text()).integer("seq"));
             });
         }
+        phone.hangUp();
     }
 
     private void speak() {
+        var phone = new Phone();
         for (int n = 0; speaking; n++) {
             String body = "{\"content\":\"message " + n + "\"}";
-            untilAnswered(http -> ledger.said(http.post("/api/v1/sandboxes/" + any(0) + "/messages", body)
+            phone.untilAnswered(http -> ledger.said(http.post("/api/v1/sandboxes/" + any(0) + "/messages", body)
                     .expect(202)
                     .member("message_id")));
             Chaos.Line.pause();
         }
+        phone.hangUp();
     }
 
     private void listen(Http http) {
@@ -87,17 +92,30 @@ final class ChaosLoad implements AutoCloseable {
         VivServer.cleanup(http, session);
     }
 
-    /// Tries again, on a new connection, until it works; when the load is to stop, a few times more.
-    private void untilAnswered(Consumer<Http> call) {
-        for (int left = 100; left > 0; left -= running ? 0 : 1) {
-            try (var http = line.server().connect()) {
-                call.accept(http);
-                return;
-            } catch (UncheckedIOException | IllegalStateException gone) {
-                Chaos.Line.pause();
+    /// A connection to whichever server there is. Confined to one worker.
+    private final class Phone {
+        private Optional<Http> http = Optional.empty();
+
+        /// Tries again, on a new connection, until it works; when the load is to stop, a few times more.
+        void untilAnswered(Consumer<Http> call) {
+            for (int left = 100; left > 0; left -= running ? 0 : 1) {
+                try {
+                    Http open = http.orElseGet(() -> line.server().connect());
+                    http = Optional.of(open);
+                    call.accept(open);
+                    return;
+                } catch (UncheckedIOException | IllegalStateException gone) {
+                    hangUp();
+                    Chaos.Line.pause();
+                }
             }
+            ledger.wrong("a call was never answered");
         }
-        ledger.wrong("a call was never answered");
+
+        void hangUp() {
+            http.ifPresent(Http::close);
+            http = Optional.empty();
+        }
     }
 
     /// What fails while a server dies is not the question here.

@@ -90,6 +90,37 @@ class EventSocketTest {
             append("agent.note");
             append("other");
             assertThat(watcher.await("event").string("event_type")).isEqualTo("other");
+
+            watcher.send("{\"type\":\"subscribe\",\"event_types\":[\"more\"]}").await("filter");
+            watcher.send("{\"type\":\"unsubscribe\",\"event_types\":[\"other\"]}");
+            assertThat(watcher.await("filter").optionalStrings("event_types").orElseThrow())
+                    .containsExactly("more");
+            append("other");
+            append("more");
+            assertThat(watcher.await("event").string("event_type")).isEqualTo("more");
+        }
+        try (var watcher = open("?event_types=chosen,agent.")) {
+            watcher.auth(SERVER.get().adminKey(), "");
+            append("chosen");
+            assertThat(watcher.await("event").string("event_type")).isEqualTo("agent.note");
+        }
+    }
+
+    @Test
+    void oneThatDoesNotReadHoldsNobodyUpAndFindsAllOfItLater() {
+        String body = "{\"event_type\":\"flood\",\"event_data\":{\"text\":\"" + "x".repeat(50_000) + "\"}}";
+        try (var slow = ShellClient.open(
+                        SERVER.get().uri(),
+                        "/ws/sandboxes/" + sandbox + "?token=" + api.key(),
+                        ShellClient.Reading.NEVER);
+                var quick = watch("")) {
+            for (int i = 0; i < 300; i++) {
+                api.post("/api/v1/sandboxes/" + sandbox + "/events", body);
+            }
+
+            assertThat(numbers(quick, 301)).isEqualTo(range(1, 301));
+            slow.read(Long.MAX_VALUE);
+            assertThat(numbers(slow, 301)).isEqualTo(range(1, 301));
         }
     }
 

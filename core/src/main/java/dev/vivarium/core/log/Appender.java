@@ -39,6 +39,7 @@ final class Appender implements AutoCloseable {
     private static final int QUEUE = 8192;
     private static final int GROUP = 512;
     private static final long LINGER = 5_000_000;
+    private static final long RETURN = 300_000;
     private static final int COUNTED = 10_000;
     private static final Duration PATIENCE = Duration.ofSeconds(15);
 
@@ -49,6 +50,9 @@ final class Appender implements AutoCloseable {
     private final BlockingQueue<Pending> queue = new ArrayBlockingQueue<>(QUEUE);
     private final Thread worker;
     private volatile boolean closed;
+
+    /// How many were written together before. The worker's own.
+    private int lastGroup;
 
     /// The newest number of each sandbox, as far as it is known to be on the disk. Changed by the worker alone;
     /// where it is wrong for once, the store refuses a number that is taken.
@@ -128,18 +132,25 @@ final class Appender implements AutoCloseable {
                 // close() does it; what is there is still written.
             }
             if (!group.isEmpty()) {
+                lastGroup = group.size();
                 commit(group);
                 group.clear();
             }
         }
     }
 
-    /// Takes what there is. While nobody waits for any of it, some more may come: a commit costs as much as the
-    /// command that it tells of.
+    /// Takes what there is. Those who were answered a moment ago are about to come again, and are waited for a
+    /// little, so that they share a commit. While nobody waits for any of it, some more may come: a commit costs as
+    /// much as the command that it tells of.
     private void gather(List<Pending> group) throws InterruptedException {
-        long until = System.nanoTime() + LINGER;
+        long begun = System.nanoTime();
         queue.drainTo(group, GROUP - group.size());
-        while (group.size() < GROUP && group.stream().noneMatch(Pending::isAwaited)) {
+        while (group.size() < GROUP) {
+            boolean isAwaited = group.stream().anyMatch(Pending::isAwaited);
+            if (isAwaited && group.size() >= lastGroup) {
+                return;
+            }
+            long until = begun + (isAwaited ? RETURN : LINGER);
             Pending more = queue.poll(until - System.nanoTime(), TimeUnit.NANOSECONDS);
             if (more == null) {
                 return;
