@@ -1,6 +1,7 @@
 package dev.vivarium.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.access.Grant;
 import dev.vivarium.core.access.Issue;
@@ -142,6 +143,28 @@ class PreviewAccessTest {
         assertThat(visits)
                 .filteredOn(entry -> entry.optionalString("jti").isEmpty())
                 .hasSize(1);
+    }
+
+    @Test
+    void aRefusalNamesTheHolderOfATokenInTheAddressOrInACookie() {
+        String little = token(program, Scope.FS_RO);
+        assertThat(atHost("/headers?viv_token=" + little).status()).isEqualTo(403);
+        String enough = token(program, Scope.PROCESS);
+        String cookie = atHost("/headers?viv_token=" + enough)
+                .headers("Set-Cookie")
+                .getFirst()
+                .replaceAll(";.*", "");
+        assertThat(atHost("/headers", "Cookie: " + cookie, "Origin: http://elsewhere.example")
+                        .status())
+                .isEqualTo(403);
+
+        String path = "/admin/audit?limit=1000";
+        for (String token : List.of(little, enough)) {
+            String jti = server.tokens().verify(token).jti();
+            await().untilAsserted(() -> assertThat(server.api().get(path).json().objects("entries"))
+                    .anyMatch(entry -> entry.string("kind").equals("refused")
+                            && entry.optionalString("jti").equals(Optional.of(jti))));
+        }
     }
 
     @Test

@@ -289,6 +289,17 @@ class PreviewTest {
     }
 
     @Test
+    void whereTheSlashIsAddedThePathStaysAsItCame() {
+        String path = "/sandboxes/a%0d%0aSet-Cookie:%20x=1/ports/80";
+        var answer = program.anonymous(path, program.server().getAuthority());
+
+        assertThat(answer.status()).isEqualTo(308);
+        assertThat(answer.headers("Location"))
+                .containsExactly("http://" + program.server().getAuthority() + path + "/");
+        assertThat(answer.headers("Set-Cookie")).isEmpty();
+    }
+
+    @Test
     void cookiesOfTheProgramAreItsOwn() {
         assertThat(program.get("/cookies").headers("Set-Cookie"))
                 .containsExactly(

@@ -21,8 +21,10 @@ import dev.vivarium.model.Status;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Random;
+import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -50,6 +52,25 @@ class SnapshotsTest {
 
     private static NewSandbox request(String thread) {
         return NewSandbox.of(House.ANN, new ThreadId(thread));
+    }
+
+    @Test
+    void aPauseDoesNotOvertakeASnapshotHoweverLongItTakes() throws Exception {
+        Sandbox sandbox = house.sandbox("t1");
+        house.provider.hold(Step.SNAPSHOT);
+        try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
+            var taking = workers.submit(() -> snapshots().take(sandbox, "slow"));
+            house.provider.awaitArrival(Step.SNAPSHOT);
+
+            assertThat(sandbox.lifecycle().tryBegin(Transition.PAUSE, Duration.ZERO))
+                    .isEmpty();
+            assertThat(sandbox.info().status()).isEqualTo(Status.RUNNING);
+
+            house.provider.open(Step.SNAPSHOT);
+            assertThat(taking.get().name()).isEqualTo("slow");
+        }
+        sandbox.pause();
+        assertThat(sandbox.info().status()).isEqualTo(Status.PAUSED);
     }
 
     @Test

@@ -190,7 +190,9 @@ final class Dispatcher extends Handler.Abstract {
             caller.ifPresent(known -> witness.saw(match, known, at, status));
         } else {
             // Whose credential is good but not for this was not told by the failure.
-            var who = caller.flatMap(Caller::principal).or(() -> admission.find(request.getHeaders()));
+            var who = caller.flatMap(Caller::principal)
+                    .or(() -> Exchange.shown(request).flatMap(admission::find))
+                    .or(() -> admission.find(request.getHeaders()));
             var from = VisitEndPoint.of(request).map(VisitEndPoint::sandbox);
             witness.refused(match, who, from, failure);
         }

@@ -35,6 +35,7 @@ public final class Exchange {
     public static final int MAX_JSON_BYTES = 1024 * 1024;
 
     private static final String JSON = "application/json";
+    private static final String SHOWN = "dev.vivarium.shown";
 
     private final Request request;
     private final Response response;
@@ -82,6 +83,17 @@ public final class Exchange {
         boolean isThere =
                 header("Authorization").isPresent() || header("X-API-Key").isPresent();
         return isThere ? Optional.of(Credentials.key(request.getHeaders())) : Optional.empty();
+    }
+
+    /// Says what key or token the caller showed elsewhere than in the headers, so that a refusal can name who it
+    /// is.
+    public void shows(String credential) {
+        request.setAttribute(SHOWN, credential);
+    }
+
+    /// What was found by whoever handled a request, if anything was.
+    static Optional<String> shown(Request request) {
+        return request.getAttribute(SHOWN) instanceof String credential ? Optional.of(credential) : Optional.empty();
     }
 
     /// The sandbox that a scoped route is about, which this caller may use as the route's scope says.

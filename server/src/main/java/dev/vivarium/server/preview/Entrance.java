@@ -37,6 +37,13 @@ final class Entrance {
         }
     }
 
+    /// What the caller shows elsewhere than in a header of its own, good or not.
+    static Optional<String> shown(Request request, Query query) {
+        return query.token()
+                .or(() -> Cookies.tickets(request.getHeaders().getValuesList(HttpHeader.COOKIE)).stream()
+                        .findFirst());
+    }
+
     Entry enter(Request request, Address address, Query query) {
         if (query.token().isPresent()) {
             return byToken(address, query.token().get(), request.getHeaders());

@@ -70,6 +70,7 @@ public final class PreviewHandler {
                     new Failure.Unrecognized("method-not-allowed", 405, "a preview does not answer to this method"));
         }
         Query query = Query.of(exchange.rawQuery());
+        Entrance.shown(request, query).ifPresent(exchange::shows);
         var entry = entrance.enter(request, address, query);
         visits.saw(entry.caller(), address);
         String target = path + query.suffix();
