@@ -28,6 +28,9 @@ import java.util.function.Consumer;
 /// The book of runs: which there are, how they stand, and what they cost. What it writes down is told in the log of
 /// the sandbox. Thread-safe.
 public final class Runs {
+    /// Why a run is paused whose worker was asked to hold its agent.
+    public static final String HELD = "paused by request";
+
     private static final String SOURCE = "sandbox";
 
     private final Db db;
@@ -243,6 +246,16 @@ public final class Runs {
         return db.write(sql -> {
             RunRows.heartbeat(sql, run.id(), now());
             return RunRows.wished(sql, run.id()).wish();
+        });
+    }
+
+    /// Asks the worker of a sandbox to hold its agent, or to let it go on: for machines that cannot be frozen.
+    public void ask(SandboxId sandbox, Wish wish) {
+        Run run = requireActive(sandbox);
+        db.write(sql -> {
+            RunRows.wish(sql, run.id(), wish, Optional.empty());
+            RunRows.waits(sql, sandbox, wish == Wish.PAUSE ? Optional.of(HELD) : Optional.empty());
+            return wish;
         });
     }
 

@@ -197,9 +197,13 @@ public final class Supervisor implements AutoCloseable {
 
     /// Of an agent that has said where its conversation is.
     private void saveTranscript(Run run) {
-        boolean hasOne = runs.find(run.sandbox()).flatMap(Run::session).isPresent();
-        if (hasOne) {
-            sandboxes.find(run.sandbox()).ifPresent(sandbox -> transcripts.save(sandbox, run, TRANSCRIPT_PATIENCE));
+        try {
+            boolean hasOne = runs.find(run.sandbox()).flatMap(Run::session).isPresent();
+            if (hasOne) {
+                sandboxes.find(run.sandbox()).ifPresent(sandbox -> transcripts.save(sandbox, run, TRANSCRIPT_PATIENCE));
+            }
+        } catch (SandboxException e) {
+            LOG.warn("the transcript of {} is copied later: {}", run.sandbox(), e.getMessage());
         }
     }
 

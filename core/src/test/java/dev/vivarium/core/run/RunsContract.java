@@ -1,0 +1,200 @@
+package dev.vivarium.core.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.vivarium.core.log.EventLog;
+import dev.vivarium.core.log.Query;
+import dev.vivarium.core.store.Db;
+import dev.vivarium.model.Event;
+import dev.vivarium.model.Limits;
+import dev.vivarium.model.NewReview;
+import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.NewTask;
+import dev.vivarium.model.Review;
+import dev.vivarium.model.Run;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SandboxInfo;
+import dev.vivarium.model.Status;
+import dev.vivarium.model.Task;
+import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.Usage;
+import dev.vivarium.model.UserId;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/// What holds on every database.
+abstract class RunsContract {
+    private static final UserId ANNA = new UserId("anna");
+
+    private final AtomicReference<Instant> time = new AtomicReference<>(Instant.parse("2026-01-01T10:00:00Z"));
+    private final InstantSource clock = time::get;
+    private final SandboxInfo sandbox = info(1);
+    private Db db;
+    private EventLog log;
+    private Runs runs;
+    private Tasks tasks;
+    private Reviews reviews;
+
+    /// The database of this test, the same one each time.
+    abstract Db openDb();
+
+    @BeforeEach
+    void open() {
+        db = openDb();
+        log = new EventLog(db, clock);
+        runs = new Runs(db, log, clock);
+        tasks = new Tasks(db, clock);
+        reviews = new Reviews(db, log, clock, Duration.ofHours(1));
+    }
+
+    @AfterEach
+    void close() {
+        log.close();
+        db.close();
+    }
+
+    @Test
+    void aRunIsWrittenDownFromItsBeginningToItsEndAndItsTaskWithIt() {
+        Run run = begin(Optional.of("0.5"));
+        assertThat(run.status()).isEqualTo(Run.Status.CREATING);
+        assertThat(runs.started(run, "p1").status()).isEqualTo(Run.Status.RUNNING);
+        runs.toolUsed(sandbox.id());
+        runs.remembers(sandbox.id(), "session");
+        runs.said(sandbox.id(), new Verdict(Verdict.Kind.COMPLETED, "well"));
+        runs.end(run, Run.Status.COMPLETED, Optional.empty());
+        runs.end(run, Run.Status.FAILED, Optional.of("too late"));
+
+        Run ended = runs.find(sandbox.id()).orElseThrow();
+        assertThat(ended.status()).isEqualTo(Run.Status.COMPLETED);
+        assertThat(ended.reason()).isEmpty();
+        assertThat(ended.session()).contains("session");
+        assertThat(ended.spent().toolCalls()).isEqualTo(1);
+        assertThat(ended.program().command()).containsExactly("sh", "-c", "echo 'a b'");
+        assertThat(runs.verdict(run)).contains(new Verdict(Verdict.Kind.COMPLETED, "well"));
+        assertThat(tasks.find(run.task()).orElseThrow().status()).isEqualTo(Task.Status.COMPLETED);
+        assertThat(types()).containsExactly("sandbox.run_started", "sandbox.run_ended");
+    }
+
+    @Test
+    void aSandboxHasOneRunAtATimeAndATaskOneWorker() {
+        Run run = begin(Optional.empty());
+        assertThatThrownBy(() -> begin(Optional.empty())).hasMessageContaining("has an agent at work");
+        var again = new NewRun(
+                new NewRun.Assignment.Known(run.task()),
+                run.program(),
+                NewSandbox.of(ANNA, new ThreadId("other")),
+                Optional.empty(),
+                Optional.empty());
+        assertThatThrownBy(() -> runs.begin(info(2), again, Optional.empty()))
+                .hasMessageContaining("somebody works at task");
+
+        runs.end(run, Run.Status.FAILED, Optional.of("why"));
+
+        assertThat(runs.begin(info(2), again, Optional.empty()).task()).isEqualTo(run.task());
+        assertThat(begin(Optional.empty()).isActive()).isTrue();
+    }
+
+    @Test
+    void whatAModelTookIsAddedToTheBillionthAndABudgetIsHeld() {
+        var stopped = new ArrayList<Run>();
+        runs.whenOverspent(stopped::add);
+        runs.started(begin(Optional.of("0.001")), "p1");
+
+        assertThat(runs.charge(sandbox.id(), usage("0.0000003")).isSpent()).isFalse();
+        assertThat(runs.allowance(sandbox.id()).spentUsd()).isEqualByComparingTo("0.0000003");
+        assertThat(stopped).isEmpty();
+        assertThat(runs.charge(sandbox.id(), usage("0.001")).isSpent()).isTrue();
+
+        assertThat(stopped).extracting(Run::sandbox).containsExactly(sandbox.id());
+        assertThat(runs.find(sandbox.id()).orElseThrow().spent().tokens()).isEqualTo(220);
+        runs.end(stopped.getFirst(), Run.Status.FAILED, Optional.of("budget"));
+        assertThatThrownBy(() -> runs.allowance(sandbox.id())).hasMessageContaining("no agent runs");
+    }
+
+    @Test
+    void anAbortIsFinalAndItsFirstReasonStands() {
+        Run run = begin(Optional.empty());
+        runs.wish(run, Wish.ABORT, Optional.of("budget"));
+        runs.wish(run, Wish.RUN, Optional.of("changed my mind"));
+
+        assertThat(runs.heartbeat(sandbox.id())).isEqualTo(Wish.ABORT);
+        assertThat(runs.wished(run).reason()).contains("budget");
+        assertThat(runs.find(sandbox.id()).orElseThrow().lastHeartbeat()).contains(time.get());
+    }
+
+    @Test
+    void aReviewPausesItsRunUntilItIsAnsweredOrTooOld() {
+        Run run = runs.started(begin(Optional.empty()), "p1");
+        Review first = reviews.ask(run, question(), Optional.of("key"));
+        assertThat(reviews.ask(run, question(), Optional.of("key")).id()).isEqualTo(first.id());
+        assertThat(runs.find(sandbox.id()).orElseThrow().status()).isEqualTo(Run.Status.PAUSED);
+
+        reviews.answer(first, new Review.Answer("b", Optional.empty(), ANNA, time.get()));
+        assertThat(runs.find(sandbox.id()).orElseThrow().status()).isEqualTo(Run.Status.RUNNING);
+
+        Review second = reviews.ask(run, question(), Optional.empty());
+        time.updateAndGet(now -> now.plus(Duration.ofHours(1)));
+        assertThat(reviews.require(sandbox.id(), second.id().value()).status()).isEqualTo(Review.Status.EXPIRED);
+        assertThat(runs.find(sandbox.id()).orElseThrow().status()).isEqualTo(Run.Status.RUNNING);
+        assertThatThrownBy(
+                        () -> reviews.answer(second, new Review.Answer("approve", Optional.empty(), ANNA, time.get())))
+                .hasMessageContaining("is expired and cannot be answered");
+        assertThat(types())
+                .containsExactly(
+                        "sandbox.run_started",
+                        "agent.review_requested",
+                        "user.approve",
+                        "agent.review_requested",
+                        "sandbox.review_expired");
+    }
+
+    private Run begin(Optional<String> budget) {
+        var wanted = new NewRun(
+                new NewRun.Assignment.Fresh(NewTask.of("title", "")),
+                new Run.Program(Run.Runtime.COMMAND, List.of("sh", "-c", "echo 'a b'"), Optional.empty()),
+                NewSandbox.of(ANNA, sandbox.thread()),
+                budget.map(BigDecimal::new),
+                Optional.empty());
+        return runs.begin(sandbox, wanted, Optional.empty());
+    }
+
+    private List<String> types() {
+        return log.read(sandbox.id(), Query.after(0, 100)).stream()
+                .map(Event::type)
+                .toList();
+    }
+
+    private static NewReview question() {
+        return new NewReview("reason", "description", "{\"options\":[\"a\",\"b\"]}", List.of("a", "b"), true);
+    }
+
+    private static Usage usage(String cost) {
+        return new Usage("model", 100, 10, 0, 0, new BigDecimal(cost));
+    }
+
+    private SandboxInfo info(int seed) {
+        Instant now = clock.instant();
+        return new SandboxInfo(
+                SandboxId.random(new Random(seed)),
+                new ThreadId("thread" + seed),
+                ANNA,
+                Status.RUNNING,
+                Limits.STANDARD,
+                now,
+                now,
+                now,
+                now,
+                Optional.empty());
+    }
+}
