@@ -142,6 +142,22 @@ class RealAgentTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"claude", "openhands"})
+    void aConversationGoesOnInANewSandbox(String runtime) {
+        agents.play(Step.saying("I remember 4711.").when("Think of a number"));
+        var first = spawn(runtime, "Think of a number", "");
+        first.awaitEnd("completed");
+        api.method("DELETE", RealAgents.ALL + "/" + first.sandbox());
+        agents.play(Step.saying("It was 4711.").when("What was it"));
+        var second = spawn(runtime, "What was it?", "\"resume_from\":\"" + first.sandbox() + "\"");
+        var details = second.awaitEnd("completed");
+
+        assertThat(second.sandbox()).isNotEqualTo(first.sandbox());
+        assertThat(agents.asked()).contains("I remember 4711.", "What was it?");
+        assertThat(details.object("run").number("cost_usd")).isCloseTo(ANSWER, within(1e-6));
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"{\"kind\":\"garbage\"}", "{\"kind\":\"close\"}", "{\"kind\":\"status\",\"status\":529}"})
     void aModelThatDoesNotAnswerFailsTheRunWithTheReason(String fault) {
         agents.play(new Step("\"fault\":" + fault).always());
