@@ -35,6 +35,7 @@ class ModulesTest {
                         Set.of(
                                 "vivarium-model",
                                 "vivarium-guest",
+                                "java-diff-utils",
                                 "nimbus-jose-jwt",
                                 "postgresql",
                                 "slf4j-api",

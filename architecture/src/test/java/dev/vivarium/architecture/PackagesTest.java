@@ -33,6 +33,11 @@ class PackagesTest {
                     new Layer(
                             Set.of("sandbox", "exec", "files", "log", "store"),
                             "a run is what happens in a sandbox, and is told in its log")),
+            Map.entry(
+                    "watch",
+                    new Layer(
+                            Set.of("sandbox", "files", "guest", "provider", "log", "store"),
+                            "it looks at sandboxes as anybody may, and tells their logs")),
             Map.entry("access", new Layer(Set.of("store"), "who may do what is decided before a sandbox is touched")),
             Map.entry(
                     "sandbox",

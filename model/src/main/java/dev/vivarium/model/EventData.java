@@ -2,12 +2,14 @@ package dev.vivarium.model;
 
 import java.math.BigDecimal;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.StringJoiner;
+import java.util.stream.Collectors;
 
-/// What an event of our own says: a flat JSON object of texts, numbers and flags, in the order they were given.
-/// Immutable.
+/// What an event of our own says: a flat JSON object of texts, lists of them, numbers and flags, in the order they were
+/// given. Immutable.
 public final class EventData {
     private static final EventData NOTHING = new EventData(Map.of());
 
@@ -43,6 +45,14 @@ public final class EventData {
 
     public EventData with(String name, BigDecimal value) {
         return plus(name, value.toPlainString());
+    }
+
+    public EventData with(String name, double value) {
+        return plus(name, Double.toString(value));
+    }
+
+    public EventData with(String name, List<String> values) {
+        return plus(name, values.stream().map(EventData::quoted).collect(Collectors.joining(",", "[", "]")));
     }
 
     public EventData with(String name, Optional<String> value) {

@@ -3,6 +3,7 @@ package dev.vivarium.server;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Retention;
 import dev.vivarium.core.run.Inbox;
+import dev.vivarium.core.watch.FileHistory;
 import dev.vivarium.server.settings.LogConfig;
 import java.time.Duration;
 import java.time.Instant;
@@ -14,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Removes, now and then, what is kept no longer: events beyond their age or size, messages that were heard long ago,
-/// and what is left of sandboxes that nobody remembers. Thread-safe.
+/// versions of files before the oldest event, and what is left of sandboxes that nobody remembers. Thread-safe.
 final class Housekeeping implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Housekeeping.class);
 
@@ -23,14 +24,16 @@ final class Housekeeping implements AutoCloseable {
 
     private final EventLog log;
     private final Inbox inbox;
+    private final FileHistory files;
     private final Retention retention;
     private final InstantSource clock;
     private final ScheduledExecutorService pulse = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("housekeeping").factory());
 
-    Housekeeping(LogConfig config, EventLog log, Inbox inbox, InstantSource clock) {
+    Housekeeping(LogConfig config, EventLog log, Inbox inbox, FileHistory files, InstantSource clock) {
         this.log = log;
         this.inbox = inbox;
+        this.files = files;
         this.retention = config.retention();
         this.clock = clock;
         long every = Math.min(SELDOM.toMillis(), retention.age().toMillis() / 10);
@@ -41,8 +44,10 @@ final class Housekeeping implements AutoCloseable {
         try {
             Instant before = clock.instant().minus(retention.age());
             int removed = log.prune(retention, clock) + log.forgetUnknown(before) + inbox.prune(before);
+            // After the events that told of them.
+            removed += files.prune();
             if (removed > 0) {
-                LOG.info("removed {} events and messages that are kept no longer", removed);
+                LOG.info("removed {} events, messages and versions of files that are kept no longer", removed);
             }
         } catch (RuntimeException e) {
             LOG.warn("old events were not removed; they will be: {}", e.getMessage());

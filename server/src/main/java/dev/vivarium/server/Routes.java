@@ -67,6 +67,7 @@ final class Routes {
             EventLog log,
             Inbox inbox,
             RunRoutes.Agency agency,
+            WatchRoutes.Sight sight,
             Provider provider,
             Sandboxes sandboxes,
             Keys keys,
@@ -89,6 +90,7 @@ final class Routes {
         var routes = new ArrayList<>(sessions(parts, gate, clock, callers, call));
         routes.addAll(snapshots(parts));
         routes.addAll(events(parts));
+        routes.addAll(WatchRoutes.of(parts.sight(), parts.log()));
         routes.addAll(RunRoutes.of(parts, callers, clock));
         routes.addAll(sockets(parts, clock, callers));
         routes.addAll(DataRoutes.of(callers, call, config.calls(), parts.telemetry()));

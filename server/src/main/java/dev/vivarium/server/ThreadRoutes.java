@@ -12,6 +12,7 @@ import dev.vivarium.core.access.Threads;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.access.WorkerTokens;
 import dev.vivarium.core.sandbox.Sandboxes;
+import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.api.AdminSandboxesHandler;
 import dev.vivarium.server.api.AuditHandler;
 import dev.vivarium.server.api.Callers;
@@ -45,7 +46,13 @@ final class ThreadRoutes {
             Members members,
             Threads threads,
             Rights rights,
-            Audit audit) {}
+            Audit audit) {
+        /// The tokens of a sandbox that has ended are good for nothing.
+        void forget(SandboxId ended) {
+            tokens.forget(ended);
+            workers.forget(ended);
+        }
+    }
 
     static List<Route> of(Access access, Sandboxes sandboxes, Callers known, InstantSource clock) {
         var callers = new ThreadCallers(sandboxes, access.rights());

@@ -76,10 +76,11 @@ public final class Vivarium implements AutoCloseable {
             var telemetry = new Telemetry(metrics, new PassageAudit(access.audit(), clock));
             var log = undo.add(new EventLog(db, clock));
             var chronicle = undo.add(new Chronicle(log));
-            var sandboxes =
-                    undo.add(Sandboxes.open(provider, db, engine(config), List.of(telemetry, chronicle), clock));
-            sandboxes.whenEnded(access.tokens()::forget);
-            sandboxes.whenEnded(access.workers()::forget);
+            var sight = undo.add(WatchRoutes.Sight.open(db, log, config.watch(), clock));
+            var observers = List.of(telemetry, chronicle, sight.watching());
+            var sandboxes = undo.add(Sandboxes.open(provider, db, engine(config), observers, clock));
+            sight.watching().begin(sandboxes);
+            sandboxes.whenEnded(access::forget);
             var inbox = new Inbox(db, log, clock);
             sandboxes.whenEnded(inbox::forget);
             var agency = undo.add(RunRoutes.Agency.open(
@@ -89,15 +90,15 @@ public final class Vivarium implements AutoCloseable {
             var preview = new PreviewHandler(admission, new Visits(access.audit(), clock), config.preview(), clock);
             var sockets = undo.add(new Sockets(admission, access.tokens()));
             var parts = new Routes.Parts(
-                    config, db, log, inbox, agency, provider, sandboxes, keys, access, telemetry, metrics, preview,
-                    sockets);
+                    config, db, log, inbox, agency, sight, provider, sandboxes, keys, access, telemetry, metrics,
+                    preview, sockets);
             var router = new Router(Routes.of(parts, gate, clock), Routes.hosts(preview, config.preview()));
             var model = undo.add(InsideRoutes.model(parts, clock));
             var routers = new Routers(router, new Router(InsideRoutes.of(router.routes(), model)));
             var witness = new Witness(access.audit(), clock);
             var edge = undo.add(Edge.start(config.http(), routers, admission, witness, gate));
             sandboxes.reception().staff(edge.porter());
-            var housekeeping = undo.add(new Housekeeping(config.log(), log, inbox, clock));
+            var housekeeping = undo.add(new Housekeeping(config.log(), log, inbox, sight.history(), clock));
             metrics.watch(sandboxes::pool);
             metrics.watchAudit(access.audit()::dropped);
             undo.keep();
@@ -169,6 +170,7 @@ public final class Vivarium implements AutoCloseable {
         housekeeping.close();
         model.close();
         parts.sandboxes().close();
+        parts.sight().close();
         chronicle.close();
         parts.provider().close();
         parts.access().tokens().close();

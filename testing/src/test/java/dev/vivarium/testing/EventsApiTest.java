@@ -39,6 +39,17 @@ class EventsApiTest {
     }
 
     @Test
+    void anEndByTheAdminSaysSo() {
+        api.method("DELETE", "/admin/sandboxes/" + session);
+
+        await().untilAsserted(() -> assertThat(list(api, "?type=sandbox.terminated")
+                        .getFirst()
+                        .object("event_data")
+                        .text())
+                .contains("\"reason\":\"user\"", "ended by the admin"));
+    }
+
+    @Test
     void whatACommandDoesIsInTheLog() {
         api.execute(session, "echo out; echo err >&2; exit 3");
 

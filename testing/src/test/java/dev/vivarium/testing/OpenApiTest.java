@@ -1,6 +1,7 @@
 package dev.vivarium.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.server.http.Route;
 import java.util.List;
@@ -128,6 +129,22 @@ class OpenApiTest {
         check(file, api.get(at + "/files/..%2fout"), 400);
         check("post /sandboxes/{sandbox_id}/pause", api.post(at + "/pause", "{}"), 200);
         check("post /sandboxes/{sandbox_id}/resume", api.post(at + "/resume", "{}"), 200);
+    }
+
+    @Test
+    void realViewsAreAsDescribed() {
+        String session = api.session();
+        api.upload(session, "a", "text");
+        String view = "/api/v1/sandboxes/{sandbox_id}";
+        String at = "/api/v1/sandboxes/" + session;
+        await().untilAsserted(() ->
+                assertThat(api.get(at + "/events?type=file.").text()).contains("\"a\""));
+        check("get " + view + "/files", api.get(at + "/files"), 200);
+        check("get " + view + "/files/{path}", api.get(at + "/files/a"), 200);
+        check("get " + view + "/files/{path}", api.get(at + "/files/a?at_seq=9"), 200);
+        check("get " + view + "/files/{path}", api.get(at + "/files/b"), 404);
+        check("get " + view + "/diff", api.get(at + "/diff?path=a"), 200);
+        check("get " + view + "/terminal", api.get(at + "/terminal"), 200);
     }
 
     @Test

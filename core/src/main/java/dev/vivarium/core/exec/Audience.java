@@ -12,6 +12,9 @@ public interface Audience {
 
     default void exited(Exit exit) {}
 
+    /// Nothing more is heard of it for now: the guest was lost, and perhaps is found again.
+    default void lost() {}
+
     /// Its reader has gone before its end. May come after [#exited], and then means nothing.
     default void left() {}
 }

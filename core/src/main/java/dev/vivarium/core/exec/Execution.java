@@ -145,7 +145,7 @@ public final class Execution implements AutoCloseable {
 
     private ExecEvent output() {
         while (true) {
-            switch (channel.next()) {
+            switch (heard()) {
                 case Message.Data(int stream, byte[] bytes) -> {
                     var from = stream == STDOUT ? ExecEvent.Stream.STDOUT : ExecEvent.Stream.STDERR;
                     audience.output(from, bytes);
@@ -159,6 +159,15 @@ public final class Execution implements AutoCloseable {
                     return new ExecEvent.Exited(exit);
                 }
             }
+        }
+    }
+
+    private Message heard() {
+        try {
+            return channel.next();
+        } catch (SandboxException e) {
+            audience.lost();
+            throw e;
         }
     }
 

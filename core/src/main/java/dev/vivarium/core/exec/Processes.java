@@ -40,14 +40,16 @@ public final class Processes {
 
     private final SandboxId sandbox;
     private final InstantSource clock;
+    private final Herald herald;
     private final Map<String, Tracked> known = new ConcurrentHashMap<>();
     private final Semaphore slots = new Semaphore(MAX_DETACHED);
     /// Open unless what a guest kept is being taken over: who asks meanwhile must not hear that it is gone.
     private volatile CountDownLatch settled = new CountDownLatch(0);
 
-    public Processes(SandboxId sandbox, InstantSource clock) {
+    public Processes(SandboxId sandbox, InstantSource clock, Herald herald) {
         this.sandbox = sandbox;
         this.clock = clock;
+        this.herald = herald;
     }
 
     /// Shows an execution to others until the result is closed. Its output stays its starter's.
@@ -63,7 +65,10 @@ public final class Processes {
         try {
             String id = newId();
             var tail = new Tail();
-            Tracked process = register(id, Execution.startKept(guest, command, id), origin, Optional.of(tail));
+            Execution execution = Execution.startKept(guest, command, id);
+            var beginning = Beginning.kept(origin.kind(), execution.pid(), origin.command(), id);
+            execution.heardBy(herald.announce(beginning));
+            Tracked process = register(id, execution, origin, Optional.of(tail));
             Thread.ofVirtual().name("detached-" + id).start(() -> run(process, tail, slots::release));
             return process;
         } catch (RuntimeException e) {
@@ -105,10 +110,11 @@ public final class Processes {
     }
 
     private void adopt(Guest guest, Survivor survivor, String id, Runnable handedOver) {
+        Execution execution;
         Tracked process;
         Tail tail;
         try {
-            Execution execution = Execution.attach(guest, survivor);
+            execution = Execution.attach(guest, survivor);
             tail = new Tail(execution.missed());
             var origin = Optional.ofNullable(known.get(id)).map(Tracked::origin).orElse(UNKNOWN);
             process = new Tracked(id, execution, origin, survivor.started(), Optional.of(tail), () -> known.remove(id));
@@ -118,6 +124,8 @@ public final class Processes {
         } finally {
             handedOver.run();
         }
+        var place = new Beginning.Place(execution.firstByte(), execution.missed() - execution.firstByte());
+        execution.heardBy(herald.announce(Beginning.found(ProcessInfo.Kind.DETACHED, execution.pid(), id, place)));
         boolean counted = slots.tryAcquire();
         run(process, tail, counted ? slots::release : () -> {});
     }

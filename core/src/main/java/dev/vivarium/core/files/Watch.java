@@ -4,8 +4,10 @@ import dev.vivarium.core.guest.Channel;
 import dev.vivarium.core.guest.Message;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Optional;
 
 /// A directory that is being watched. Confined to one reader; [#close] may be called by anybody.
 public final class Watch implements AutoCloseable {
@@ -22,19 +24,36 @@ public final class Watch implements AutoCloseable {
     /// closed.
     public FileChange next() {
         while (changes.isEmpty()) {
-            switch (channel.next()) {
-                case Message.Data(int _, byte[] bytes) -> take(bytes);
-                case Message.Eof _ -> {}
-                case Message.Ended _ -> throw new SandboxException(new Failure.NoSuchFile(path));
-            }
+            take(channel.next());
         }
         return changes.remove();
+    }
+
+    /// The same for somebody whose patience ends; then there is nothing.
+    public Optional<FileChange> next(Duration patience) {
+        long deadline = System.nanoTime() + patience.toNanos();
+        while (changes.isEmpty()) {
+            Optional<Message> message = channel.next(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
+            if (message.isEmpty()) {
+                return Optional.empty();
+            }
+            take(message.get());
+        }
+        return Optional.of(changes.remove());
     }
 
     /// Ends the watch. Idempotent.
     @Override
     public void close() {
         channel.close();
+    }
+
+    private void take(Message message) {
+        switch (message) {
+            case Message.Data(int _, byte[] bytes) -> take(bytes);
+            case Message.Eof _ -> {}
+            case Message.Ended _ -> throw new SandboxException(new Failure.NoSuchFile(path));
+        }
     }
 
     private void take(byte[] bytes) {

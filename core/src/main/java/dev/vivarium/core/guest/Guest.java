@@ -27,11 +27,25 @@ public final class Guest implements AutoCloseable {
 
     private final Connection connection;
     private final Hello hello;
-    private final AtomicLong tokens = new AtomicLong();
+    private final AtomicLong tokens;
+    private final Counting counting;
 
-    private Guest(Connection connection, Hello hello) {
+    /// Whether the keeper hears of what is opened here.
+    private enum Counting {
+        EACH_CHANNEL,
+        NONE
+    }
+
+    private Guest(Connection connection, Hello hello, AtomicLong tokens, Counting counting) {
         this.connection = connection;
         this.hello = hello;
+        this.tokens = tokens;
+        this.counting = counting;
+    }
+
+    /// The same guest for whoever only looks: what is opened through it is no use of the sandbox.
+    public Guest unnoticed() {
+        return new Guest(connection, hello, tokens, Counting.NONE);
     }
 
     /// Shakes hands with the guest that has connected to `socket`, which belongs to the result from now on. Throws
@@ -55,7 +69,7 @@ public final class Guest implements AutoCloseable {
             }
             connection.welcome();
             connection.send(new Payload().u16(GENERATION).frame(0, Kind.WELCOME));
-            return new Guest(connection, hello);
+            return new Guest(connection, hello, new AtomicLong(), Counting.EACH_CHANNEL);
         } catch (RuntimeException e) {
             connection.lose(Loss.Cause.BROKEN, "the handshake failed");
             throw e;
@@ -157,7 +171,7 @@ public final class Guest implements AutoCloseable {
     }
 
     private Channel add(Service service, Subject subject) {
-        Keeper keeper = connection.keeper();
+        Keeper keeper = counting == Counting.EACH_CHANNEL ? connection.keeper() : Keeper.NONE;
         keeper.began(service);
         try {
             return connection.switchboard().add(number -> new Channel(connection, number, service, subject, keeper));

@@ -85,11 +85,31 @@ final class Appender implements AutoCloseable {
     private record Name(SandboxId sandbox, String id) {}
 
     Appended append(SandboxId sandbox, NewEvent event) {
+        return await(queued(sandbox, event));
+    }
+
+    /// The same for several, which go to the disk together.
+    List<Appended> append(SandboxId sandbox, List<NewEvent> events) {
+        List<Pending> pending =
+                events.stream().map(event -> queued(sandbox, event)).toList();
+        return pending.stream().map(Appender::await).toList();
+    }
+
+    private Pending queued(SandboxId sandbox, NewEvent event) {
         var pending = new Pending(sandbox, event, new CompletableFuture<>(), true);
         try {
             if (closed || !queue.offer(pending, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
                 throw failed(closed ? "the log is closed" : "the log has " + QUEUE + " events waiting");
             }
+            return pending;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw failed("interrupted before an event was written");
+        }
+    }
+
+    private static Appended await(Pending pending) {
+        try {
             return pending.outcome.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
             throw e.getCause() instanceof SandboxException failure ? failure : failed(String.valueOf(e.getCause()));

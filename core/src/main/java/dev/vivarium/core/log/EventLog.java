@@ -57,6 +57,11 @@ public final class EventLog implements AutoCloseable {
         return appender.append(sandbox, event);
     }
 
+    /// Adds several events of a sandbox, in their order, and returns when all of them are on the disk.
+    public List<Appended> append(SandboxId sandbox, List<NewEvent> events) {
+        return appender.append(sandbox, events);
+    }
+
     /// Adds an event of our own without waiting for the disk: for those who must not be slowed down. It is lost if
     /// the server dies at this moment, and told in the log of the server if the store refuses it.
     public void note(SandboxId sandbox, NewEvent event) {
@@ -70,6 +75,11 @@ public final class EventLog implements AutoCloseable {
     /// The next events for a follower: not so many that those who do not take them would fill the memory.
     List<Event> page(SandboxId sandbox, long afterSeq) {
         return db.read(sql -> EventRows.page(sql, sandbox, afterSeq));
+    }
+
+    /// The newest events of a sandbox whose types begin with `prefix`, oldest first.
+    public List<Event> newest(SandboxId sandbox, String prefix, int limit) {
+        return db.read(sql -> EventRows.newest(sql, sandbox, prefix, limit)).reversed();
     }
 
     /// The number of a sandbox's newest event, zero if there is none.

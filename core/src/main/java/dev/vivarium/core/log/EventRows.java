@@ -83,6 +83,18 @@ final class EventRows {
         return sql.list(text.toString(), EventRows::read, arguments.toArray());
     }
 
+    /// The newest first.
+    static List<Event> newest(Sql sql, SandboxId sandbox, String prefix, int limit) throws SQLException {
+        return sql.list(
+                "select " + COLUMNS + " from sandbox_events where sandbox_id = ? and substr(event_type, 1, ?) = ?"
+                        + " order by seq desc limit ?",
+                EventRows::read,
+                sandbox.value(),
+                prefix.length(),
+                prefix,
+                limit);
+    }
+
     /// The events after a number, at most so many and so large as a reader holds at a time; one at least.
     static List<Event> page(Sql sql, SandboxId sandbox, long afterSeq) throws SQLException {
         var room = new int[] {Recent.CHARACTERS_AT_ONCE};

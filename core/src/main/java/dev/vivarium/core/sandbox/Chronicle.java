@@ -1,21 +1,31 @@
 package dev.vivarium.core.sandbox;
 
 import dev.vivarium.core.exec.Audience;
+import dev.vivarium.core.exec.Beginning;
 import dev.vivarium.core.log.EventLog;
-import dev.vivarium.model.Command;
+import dev.vivarium.core.log.Query;
 import dev.vivarium.model.End;
+import dev.vivarium.model.Event;
 import dev.vivarium.model.EventData;
 import dev.vivarium.model.NewEvent;
+import dev.vivarium.model.ProcessInfo;
+import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// Keeps the life of every sandbox in its log. It does not wait for the disk: what changed is in the store already, and
 /// the log says when and why. Thread-safe.
@@ -24,6 +34,12 @@ public final class Chronicle implements Observer, AutoCloseable {
 
     private static final int LONGEST_LINE = 4096;
     private static final long BEAT = 50;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Chronicle.class);
+    private static final Pattern STDOUT_END =
+            Pattern.compile("(?<!\\\\)\"stdout" + CommandStory.END + "\":(\\d{1,18})");
+    private static final Pattern STDERR_END =
+            Pattern.compile("(?<!\\\\)\"stderr" + CommandStory.END + "\":(\\d{1,18})");
 
     private final EventLog log;
     private final Set<CommandStory> stories = ConcurrentHashMap.newKeySet();
@@ -51,22 +67,68 @@ public final class Chronicle implements Observer, AutoCloseable {
     }
 
     @Override
-    public Audience command(SandboxId sandbox, Command command, int pid) {
-        tell(sandbox, "command.started", EventData.of("pid", pid).with("command", shortened(line(command))));
+    public Audience command(SandboxId sandbox, Beginning beginning) {
+        EventData head = head(beginning);
+        beginning.line().ifPresent(line -> tell(sandbox, "command.started", started(head, beginning, line)));
         var self = new AtomicReference<CommandStory>();
-        var story = new CommandStory(pid, (type, data) -> tell(sandbox, type, data), () -> stories.remove(self.get()));
+        var pace = beginning.kind() == ProcessInfo.Kind.SHELL ? CommandStory.Pace.TERMINAL : CommandStory.Pace.COMMAND;
+        var story = new CommandStory(
+                head, pace, (type, data) -> tell(sandbox, type, data), () -> stories.remove(self.get()));
+        if (beginning.name().isPresent()) {
+            story.continued(bookmark(sandbox, beginning));
+        }
         self.set(story);
         stories.add(story);
         return story;
     }
 
-    /// As a person would type it; a script by itself.
-    private static String line(Command command) {
-        var argv = command.argv();
-        boolean isScript = argv.size() == 3
-                && argv.getFirst().endsWith("bash")
-                && argv.get(1).equals("-c");
-        return isScript ? argv.getLast() : String.join(" ", argv);
+    private static EventData head(Beginning beginning) {
+        var pid = EventData.of("pid", beginning.pid());
+        String name = beginning.kind() == ProcessInfo.Kind.SHELL ? "session_id" : "process_id";
+        return pid.with(name, beginning.name());
+    }
+
+    private static EventData started(EventData head, Beginning beginning, String line) {
+        return head.with("kind", beginning.kind().name().toLowerCase(Locale.ROOT))
+                .with("command", shortened(line));
+    }
+
+    /// One that an earlier server started was told of up to some byte, and the guest says again what it remembers.
+    private CommandStory.Bookmark bookmark(SandboxId sandbox, Beginning beginning) {
+        if (beginning.line().isPresent()) {
+            return CommandStory.Bookmark.START;
+        }
+        String head = head(beginning).text();
+        String mark = head.substring(0, head.length() - 1);
+        var told = Beginning.Place.START;
+        try {
+            long after = 0;
+            List<Event> page;
+            do {
+                page = log.read(sandbox, new Query(after, Optional.empty(), Optional.of("command.output"), Query.MOST));
+                for (Event event : page) {
+                    told = event.data().startsWith(mark) ? place(event.data(), told) : told;
+                    after = event.seq();
+                }
+            } while (page.size() == Query.MOST);
+        } catch (SandboxException e) {
+            LOG.warn("what {} told before is not known, and may be told twice: {}", head, e.getMessage());
+        }
+        return new CommandStory.Bookmark(beginning.place(), told);
+    }
+
+    /// How far an event of ours goes.
+    private static Beginning.Place place(String data, Beginning.Place before) {
+        return new Beginning.Place(end(STDOUT_END, data, before.stdout()), end(STDERR_END, data, before.stderr()));
+    }
+
+    /// The last one in it: what a command says cannot have it, since a quote in a text is escaped.
+    private static long end(Pattern pattern, String data, long otherwise) {
+        long end = otherwise;
+        for (Matcher matcher = pattern.matcher(data); matcher.find(); ) {
+            end = Long.parseLong(matcher.group(1));
+        }
+        return end;
     }
 
     private static String shortened(String text) {

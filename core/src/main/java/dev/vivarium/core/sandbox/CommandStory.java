@@ -2,6 +2,7 @@ package dev.vivarium.core.sandbox;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.vivarium.core.exec.Audience;
+import dev.vivarium.core.exec.Beginning;
 import dev.vivarium.model.EventData;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.Exit;
@@ -10,6 +11,7 @@ import java.nio.CharBuffer;
 import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
@@ -22,18 +24,21 @@ final class CommandStory implements Audience {
     /// Of each stream, in one event.
     private static final int MOST_AT_ONCE = 8 * 1024;
 
-    /// Of a whole command; afterwards only the amount is told.
-    private static final int MOST_IN_ALL = 1024 * 1024;
+    /// What follows the name of a stream where it is said how far an event goes.
+    static final String END = "_end";
 
-    private static final long PAUSE = 100_000_000;
-
-    private final int pid;
+    private final EventData head;
+    private final Pace pace;
     private final BiConsumer<String, EventData> log;
     private final Runnable over;
     private final ReentrantLock lock = new ReentrantLock();
 
     @GuardedBy("lock")
     private final Map<ExecEvent.Stream, Words> words = new EnumMap<>(ExecEvent.Stream.class);
+
+    /// Whether events say how far they go.
+    @GuardedBy("lock")
+    private boolean counted;
 
     @GuardedBy("lock")
     private int told;
@@ -47,22 +52,63 @@ final class CommandStory implements Audience {
     @GuardedBy("lock")
     private boolean ended;
 
+    /// How fast and how much is told.
+    ///
+    /// @param mostInAll of a whole command; afterwards only the amount is told
+    enum Pace {
+        /// The first words at once.
+        COMMAND(100_000_000, 1 << 20),
+        /// Never by the worker that shows people what they type.
+        TERMINAL(250_000_000, 16 << 20);
+
+        private final long pause;
+        private final int mostInAll;
+
+        Pace(long pause, int mostInAll) {
+            this.pause = pause;
+            this.mostInAll = mostInAll;
+        }
+    }
+
+    /// Where the story of a command that was found again goes on. Immutable.
+    ///
+    /// @param from how many bytes of each stream came before those that are heard
+    /// @param told how many of them were told before
+    record Bookmark(Beginning.Place from, Beginning.Place told) {
+        static final Bookmark START = new Bookmark(Beginning.Place.START, Beginning.Place.START);
+    }
+
+    /// @param head what every event begins with
     /// @param log takes the type and the data of an event
     /// @param over is called when there is nothing more to tell
-    CommandStory(int pid, BiConsumer<String, EventData> log, Runnable over) {
-        this.pid = pid;
+    CommandStory(EventData head, Pace pace, BiConsumer<String, EventData> log, Runnable over) {
+        this.head = head;
+        this.pace = pace;
         this.log = log;
         this.over = over;
-        this.toldAt = System.nanoTime() - PAUSE;
+        this.toldAt = System.nanoTime() - pace.pause;
+    }
+
+    /// Goes on where an earlier server stopped; every event says how far it goes.
+    CommandStory continued(Bookmark at) {
+        lock.lock();
+        try {
+            words.put(ExecEvent.Stream.STDOUT, new Words(at.from.stdout(), at.told.stdout()));
+            words.put(ExecEvent.Stream.STDERR, new Words(at.from.stderr(), at.told.stderr()));
+            counted = true;
+        } finally {
+            lock.unlock();
+        }
+        return this;
     }
 
     @Override
     public void output(ExecEvent.Stream stream, byte[] bytes) {
         lock.lock();
         try {
-            int room = Math.min(MOST_AT_ONCE, MOST_IN_ALL - told);
-            folded += words.computeIfAbsent(stream, s -> new Words()).add(bytes, room);
-            if (System.nanoTime() - toldAt >= PAUSE) {
+            int room = Math.min(MOST_AT_ONCE, pace.mostInAll - told);
+            folded += words.computeIfAbsent(stream, s -> new Words(0, 0)).add(bytes, room);
+            if (pace == Pace.COMMAND && System.nanoTime() - toldAt >= pace.pause) {
                 tellLocked();
             }
         } finally {
@@ -74,7 +120,7 @@ final class CommandStory implements Audience {
     void beat() {
         lock.lock();
         try {
-            if (System.nanoTime() - toldAt >= PAUSE) {
+            if (System.nanoTime() - toldAt >= pace.pause) {
                 tellLocked();
             }
         } finally {
@@ -83,9 +129,19 @@ final class CommandStory implements Audience {
     }
 
     @Override
+    public void lost() {
+        lock.lock();
+        try {
+            tellLocked();
+        } finally {
+            lock.unlock();
+        }
+        over.run();
+    }
+
+    @Override
     public void exited(Exit exit) {
-        end(EventData.of("pid", pid)
-                .with("exit_code", exit.exitCode())
+        end(head.with("exit_code", exit.exitCode())
                 .with("cause", exit.cause().label())
                 .with("duration_ms", exit.wall().toMillis())
                 .with("stdout_bytes", exit.stdoutBytes())
@@ -94,7 +150,7 @@ final class CommandStory implements Audience {
 
     @Override
     public void left() {
-        end(EventData.of("pid", pid).with("cause", Exit.Cause.CANCELLED.label()));
+        end(head.with("cause", Exit.Cause.CANCELLED.label()));
     }
 
     private void end(EventData data) {
@@ -114,15 +170,19 @@ final class CommandStory implements Audience {
 
     @GuardedBy("lock")
     private void tellLocked() {
-        var data = EventData.of("pid", pid);
+        var data = head;
         boolean isNew = folded > 0;
         for (var stream : ExecEvent.Stream.values()) {
             Words said = words.get(stream);
+            String name = stream == ExecEvent.Stream.STDOUT ? "stdout" : "stderr";
             if (said != null && !said.isEmpty()) {
                 String text = said.take();
                 told += text.length();
-                data = data.with(stream == ExecEvent.Stream.STDOUT ? "stdout" : "stderr", text);
+                data = data.with(name, text);
                 isNew = true;
+            }
+            if (said != null && counted && said.end > 0) {
+                data = data.with(name + END, said.end);
             }
         }
         if (isNew) {
@@ -141,8 +201,22 @@ final class CommandStory implements Audience {
         private final StringBuilder text = new StringBuilder();
         private byte[] rest = new byte[0];
 
+        /// How many bytes there were so far.
+        private long end;
+
+        /// What comes before this was told already.
+        private final long known;
+
+        Words(long from, long known) {
+            this.end = from;
+            this.known = known;
+        }
+
         /// Takes as much as there is room for. Returns how many bytes were left out.
-        long add(byte[] bytes, int most) {
+        long add(byte[] all, int most) {
+            int old = (int) Math.clamp(known - end, 0, all.length);
+            end += all.length;
+            byte[] bytes = old == 0 ? all : Arrays.copyOfRange(all, old, all.length);
             int room = Math.max(0, most - text.length());
             int taken = Math.min(bytes.length, room);
             var in = ByteBuffer.allocate(rest.length + taken)

@@ -4,10 +4,10 @@ import dev.vivarium.core.door.Door;
 import dev.vivarium.core.door.Reception;
 import dev.vivarium.core.egress.Gateway;
 import dev.vivarium.core.exec.Audience;
+import dev.vivarium.core.exec.Beginning;
 import dev.vivarium.core.guest.GuestLoop;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.store.SandboxRows;
-import dev.vivarium.model.Command;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -75,9 +75,9 @@ final class Engine {
     }
 
     /// Who hears of a command that has just been started: the first observer that wants to.
-    Audience audience(SandboxId sandbox, Command command, int pid) {
+    Audience audience(SandboxId sandbox, Beginning beginning) {
         for (Observer observer : observers) {
-            Audience audience = observer.command(sandbox, command, pid);
+            Audience audience = observer.command(sandbox, beginning);
             if (audience != Audience.NOBODY) {
                 return audience;
             }

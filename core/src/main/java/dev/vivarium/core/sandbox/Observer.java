@@ -2,7 +2,7 @@ package dev.vivarium.core.sandbox;
 
 import dev.vivarium.core.egress.Passage;
 import dev.vivarium.core.exec.Audience;
-import dev.vivarium.model.Command;
+import dev.vivarium.core.exec.Beginning;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
@@ -39,8 +39,9 @@ public interface Observer {
     /// A sandbox could not be given: the server's fault or want of room.
     default void refused(Failure failure) {}
 
-    /// A command was started. What it does is told to whoever is returned; one observer can have it.
-    default Audience command(SandboxId sandbox, Command command, int pid) {
+    /// A command was started, or found again. What it does is told to whoever is returned; one observer can have
+    /// it.
+    default Audience command(SandboxId sandbox, Beginning beginning) {
         return Audience.NOBODY;
     }
 

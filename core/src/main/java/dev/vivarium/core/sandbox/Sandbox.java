@@ -3,6 +3,8 @@ package dev.vivarium.core.sandbox;
 import dev.vivarium.core.Undo;
 import dev.vivarium.core.door.Door;
 import dev.vivarium.core.egress.Outlet;
+import dev.vivarium.core.exec.Audience;
+import dev.vivarium.core.exec.Beginning;
 import dev.vivarium.core.exec.Execution;
 import dev.vivarium.core.exec.Processes;
 import dev.vivarium.core.exec.Tracked;
@@ -71,8 +73,8 @@ public final class Sandbox {
         this.custody = new Custody(this, engine);
         this.ooms = new OomWatch(engine.world);
         this.losses = new Losses(engine.world);
-        this.processes = new Processes(row.id(), engine.world.clock());
-        this.shells = new Shells(engine.world.random(), engine.world.clock());
+        this.processes = new Processes(row.id(), engine.world.clock(), this::announce);
+        this.shells = new Shells(engine.world.random(), engine.world.clock(), this::announce);
         this.outlet = new Outlet(
                 row.id(), engine.gateway, row.egress(), passage -> engine.tell(to -> to.passed(info(), passage)));
         this.door = engine.door(row.id());
@@ -102,7 +104,11 @@ public final class Sandbox {
     /// Starts a command with the sandbox's own environment under the command's. Close the result.
     public Execution exec(Command command) {
         var execution = Execution.start(guest(), environment.plain(command, workspace()));
-        return execution.heardBy(engine.audience(id(), command, execution.pid()));
+        return execution.heardBy(announce(Beginning.of(command, execution.pid())));
+    }
+
+    private Audience announce(Beginning beginning) {
+        return engine.audience(id(), beginning);
     }
 
     /// Starts a command that nobody waits for. It goes on without this server, and the next one finds it.
@@ -117,7 +123,8 @@ public final class Sandbox {
 
     /// Opens a terminal that runs `command`. Close the result.
     public Terminal terminal(Command command, int columns, int rows) {
-        return Terminal.open(guest(), environment.onTerminal(command, workspace()), columns, rows);
+        var terminal = Terminal.open(guest(), environment.onTerminal(command, workspace()), columns, rows);
+        return terminal.heardBy(announce(Beginning.of(command, terminal.pid())));
     }
 
     /// Starts `command` on a terminal that several people can share and that outlives this server.
@@ -138,7 +145,7 @@ public final class Sandbox {
     /// Its files for whoever only looks: does not extend the lease.
     public Workspace look() {
         engine.refuseWhileDraining();
-        return new Workspace(running().guest(), turns);
+        return new Workspace(running().guest().unnoticed(), turns);
     }
 
     /// Its way out, and what it may reach by it. To change that: [Sandboxes#allow].

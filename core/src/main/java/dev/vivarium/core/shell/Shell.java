@@ -1,6 +1,8 @@
 package dev.vivarium.core.shell;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.vivarium.core.exec.Audience;
+import dev.vivarium.core.exec.Herald;
 import dev.vivarium.core.exec.Signal;
 import dev.vivarium.core.exec.Target;
 import dev.vivarium.core.guest.Guest;
@@ -13,6 +15,7 @@ import dev.vivarium.model.ShellId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
@@ -67,15 +70,20 @@ public final class Shell {
     private @Nullable ShellEvent last;
 
     private final Mooring mooring;
+    private final Herald herald;
+
+    /// Who hears what it shows, beside the viewers. Confined to its worker.
+    private Audience audience = Audience.NOBODY;
 
     /// Where a shell comes from. One that an earlier server opened does not know its command any more.
     record Origin(Optional<String> command, Instant started) {}
 
-    Shell(ShellId id, Origin origin, Guest guest, TerminalSize size) {
+    Shell(ShellId id, Origin origin, Guest guest, TerminalSize size, Herald herald) {
         this.id = id;
         this.origin = origin;
         this.mooring = new Mooring(guest);
         this.size = size;
+        this.herald = herald;
     }
 
     public ShellId id() {
@@ -157,12 +165,17 @@ public final class Shell {
     /// Runs on `opened` from here on.
     void begin(Terminal opened) {
         mooring.at(opened);
-        start(() -> follow(opened));
+        start(() -> followFirst(opened));
     }
 
     /// Takes over what an earlier server has left.
     void begin(Survivor survivor) {
-        start(() -> follow(mooring.takeOver(survivor)));
+        start(() -> followFirst(mooring.takeOver(survivor)));
+    }
+
+    private void followFirst(Terminal opened) {
+        audience = herald.announce(opened.beginning(id.value(), origin.command()));
+        follow(opened);
     }
 
     private void start(Runnable first) {
@@ -275,20 +288,24 @@ public final class Shell {
 
     /// The terminal showed `bytes`, the first of them at `position`.
     private void shown(long position, byte[] bytes) {
+        int known;
         lock.lock();
         try {
             if (position > scrollback.end()) {
                 scrollback.skipTo(position);
             }
-            int known = (int) Math.min(bytes.length, scrollback.end() - position);
+            known = (int) Math.min(bytes.length, scrollback.end() - position);
             scrollback.append(bytes, known, bytes.length - known);
             news.signalAll();
         } finally {
             lock.unlock();
         }
+        // Last: those who watch come first.
+        audience.output(ExecEvent.Stream.STDOUT, known == 0 ? bytes : Arrays.copyOfRange(bytes, known, bytes.length));
     }
 
     private void finish(ShellEvent event) {
+        event.tell(audience);
         mooring.end(event instanceof ShellEvent.Gone(Failure failure) ? failure : Shells.noSuchShell(id));
         lock.lock();
         try {

@@ -1,5 +1,6 @@
 package dev.vivarium.core.shell;
 
+import dev.vivarium.core.exec.Audience;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
 import java.util.List;
@@ -27,4 +28,13 @@ public sealed interface ShellEvent {
 
     /// The viewer has been closed. The last event.
     record Left() implements ShellEvent {}
+
+    /// Tells the end of a shell to who heard it.
+    default void tell(Audience audience) {
+        if (this instanceof Exited(Exit exit)) {
+            audience.exited(exit);
+        } else {
+            audience.lost();
+        }
+    }
 }

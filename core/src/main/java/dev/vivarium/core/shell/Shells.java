@@ -1,5 +1,6 @@
 package dev.vivarium.core.shell;
 
+import dev.vivarium.core.exec.Herald;
 import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.guest.Service;
 import dev.vivarium.core.guest.Survivor;
@@ -26,10 +27,12 @@ public final class Shells {
     private final Map<ShellId, Shell> shells = new ConcurrentHashMap<>();
     private final RandomGenerator random;
     private final InstantSource clock;
+    private final Herald herald;
 
-    public Shells(RandomGenerator random, InstantSource clock) {
+    public Shells(RandomGenerator random, InstantSource clock, Herald herald) {
         this.random = random;
         this.clock = clock;
+        this.herald = herald;
     }
 
     /// Starts `command` in a new shell.
@@ -37,7 +40,7 @@ public final class Shells {
         var id = ShellId.random(random);
         var origin = new Shell.Origin(Optional.of(String.join(" ", command.argv())), clock.instant());
         var terminal = Terminal.openKept(guest, command, id.value(), size);
-        var shell = new Shell(id, origin, guest, size);
+        var shell = new Shell(id, origin, guest, size, herald);
         forgetOld();
         shells.put(id, shell);
         shell.begin(terminal);
@@ -87,7 +90,8 @@ public final class Shells {
     }
 
     private void adopt(Guest guest, ShellId id, Survivor survivor) {
-        var shell = new Shell(id, new Shell.Origin(Optional.empty(), survivor.started()), guest, TerminalSize.USUAL);
+        var shell = new Shell(
+                id, new Shell.Origin(Optional.empty(), survivor.started()), guest, TerminalSize.USUAL, herald);
         shells.put(id, shell);
         shell.begin(survivor);
     }

@@ -1,5 +1,7 @@
 package dev.vivarium.core.shell;
 
+import dev.vivarium.core.exec.Audience;
+import dev.vivarium.core.exec.Beginning;
 import dev.vivarium.core.exec.Execution;
 import dev.vivarium.core.exec.Target;
 import dev.vivarium.core.guest.Guest;
@@ -7,8 +9,10 @@ import dev.vivarium.core.guest.Survivor;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.ProcessInfo;
 import dev.vivarium.model.SandboxException;
 import java.util.HashMap;
+import java.util.Optional;
 
 /// A command on a terminal of its own, for people. Thread-safe, meant for one reader; others may write, resize, signal
 /// and close meanwhile.
@@ -44,6 +48,19 @@ public final class Terminal implements AutoCloseable {
         var env = new HashMap<>(command.env());
         env.putIfAbsent("TERM", TERM);
         return command.withEnv(env).withInput(Command.Input.STREAM).withOutputLimit(Command.UNLIMITED);
+    }
+
+    /// Lets somebody hear what its reader hears. To be called before the reader is.
+    public Terminal heardBy(Audience listener) {
+        execution.heardBy(listener);
+        return this;
+    }
+
+    /// What is told of it: a beginning if its command is known, or else that it was found again.
+    Beginning beginning(String name, Optional<String> command) {
+        var place = new Beginning.Place(firstByte(), 0);
+        return command.map(line -> Beginning.kept(ProcessInfo.Kind.SHELL, pid(), line, name))
+                .orElseGet(() -> Beginning.found(ProcessInfo.Kind.SHELL, pid(), name, place));
     }
 
     /// How many bytes the terminal showed before the first that is heard here.

@@ -20,6 +20,7 @@ final class Migrations {
             "V5__egress.sql",
             "V6__events.sql",
             "V7__runs.sql",
+            "V8__files.sql",
             "V9__usage.sql",
             "V10__delivery.sql");
 

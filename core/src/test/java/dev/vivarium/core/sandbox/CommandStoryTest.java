@@ -3,6 +3,7 @@ package dev.vivarium.core.sandbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.vivarium.core.exec.Beginning;
 import dev.vivarium.model.EventData;
 import dev.vivarium.model.ExecEvent.Stream;
 import java.nio.charset.StandardCharsets;
@@ -12,8 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class CommandStoryTest {
     private final List<String> events = new ArrayList<>();
-    private final CommandStory story =
-            new CommandStory(7, (type, data) -> events.add(type + " " + data.text()), () -> events.add("over"));
+    private final CommandStory story = story(CommandStory.Pace.COMMAND);
 
     @Test
     void theFirstWordsGoAtOnceAndTheRestTogether() {
@@ -79,5 +79,38 @@ class CommandStoryTest {
 
     private void say(String text) {
         story.output(Stream.STDOUT, text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private CommandStory story(CommandStory.Pace pace) {
+        return new CommandStory(
+                EventData.of("pid", 7),
+                pace,
+                (type, data) -> events.add(type + " " + data.text()),
+                () -> events.add("over"));
+    }
+
+    @Test
+    void aTerminalIsToldByTheBeatAlone() {
+        var shell = story(CommandStory.Pace.TERMINAL);
+        shell.output(Stream.STDOUT, bytes("$ ls"));
+        assertThat(events).isEmpty();
+
+        shell.beat();
+        assertThat(events).containsExactly("command.output {\"pid\":7,\"stdout\":\"$ ls\"}");
+    }
+
+    @Test
+    void whatAnEarlierServerToldIsNotToldAgain() {
+        var place = new CommandStory.Bookmark(new Beginning.Place(10, 0), new Beginning.Place(13, 0));
+        var found = story(CommandStory.Pace.COMMAND).continued(place);
+        found.output(Stream.STDOUT, bytes("ab"));
+        found.output(Stream.STDOUT, bytes("cde"));
+        found.lost();
+
+        assertThat(events).containsExactly("command.output {\"pid\":7,\"stdout\":\"de\",\"stdout_end\":15}", "over");
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.vivarium.core.exec.Herald;
 import dev.vivarium.core.exec.Signal;
 import dev.vivarium.core.guest.RealGuest;
 import dev.vivarium.core.shell.Participant.Role;
@@ -233,7 +234,7 @@ final class ShellTest {
     }
 
     private static Shells newShells() {
-        return new Shells(new SecureRandom(), InstantSource.system());
+        return new Shells(new SecureRandom(), InstantSource.system(), Herald.NONE);
     }
 
     private static Viewer join(Shell shell, String user, Role role) {

@@ -20,11 +20,16 @@ record FileContent(FileHash hash, Optional<byte[]> bytes) {
     private static final int ATTEMPTS = 3;
 
     static FileContent of(Workspace files, String path) {
+        return of(files, path, SMALL);
+    }
+
+    /// The same for somebody who calls something else small.
+    static FileContent of(Workspace files, String path, long small) {
         SandboxException restless = new SandboxException(new Failure.FileChanging(path));
         for (int i = 0; i < ATTEMPTS; i++) {
-            try (var download = files.read(path, 0, SMALL)) {
+            try (var download = files.read(path, 0, small)) {
                 FileEntry entry = download.entry();
-                if (entry.size() > SMALL) {
+                if (entry.size() > small) {
                     break;
                 }
                 byte[] bytes = download.readIfSteady();

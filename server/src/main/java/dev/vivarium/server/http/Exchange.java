@@ -101,6 +101,11 @@ public final class Exchange {
         return caller.sandbox().orElseThrow(() -> new IllegalStateException("the route is not about one sandbox"));
     }
 
+    /// The sandbox that a route is about which also tells of those that have ended; nothing if this one has.
+    public Optional<Sandbox> findSandbox() {
+        return caller.sandbox();
+    }
+
     /// All that this caller may do to the sandbox of a scoped route.
     public Scopes scopes() {
         return caller.scopes();

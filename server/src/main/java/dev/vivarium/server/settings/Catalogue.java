@@ -150,6 +150,14 @@ public final class Catalogue {
             new Range(1, MANY),
             "How large a workspace may become by an upload.");
 
+    static final Setting<Duration> METRICS_EVERY = Setting.time(
+            "metrics-every-seconds",
+            "",
+            30,
+            SECOND,
+            new Range(0.1, 86_400),
+            "How often `sandbox.metrics` says what a sandbox uses that is in use.");
+
     static final Setting<CommandPolicy.Mode> COMMAND_POLICY = Setting.choice(
             "command-policy",
             "open",
@@ -311,6 +319,7 @@ public final class Catalogue {
             MAX_FILE_SIZE,
             MAX_FILES,
             MAX_WORKSPACE,
+            METRICS_EVERY,
             COMMAND_POLICY,
             ALLOWED_COMMANDS,
             DENIED_PATTERNS,

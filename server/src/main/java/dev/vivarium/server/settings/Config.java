@@ -21,6 +21,7 @@ public record Config(
         RunConfig runs,
         ModelConfig model,
         RateConfig rates,
+        WatchConfig watch,
         LogConfig log) {
     public static Config of(Settings settings) {
         settings.get(Catalogue.REDIS_PORT);
@@ -39,18 +40,19 @@ public record Config(
                 RunConfig.of(settings),
                 ModelConfig.of(settings),
                 RateConfig.of(settings),
+                WatchConfig.of(settings),
                 LogConfig.of(settings));
     }
 
     public Config withEgress(EgressConfig other) {
         return new Config(
                 home, store, apiKey, workerId, redisHost, http, access, engine, calls, preview, other, runs, model,
-                rates, log);
+                rates, watch, log);
     }
 
     @Override
     public String toString() {
         return "Config[" + home + ", " + http + ", " + access + ", " + engine + ", " + calls + ", " + preview + ", "
-                + runs + ", " + log + "]";
+                + runs + ", " + watch + ", " + log + "]";
     }
 }

@@ -16,6 +16,8 @@ import dev.vivarium.model.Message;
 import dev.vivarium.model.NewMessage;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.server.api.FileTree;
+import dev.vivarium.server.api.TerminalText;
 import dev.vivarium.server.feed.Filter;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Caller;
@@ -31,7 +33,10 @@ import org.slf4j.LoggerFactory;
 public final class EventSocket extends GuardedSocket {
     private static final Logger LOG = LoggerFactory.getLogger(EventSocket.class);
     private static final Duration HEARTBEAT = Duration.ofSeconds(30);
-    private static final String COMMANDS = "must be send_message, interrupt, pause or resume";
+    private static final String COMMANDS =
+            "must be send_message, interrupt, pause, resume, request_files or request_terminal";
+    private static final long DEPTH = 1;
+    private static final long LINES = 200;
 
     private final EventLog log;
     private final Inbox inbox;
@@ -153,11 +158,42 @@ public final class EventSocket extends GuardedSocket {
     }
 
     private void command(Caller caller, String command, Optional<JsonFields> payload) {
-        if (!caller.scopes().allows(Scope.PROCESS)) {
-            throw new SandboxException(new Failure.NotAllowed("this needs the scope " + Scope.PROCESS.text()));
+        switch (command) {
+            case "request_files" -> {
+                require(caller, Scope.FS_RO);
+                sendFiles(alive(caller), payload);
+            }
+            case "request_terminal" -> sendTerminal(payload);
+            default -> act(caller, command, payload);
         }
-        Sandbox sandbox = caller.sandbox()
+        door().did(caller, Kind.USED, command);
+    }
+
+    private static void require(Caller caller, Scope scope) {
+        if (!caller.scopes().allows(scope)) {
+            throw new SandboxException(new Failure.NotAllowed("this needs the scope " + scope.text()));
+        }
+    }
+
+    private Sandbox alive(Caller caller) {
+        return caller.sandbox()
                 .orElseThrow(() -> new SandboxException(new Failure.NoSuchSandbox(sandboxId(), Optional.empty())));
+    }
+
+    private void sendFiles(Sandbox sandbox, Optional<JsonFields> payload) {
+        String path = payload.flatMap(fields -> fields.optionalString("path")).orElse("");
+        long depth = payload.flatMap(fields -> fields.optionalInteger("depth")).orElse(DEPTH);
+        peer().send(Messages.message("files", FileTree.of(sandbox, path, depth)::write));
+    }
+
+    private void sendTerminal(Optional<JsonFields> payload) {
+        long lines = payload.flatMap(fields -> fields.optionalInteger("lines")).orElse(LINES);
+        peer().send(Messages.message("terminal", TerminalText.of(log, new SandboxId(sandboxId()), lines)::write));
+    }
+
+    private void act(Caller caller, String command, Optional<JsonFields> payload) {
+        require(caller, Scope.PROCESS);
+        Sandbox sandbox = alive(caller);
         switch (command) {
             case "send_message" -> say(caller, sandbox, Message.Kind.USER_MESSAGE, content(payload));
             case "interrupt" ->
@@ -170,7 +206,6 @@ public final class EventSocket extends GuardedSocket {
             case "resume" -> sandbox.resume();
             default -> throw new SandboxException(new Failure.InvalidRequest("command", COMMANDS));
         }
-        door().did(caller, Kind.USED, command);
     }
 
     private void say(Caller caller, Sandbox sandbox, Message.Kind kind, String content) {

@@ -1,0 +1,39 @@
+package dev.vivarium.core.watch;
+
+import dev.vivarium.core.files.Digests;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+
+/// What is known of what a file holds. Immutable.
+///
+/// @param text the whole of it, if it is small and text
+record Content(Optional<String> sha256, Optional<String> text) {
+    static final Content UNKNOWN = new Content(Optional.empty(), Optional.empty());
+
+    static Content of(byte[] bytes) {
+        return new Content(Optional.of(Digests.sha256(bytes)), text(bytes));
+    }
+
+    static Content hash(String sha256) {
+        return new Content(Optional.of(sha256), Optional.empty());
+    }
+
+    /// Nothing if it is no text. A NUL is no text, and PostgreSQL would not keep it.
+    private static Optional<String> text(byte[] bytes) {
+        for (byte b : bytes) {
+            if (b == 0) {
+                return Optional.empty();
+            }
+        }
+        try {
+            return Optional.of(StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes))
+                    .toString());
+        } catch (CharacterCodingException e) {
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,100 @@
+package dev.vivarium.core.watch;
+
+import dev.vivarium.core.files.FileChange;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/// Changes of a short while, folded: of several to one path only what they come to is left, and of something that came
+/// and went nothing is. Confined to one worker.
+final class Fold {
+    /// What people keep for the tools that run beside an agent; nobody wants to watch it.
+    private static final String HIDDEN = ".vivarium";
+
+    private static final int TOP = 10;
+
+    private final Map<String, Net> changes = new TreeMap<>();
+    private boolean incomplete;
+
+    /// What became of one path: whether it was there before the first change, and whether it is after the last.
+    private record Net(boolean was, boolean is, boolean directory) {
+        Optional<FileChange.Kind> kind() {
+            if (was) {
+                return Optional.of(is ? FileChange.Kind.MODIFIED : FileChange.Kind.DELETED);
+            }
+            return is ? Optional.of(FileChange.Kind.CREATED) : Optional.empty();
+        }
+    }
+
+    /// How many of each kind there were, and in which directories most of them.
+    record Counts(int created, int modified, int deleted, List<String> directories) {}
+
+    void add(FileChange change) {
+        String path = change.path();
+        if (change.kind() == FileChange.Kind.OVERFLOW) {
+            incomplete = true;
+        } else if (!path.isEmpty() && !isHidden(path)) {
+            boolean was = change.kind() != FileChange.Kind.CREATED;
+            boolean is = change.kind() != FileChange.Kind.DELETED;
+            changes.merge(
+                    path,
+                    new Net(was, is, change.directory()),
+                    (old, latest) -> new Net(old.was, latest.is, latest.directory));
+        }
+    }
+
+    static boolean isHidden(String path) {
+        return path.equals(HIDDEN) || path.startsWith(HIDDEN + "/");
+    }
+
+    /// What the changes come to, by path.
+    List<FileChange> net() {
+        var net = new ArrayList<FileChange>(changes.size());
+        changes.forEach((path, change) ->
+                change.kind().ifPresent(kind -> net.add(new FileChange(kind, change.directory(), path))));
+        return net;
+    }
+
+    /// How many paths were touched.
+    int size() {
+        return changes.size();
+    }
+
+    /// Reports whether changes were lost, so that one has to look again.
+    boolean isIncomplete() {
+        return incomplete;
+    }
+
+    static Counts count(List<FileChange> net) {
+        var kinds = new HashMap<FileChange.Kind, Integer>();
+        var directories = new HashMap<String, Integer>();
+        for (FileChange change : net) {
+            kinds.merge(change.kind(), 1, Integer::sum);
+            directories.merge(top(change), 1, Integer::sum);
+        }
+        List<String> most = directories.entrySet().stream()
+                .sorted(Map.Entry.<String, Integer>comparingByValue(Comparator.reverseOrder())
+                        .thenComparing(Map.Entry.comparingByKey()))
+                .limit(TOP)
+                .map(Map.Entry::getKey)
+                .toList();
+        return new Counts(
+                kinds.getOrDefault(FileChange.Kind.CREATED, 0),
+                kinds.getOrDefault(FileChange.Kind.MODIFIED, 0),
+                kinds.getOrDefault(FileChange.Kind.DELETED, 0),
+                most);
+    }
+
+    /// The directory of the workspace in which it happened; `.` for the workspace itself.
+    private static String top(FileChange change) {
+        int slash = change.path().indexOf('/');
+        if (slash > 0) {
+            return change.path().substring(0, slash);
+        }
+        return change.directory() ? change.path() : ".";
+    }
+}

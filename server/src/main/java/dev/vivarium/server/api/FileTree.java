@@ -1,0 +1,66 @@
+package dev.vivarium.server.api;
+
+import dev.vivarium.core.files.Depth;
+import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.json.Json;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.FileEntry;
+import dev.vivarium.model.Listing;
+import dev.vivarium.model.SandboxException;
+import java.util.List;
+import java.util.Locale;
+import tools.jackson.core.JsonGenerator;
+
+/// What is in a directory of a workspace, some levels deep, by name. Looking neither wakes a sandbox nor is a use of
+/// it. Immutable.
+public final class FileTree {
+    private static final int MAX_ENTRIES = 10_000;
+    private static final long DEEPEST = 64;
+
+    private final String path;
+    private final Listing listing;
+    private final List<FileEntry> entries;
+
+    private FileTree(String path, Listing listing, List<FileEntry> entries) {
+        this.path = path;
+        this.listing = listing;
+        this.entries = entries;
+    }
+
+    /// @param path relative to the workspace, which is `""`
+    public static FileTree of(Sandbox sandbox, String path, long depth) {
+        if (depth < 1 || depth > DEEPEST) {
+            throw new SandboxException(new Failure.InvalidRequest("depth", "must be between 1 and " + DEEPEST));
+        }
+        Listing listing = sandbox.look().list(path, depth == 1 ? Depth.TOP : Depth.ALL, MAX_ENTRIES);
+        List<FileEntry> entries = listing.entries().stream()
+                .filter(entry -> level(entry.name()) <= depth)
+                .sorted((a, b) -> a.name().compareTo(b.name()))
+                .toList();
+        return new FileTree(path, listing, entries);
+    }
+
+    private static long level(String name) {
+        return 1 + name.chars().filter(c -> c == '/').count();
+    }
+
+    public void write(JsonGenerator out) {
+        out.writeStringProperty("path", path);
+        out.writeArrayPropertyStart("files");
+        for (FileEntry entry : entries) {
+            String name = entry.name();
+            out.writeStartObject();
+            out.writeStringProperty("name", name.substring(name.lastIndexOf('/') + 1));
+            out.writeStringProperty("path", path.isEmpty() ? name : path + "/" + name);
+            out.writeStringProperty("type", entry.type().name().toLowerCase(Locale.ROOT));
+            out.writeNumberProperty("size_bytes", entry.size());
+            Json.time(out, "modified_at", entry.modified());
+            out.writeEndObject();
+        }
+        out.writeEndArray();
+        out.writeNumberProperty("total_files", listing.totalFiles());
+        out.writeNumberProperty("total_directories", listing.totalDirectories());
+        out.writeNumberProperty("total_size_bytes", listing.totalBytes());
+        out.writeBooleanProperty("truncated", listing.truncated());
+    }
+}

@@ -1,0 +1,134 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.vivarium.json.JsonFields;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+class CommandEventsTest {
+    @RegisterExtension
+    static final SharedServer SERVER = SharedServer.with("--metrics-every-seconds", "0.5");
+
+    private final String session = api().session();
+
+    private static Api api() {
+        return SERVER.api();
+    }
+
+    @Test
+    void whatShowsInAShellIsInTheLogAndWhatIsTypedUnseenIsNot() {
+        try (var shell = ShellClient.enter(SERVER.get().uri(), session, api().key(), "")) {
+            shell.type("stty -echo; echo ready; read -r secret; stty echo; echo length ${#secret}\n");
+            await().untilAsserted(() -> assertThat(shown("stdout")).contains("ready\r\n"));
+            shell.type("hunter22\n");
+            await().untilAsserted(() -> assertThat(shown("stdout")).contains("length 8"));
+            shell.type("exit 3\n");
+
+            JsonFields end = awaitLast("command.completed").object("event_data");
+            assertThat(end.integer("exit_code")).isEqualTo(3);
+            assertThat(end.string("session_id")).isEqualTo(shell.session());
+        }
+        JsonFields start = list("command.started").getFirst().object("event_data");
+        assertThat(start.string("kind")).isEqualTo("shell");
+        assertThat(start.string("command")).isEqualTo("bash");
+        assertThat(api().get("/api/v1/sandboxes/" + session + "/events?limit=1000")
+                        .text())
+                .doesNotContain("hunter22");
+    }
+
+    @Test
+    void aDetachedCommandIsToldOnceThroughARestart() {
+        String id = api().post(
+                        "/sandboxes/" + session + "/exec",
+                        "{\"command\":\"echo one; echo warned >&2; until [ -e go ]; do sleep 0.05; done; echo two\","
+                                + "\"detach\":true}")
+                .json()
+                .string("process_id");
+        await().untilAsserted(() -> {
+            assertThat(shown("stdout")).isEqualTo("one\n");
+            assertThat(shown("stderr")).isEqualTo("warned\n");
+        });
+        SERVER.get().restart();
+        api().execute(session, "touch go");
+
+        JsonFields end = awaitLast("command.completed").object("event_data");
+        await().untilAsserted(() -> assertThat(list("command.completed"))
+                .anySatisfy(e -> assertThat(e.object("event_data").text()).contains(id)));
+        assertThat(end.integer("exit_code")).isZero();
+        assertThat(shown("stdout")).isEqualTo("one\ntwo\n");
+        assertThat(shown("stderr")).isEqualTo("warned\n");
+        assertThat(list("command.started"))
+                .filteredOn(e -> e.object("event_data").text().contains(id))
+                .hasSize(1);
+    }
+
+    @Test
+    void aShellIsToldOnceThroughARestart() {
+        try (var shell = ShellClient.enter(SERVER.get().uri(), session, api().key(), "")) {
+            shell.type("PS1=; stty -echo; printf 'be%s\\n' fore\n");
+            await().untilAsserted(() -> assertThat(shown("stdout")).contains("before\r\n"));
+            SERVER.get().restart();
+            try (var again = ShellClient.enter(
+                    SERVER.get().uri(), session, api().key(), "\"session_id\":\"" + shell.session() + "\"")) {
+                again.type("printf 'af%s\\n' ter\n");
+                await().untilAsserted(() -> assertThat(shown("stdout")).contains("after\r\n"));
+            }
+        }
+        assertThat(shown("stdout").split("before\r\n", -1)).hasSize(2);
+        assertThat(list("command.started")).hasSize(1);
+    }
+
+    @Test
+    void whatASandboxUsesIsToldWhileItIsUsed() {
+        api().execute(session, "head -c 1000000 /dev/urandom > file");
+
+        JsonFields metrics = awaitLast("sandbox.metrics").object("event_data");
+        assertThat(metrics.integer("memory_limit_bytes")).isPositive();
+        assertThat(metrics.integer("disk_limit_bytes")).isPositive();
+        assertThat(metrics.text())
+                .contains("\"cpu_percent\":", "\"processes\":", "\"disk_bytes\":", "\"memory_bytes\":");
+    }
+
+    @Test
+    void aSandboxThatNobodyUsesHasNothingToTell() {
+        api().execute(session, "true");
+        awaitLast("sandbox.metrics");
+        int told = list("sandbox.metrics").size();
+        String other = api().session();
+        // So much later that this one would have been told of again.
+        await().untilAsserted(() -> {
+            api().execute(other, "true");
+            assertThat(api().get("/api/v1/sandboxes/" + other + "/events?type=sandbox.metrics")
+                            .json()
+                            .objects("events"))
+                    .hasSizeGreaterThan(3);
+        });
+
+        assertThat(list("sandbox.metrics")).hasSizeLessThanOrEqualTo(told + 1);
+    }
+
+    private JsonFields awaitLast(String type) {
+        await().atMost(Duration.ofSeconds(20))
+                .untilAsserted(() -> assertThat(list(type)).isNotEmpty());
+        return list(type).getLast();
+    }
+
+    private String shown(String stream) {
+        return list("command.output").stream()
+                .map(e -> e.object("event_data"))
+                .filter(data -> data.text().contains("_id\":\""))
+                .map(data -> data.optionalString(stream).orElse(""))
+                .collect(Collectors.joining());
+    }
+
+    private List<JsonFields> list(String type) {
+        return api().get("/api/v1/sandboxes/" + session + "/events?limit=1000&type=" + type)
+                .json()
+                .objects("events");
+    }
+}
