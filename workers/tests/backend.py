@@ -37,6 +37,7 @@ class State:
 
     task: dict[str, Any] | None = None
     events: list[dict[str, Any]] = field(default_factory=list)
+    batches: int = 0
     by_id: dict[str, dict[str, Any]] = field(default_factory=dict)
     repeats: int = 0
     statuses: list[dict[str, Any]] = field(default_factory=list)
@@ -297,18 +298,31 @@ class Handler(BaseHTTPRequestHandler):
     def _box(self, method: str, what: str, fields: Any, query: Any) -> tuple[int, Any]:
         match [method, what]:
             case ["POST", "events"]:
-                return self._append(fields)
+                return self._append_all(fields) if isinstance(fields, list) else self._append(fields)
             case ["GET", "messages"]:
                 return self._messages(query)
         return 404, {"error": "no such route"}
 
+    def _append_all(self, several: list[dict[str, Any]]) -> tuple[int, Any]:
+        """All or none, and one call for the limit."""
+        problem = next((problem for fields in several if (problem := _invalid(fields))), None)
+        if problem or len(several) > 100:
+            return 422, {"error": problem or "more than 100 events"}
+        if self.owner.over_limit():
+            return 429, {"error": "too many events"}
+        self.owner.state.batches += 1
+        return 200, {"events": [self._add(fields)[1] for fields in several]}
+
     def _append(self, fields: dict[str, Any]) -> tuple[int, Any]:
-        state = self.owner.state
         problem = _invalid(fields)
         if problem:
             return 422, {"error": problem}
         if self.owner.over_limit():
             return 429, {"error": "too many events"}
+        return self._add(fields)
+
+    def _add(self, fields: dict[str, Any]) -> tuple[int, Any]:
+        state = self.owner.state
         event_id = str(fields["event_id"])
         if event_id in state.by_id:
             state.repeats += 1

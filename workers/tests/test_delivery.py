@@ -63,7 +63,8 @@ def test_a_fault_costs_time_and_neither_an_event_nor_a_second_one(
         delivery.emit(n=n)
     assert delivery.spool.drain(20)
     assert numbers(backend) == [0, 1, 2, 3, 4]
-    assert backend.state.repeats == (3 if what == "reset after" else 0)
+    # A call that is repeated may carry several of them.
+    assert (backend.state.repeats >= 3) if what == "reset after" else (backend.state.repeats == 0)
 
 
 def test_a_server_that_went_away_gets_everything_in_order_when_it_is_back(
@@ -97,6 +98,39 @@ def test_a_flood_under_a_rate_limit_arrives_whole(delivery: Delivery, backend: T
         delivery.emit(n=n)
     assert delivery.spool.drain(30)
     assert numbers(backend) == list(range(150))
+
+
+def test_what_has_piled_up_goes_in_few_calls(delivery: Delivery, backend: TestBackend) -> None:
+    backend.down()
+    for n in range(250):
+        delivery.emit(n=n)
+    backend.up()
+    assert delivery.spool.drain(20)
+    assert numbers(backend) == list(range(250))
+    assert backend.state.batches == 3
+
+
+def test_large_events_are_not_put_together(delivery: Delivery, backend: TestBackend) -> None:
+    backend.down()
+    for n in range(12):
+        delivery.emit(n=n, text="x" * 80_000)
+    backend.up()
+    assert delivery.spool.drain(20)
+    assert numbers(backend) == list(range(12))
+    assert backend.state.batches == 2
+
+
+def test_a_bad_event_among_many_is_set_aside_alone(delivery: Delivery, backend: TestBackend) -> None:
+    backend.down()
+    for n in range(10):
+        delivery.emit(n=n)
+    delivery.spool.append(events.record("no spaces please", {"n": 99}, "agent"))
+    for n in range(10, 20):
+        delivery.emit(n=n)
+    backend.up()
+    assert delivery.spool.drain(20)
+    assert numbers(backend) == list(range(20))
+    assert len(backend.of("worker.event_rejected")) == 1
 
 
 def test_an_event_that_the_server_never_takes_is_set_aside_and_told(delivery: Delivery, backend: TestBackend) -> None:

@@ -74,6 +74,10 @@ class Backend:
         headers = {"Idempotency-Key": identity}
         return _object(self.insist(method, f"{self._task}/{to}", body, stop=stop, headers=headers))
 
+    def deliver_events(self, bodies: list[dict[str, Any]], stop: threading.Event) -> None:
+        """Brings several events in one call, in order, until they are there. All are taken or none."""
+        self.insist("POST", f"{self._box}/events", bodies, stop=stop)
+
     def request_review(self, review: dict[str, Any]) -> dict[str, Any]:
         """Asks for a review. Tried for a while, under one key so that a repeat is known as one."""
         return self._patient("POST", f"{self._task}/review", review)

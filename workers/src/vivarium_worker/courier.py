@@ -10,10 +10,14 @@ from typing import Any
 
 from . import events
 from .backend import Backend, Refused, Stopped
-from .records import RecordFile
+from .records import RecordFile, encode
 from .spool import Spool, SpoolClosed
 
 log = logging.getLogger(__name__)
+
+# What the server takes in one call. It counts calls, so that a talkative agent is not slowed to one event each.
+MOST_EVENTS = 100
+MOST_BYTES = 512 * 1024
 
 
 class Courier:
@@ -45,9 +49,8 @@ class Courier:
     def _run(self) -> None:
         try:
             while not self._stop.is_set():
-                record = self._spool.take(timeout=0.5)
-                if record is not None:
-                    self._deliver(record)
+                if self._spool.take(timeout=0.5) is not None:
+                    self._deliver(self._next())
         except (Stopped, SpoolClosed):
             pass
         except Refused as e:
@@ -56,14 +59,33 @@ class Courier:
         finally:
             self._backend.close()
 
-    def _deliver(self, record: dict[str, Any]) -> None:
+    def _next(self) -> list[dict[str, Any]]:
+        """The oldest record; if that is an event, with the events that come right after it."""
+        records = self._spool.peek(MOST_EVENTS)
+        count, size = 1, len(encode(records[0]))
+        while count < len(records) and records[count - 1]["to"] == records[count]["to"] == "events":
+            size += len(encode(records[count]))
+            if size > MOST_BYTES:
+                break
+            count += 1
+        return records[:count]
+
+    def _deliver(self, records: list[dict[str, Any]]) -> None:
         try:
-            self._send(record)
+            if len(records) == 1:
+                self._send(records[0])
+            else:
+                self._backend.deliver_events([record["body"] for record in records], self._stop)
         except Refused as e:
             if e.final:
                 raise
-            self._set_aside(record, e)
-        self._spool.acknowledge()
+            if len(records) > 1:
+                # One of them is to blame, and none was taken.
+                for record in records:
+                    self._deliver([record])
+                return
+            self._set_aside(records[0], e)
+        self._spool.acknowledge(len(records))
 
     def _send(self, record: dict[str, Any]) -> None:
         answer = self._backend.deliver(record["to"], record["id"], record["body"], self._stop)

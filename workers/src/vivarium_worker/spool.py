@@ -9,6 +9,7 @@ import logging
 import os
 import threading
 from collections import deque
+from itertools import islice
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -82,11 +83,17 @@ class Spool:
             self._state.wait_for(lambda: self._waiting or self._closed or self._released, timeout)
             return self._waiting[0][2] if self._waiting and not self._closed else None
 
-    def acknowledge(self) -> None:
-        """The record that was taken has arrived and is forgotten."""
+    def peek(self, most: int) -> list[dict[str, Any]]:
+        """The oldest records that were not acknowledged, in order, as many as there are now."""
         with self._state:
-            number, end, record = self._waiting.popleft()
-            self._bytes -= len(encode(record))
+            return [record for _, _, record in islice(self._waiting, most)]
+
+    def acknowledge(self, count: int = 1) -> None:
+        """The oldest record, or so many of them, have arrived and are forgotten."""
+        with self._state:
+            for _ in range(count):
+                number, end, record = self._waiting.popleft()
+                self._bytes -= len(encode(record))
             finished = []
             while self._segments and self._segments[0][0] < number:
                 finished.append(self._segments.popleft()[1])

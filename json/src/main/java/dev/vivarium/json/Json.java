@@ -8,6 +8,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.function.Consumer;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;
@@ -53,6 +54,24 @@ public final class Json {
 
     /// Reads one object that a caller sent: UTF-8 without a byte order mark, no name twice, nothing behind it.
     public static JsonFields request(byte[] body) {
+        try (var parser = REQUESTS.createParser(ObjectReadContext.empty(), text(body))) {
+            return JsonFields.read(parser);
+        } catch (JacksonException e) {
+            throw JsonFields.malformed(e);
+        }
+    }
+
+    /// Reads an array of objects that a caller sent. What is wrong with one of them is told with its place, as in
+    /// `[3].event_type`.
+    public static List<JsonFields> requests(byte[] body) {
+        try (var parser = REQUESTS.createParser(ObjectReadContext.empty(), text(body))) {
+            return JsonFields.readAll(parser);
+        } catch (JacksonException e) {
+            throw JsonFields.malformed(e);
+        }
+    }
+
+    private static String text(byte[] body) {
         if (body.length == 0) {
             throw JsonFields.invalid("body", "must be a JSON object, not empty");
         }
@@ -60,11 +79,7 @@ public final class Json {
         if (text.charAt(0) == '\uFEFF') {
             throw JsonFields.invalid("body", "must not begin with a byte order mark");
         }
-        try (var parser = REQUESTS.createParser(ObjectReadContext.empty(), text)) {
-            return JsonFields.read(parser);
-        } catch (JacksonException e) {
-            throw JsonFields.malformed(e);
-        }
+        return text;
     }
 
     /// Reads one object that a server answered with. Fields nobody asks for are ignored, so that a newer

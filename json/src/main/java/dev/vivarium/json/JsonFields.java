@@ -44,6 +44,29 @@ public final class JsonFields {
         return fields;
     }
 
+    static List<JsonFields> readAll(JsonParser parser) {
+        if (parser.nextToken() != JsonToken.START_ARRAY) {
+            throw invalid("body", "must be a JSON array");
+        }
+        var all = new ArrayList<JsonFields>();
+        for (JsonToken next = parser.nextToken(); next != JsonToken.END_ARRAY; next = parser.nextToken()) {
+            String place = "[" + all.size() + "]";
+            if (next != JsonToken.START_OBJECT) {
+                throw invalid(place, "must be an object");
+            }
+            all.add(object(parser, place + "."));
+        }
+        if (parser.nextToken() != null) {
+            throw invalid("body", "must end after the JSON array");
+        }
+        return all;
+    }
+
+    /// Where it stands in what was sent: empty for the whole, `[3].` for the fourth of an array.
+    public String place() {
+        return prefix;
+    }
+
     public String string(String name) {
         return optionalString(name).orElseThrow(() -> missing(name));
     }

@@ -9,6 +9,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.http.HttpClient;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -94,6 +95,47 @@ class EventsApiTest {
         assertThat(api.get(path(session) + "?type=agent.").text())
                 .contains("\"event_data\":{\"text\":\"€\\u0001\",\"big\":123456789012345678901234567890,"
                         + "\"list\":[1,2.5,null,true]}");
+    }
+
+    @Test
+    void severalAreAddedInTheirOrderAndOnce() {
+        String one = "{\"event_type\":\"m.1\",\"event_id\":\"m-1\"}";
+        String two = "{\"event_type\":\"m.2\",\"event_id\":\"m-2\",\"event_data\":{\"text\":\"ü\\n\"}}";
+        Api.Answer first = api.post(path(session), "[" + one + "," + two + "]");
+        Api.Answer again = api.post(path(session), "[" + one + "," + two + "]");
+        Api.Answer lines = api.post(
+                path(session),
+                "application/x-ndjson",
+                BodyPublishers.ofString(two + "\n\n{\"event_type\":\"m.3\",\"event_data\":{\"text\":\"ü\"}}\n"));
+
+        assertThat(first.status()).isEqualTo(201);
+        assertThat(first.json().objects("events"))
+                .extracting(event -> event.string("event_id"))
+                .containsExactly("m-1", "m-2");
+        assertThat(again.status()).isEqualTo(200);
+        assertThat(again.text()).isEqualTo(first.text());
+        assertThat(lines.status()).isEqualTo(201);
+        assertThat(lines.json().objects("events")).hasSize(2);
+        assertThat(types(api, "?type=m.")).containsExactly("m.1", "m.2", "m.3");
+    }
+
+    @Test
+    void ofSeveralNoneIsAddedWhenOneIsWrong() {
+        String good = "{\"event_type\":\"a\"}";
+        String many = (good + ",").repeat(100) + good;
+
+        assertThat(api.post(path(session), "[" + good + ",{\"event_type\":\"a b\"}]")
+                        .json()
+                        .string("field"))
+                .isEqualTo("[1].event_type");
+        assertThat(api.post(path(session), "[" + good + ",{\"event_typ\":\"a\"}]")
+                        .json()
+                        .string("field"))
+                .isEqualTo("[1].event_type");
+        for (String body : List.of("[]", "[" + many + "]", "[1]", "[" + good, "[" + good + "] []")) {
+            assertThat(api.post(path(session), body).status()).isEqualTo(422);
+        }
+        assertThat(types(api, "?type=a")).isEmpty();
     }
 
     @Test

@@ -61,6 +61,19 @@ class RateLimitsTest {
     }
 
     @Test
+    void severalEventsInOneCallCountAsOne() {
+        String many = "[" + (EVENT + ",").repeat(99) + EVENT + "]";
+        for (int i = 0; i < 5; i++) {
+            var answer = worker.post(events(), many);
+            assertThat(answer.status()).isEqualTo(201);
+            assertThat(answer.json().objects("events")).hasSize(100);
+        }
+        assertThat(worker.post(events(), many).status()).isEqualTo(429);
+        assertThat(admin.get(events() + "?type=agent.&limit=1000").json().objects("events"))
+                .hasSize(500);
+    }
+
+    @Test
     void pollsForMessagesAreCountedToo() {
         for (int i = 0; i < 3; i++) {
             assertThat(worker.get("/api/v1/sandboxes/" + sandbox + "/messages").status())

@@ -6,8 +6,10 @@ import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Follower;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.json.EventJson;
+import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.http.Exchange;
@@ -17,12 +19,16 @@ import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Optional;
+import tools.jackson.core.JsonGenerator;
 
 /// `GET` and `POST /api/v1/sandboxes/{sandbox_id}/events`: what happened to a sandbox, in order, as pages or as a
 /// stream that goes on; and what somebody adds. Thread-safe.
 public final class EventsHandler {
     /// A stream says something at least this often, so that a hang-up is noticed.
     private static final Duration BREATH = Duration.ofSeconds(5);
+
+    /// What one call may add: it counts as one, and a talkative agent is not slowed down.
+    private static final int MOST_AT_ONCE = 100;
 
     private final EventLog log;
     private final AgentNews news;
@@ -87,19 +93,54 @@ public final class EventsHandler {
     public void append(Exchange exchange) throws IOException {
         exchange.allowQuery();
         boolean isWorker = exchange.principal() instanceof Principal.Worker;
-        var event = EventJson.read(exchange.json(), isWorker ? "agent" : "user");
-        if (isWorker) {
-            AgentNews.requireItsOwn(event);
+        var sent = exchange.jsonObjects();
+        if (sent.all().isEmpty() || sent.all().size() > MOST_AT_ONCE) {
+            throw new SandboxException(
+                    new Failure.InvalidRequest("body", "must hold 1 to " + MOST_AT_ONCE + " events"));
         }
-        Appended appended = log.append(new SandboxId(exchange.path("sandbox_id")), event);
+        // All are looked at before the first is kept.
+        List<NewEvent> events =
+                sent.all().stream().map(fields -> event(fields, isWorker)).toList();
+        List<Appended> appended = log.append(new SandboxId(exchange.path("sandbox_id")), events);
         if (isWorker) {
-            news.heard(appended);
+            appended.forEach(news::heard);
         }
-        exchange.answer(appended.isNew() ? 201 : 200, out -> {
-            out.writeStringProperty("event_id", appended.event().id());
-            out.writeNumberProperty("seq", appended.event().seq());
-            out.writeStringProperty("status", "ok");
+        int status = appended.stream().anyMatch(Appended::isNew) ? 201 : 200;
+        exchange.answer(status, out -> {
+            if (!sent.isList()) {
+                write(out, appended.getFirst());
+                return;
+            }
+            out.writeArrayPropertyStart("events");
+            for (Appended one : appended) {
+                out.writeStartObject();
+                write(out, one);
+                out.writeEndObject();
+            }
+            out.writeEndArray();
         });
+    }
+
+    private static NewEvent event(JsonFields fields, boolean isWorker) {
+        try {
+            var event = EventJson.read(fields, isWorker ? "agent" : "user");
+            if (isWorker) {
+                AgentNews.requireItsOwn(event);
+            }
+            return event;
+        } catch (SandboxException e) {
+            if (e.failure() instanceof Failure.InvalidRequest(String field, String rule)
+                    && !field.startsWith(fields.place())) {
+                throw new SandboxException(new Failure.InvalidRequest(fields.place() + field, rule), e);
+            }
+            throw e;
+        }
+    }
+
+    private static void write(JsonGenerator out, Appended appended) {
+        out.writeStringProperty("event_id", appended.event().id());
+        out.writeNumberProperty("seq", appended.event().seq());
+        out.writeStringProperty("status", "ok");
     }
 
     /// A browser that comes back says where it was in a header of its own.

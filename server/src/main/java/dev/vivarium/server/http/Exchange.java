@@ -14,12 +14,14 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Request;
@@ -36,6 +38,7 @@ public final class Exchange {
 
     private static final String JSON = "application/json";
     private static final String SHOWN = "dev.vivarium.shown";
+    private static final String LINES = "application/x-ndjson";
 
     private final Request request;
     private final Response response;
@@ -193,9 +196,36 @@ public final class Exchange {
 
     /// Reads the body as one JSON object.
     public JsonFields json() throws IOException {
-        String type = header("Content-Type").orElse(JSON).split(";")[0].strip();
-        if (!type.equalsIgnoreCase(JSON)) {
-            throw unsupportedMediaType("the body must be " + JSON);
+        return Json.request(jsonBytes(JSON));
+    }
+
+    /// The same where there may be several: an array, or one object a line.
+    public JsonObjects jsonObjects() throws IOException {
+        byte[] bytes = jsonBytes(JSON, LINES);
+        boolean isLines = mediaType().equalsIgnoreCase(LINES);
+        // One byte is one character, whatever they mean: only lines and brackets are looked for.
+        String text = new String(bytes, StandardCharsets.ISO_8859_1).strip();
+        if (isLines) {
+            String array = text.lines().filter(line -> !line.isBlank()).collect(Collectors.joining(",", "[", "]"));
+            return new JsonObjects(Json.requests(array.getBytes(StandardCharsets.ISO_8859_1)), true);
+        }
+        return text.startsWith("[")
+                ? new JsonObjects(Json.requests(bytes), true)
+                : new JsonObjects(List.of(Json.request(bytes)), false);
+    }
+
+    /// What a body holds. Immutable.
+    ///
+    /// @param isList the caller sent a list, and wants one back
+    public record JsonObjects(List<JsonFields> all, boolean isList) {}
+
+    private String mediaType() {
+        return header("Content-Type").orElse(JSON).split(";")[0].strip();
+    }
+
+    private byte[] jsonBytes(String... types) throws IOException {
+        if (Arrays.stream(types).noneMatch(mediaType()::equalsIgnoreCase)) {
+            throw unsupportedMediaType("the body must be " + String.join(" or ", types));
         }
         if (contentLength().orElse(0) > MAX_JSON_BYTES) {
             throw new SandboxException(new Failure.BodyTooLarge(MAX_JSON_BYTES));
@@ -204,7 +234,7 @@ public final class Exchange {
         if (bytes.length > MAX_JSON_BYTES) {
             throw new SandboxException(new Failure.BodyTooLarge(MAX_JSON_BYTES));
         }
-        return Json.request(bytes);
+        return bytes;
     }
 
     /// The same for a request that may have no body, which then is as if it were `{}`.
