@@ -11,7 +11,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.OptionalLong;
 
 /// Passes one answer of a model on, unchanged, and counts its tokens as it goes by. Confined to the worker that serves
@@ -36,7 +35,12 @@ final class Relay {
     private final Dialect dialect;
     private final ModelConfig config;
     private final Tally tally;
-    private Optional<OutputStream> open = Optional.empty();
+    private LastWord lastWord = () -> {};
+
+    /// What completes the answer.
+    private interface LastWord {
+        void say() throws IOException;
+    }
 
     Relay(Exchange exchange, Dialect dialect, Question question, ModelConfig config) {
         this.exchange = exchange;
@@ -50,7 +54,7 @@ final class Relay {
         return tally;
     }
 
-    /// Passes the answer on, up to the end of a stream, which is for [#finish]. Returns its status.
+    /// Passes the answer on, but for what completes it, which is for [#finish]. Returns its status.
     int pass(HttpResponse<BodyStream> answer) throws IOException, Trouble {
         try (var body = answer.body()) {
             String type = answer.headers().firstValue("content-type").orElse("").toLowerCase(Locale.ROOT);
@@ -72,11 +76,10 @@ final class Relay {
         }
     }
 
-    /// Ends a stream. Only after it was charged: whoever has heard the last word may be gone the next moment.
+    /// Completes the answer. Only after it was charged: whoever has heard the last word may be gone the next
+    /// moment.
     void finish() throws IOException {
-        if (open.isPresent()) {
-            open.get().close();
-        }
+        lastWord.say();
     }
 
     private void stream(HttpHeaders headers, BodyStream body) throws IOException, InterruptedException, Trouble {
@@ -89,7 +92,7 @@ final class Relay {
             out.flush();
         }
         lines.end();
-        open = Optional.of(out);
+        lastWord = out::close;
     }
 
     private void whole(HttpHeaders headers, BodyStream body) throws IOException, InterruptedException, Trouble {
@@ -98,7 +101,7 @@ final class Relay {
             throw new Trouble(Trouble.Kind.UNREACHABLE, "what the model answered is not JSON");
         }
         pass(headers);
-        exchange.answer(OK, "application/json", bytes);
+        lastWord = () -> exchange.answer(OK, "application/json", bytes);
     }
 
     private void error(HttpHeaders headers, int status, String type, BodyStream body)
@@ -112,7 +115,7 @@ final class Relay {
         byte[] bytes = type.startsWith("application/json")
                 ? text.getBytes(StandardCharsets.UTF_8)
                 : dialect.error("api_error", "the model answered with status " + status);
-        exchange.answer(status, "application/json", bytes);
+        lastWord = () -> exchange.answer(status, "application/json", bytes);
     }
 
     private byte[] read(BodyStream body, int most) throws IOException, InterruptedException, Trouble {
