@@ -27,15 +27,7 @@ record Engine(Path home, Provider provider, Db db, Sandboxes sandboxes) implemen
 
     private static SandboxesConfig config(Bench bench, int mostSandboxes) {
         var standard = SandboxesConfig.standard();
-        return new SandboxesConfig(
-                0,
-                mostSandboxes,
-                standard.idleTimeout(),
-                standard.maxLifetime(),
-                standard.limits(),
-                bench.image(),
-                standard.maxCommandsPerSandbox(),
-                standard.reconcileEvery());
+        return standard.withPoolSize(0).withMaxSandboxes(mostSandboxes).with(standard.limits(), bench.image());
     }
 
     @Override

@@ -181,16 +181,17 @@ public final class Vivarium implements AutoCloseable {
 
     private static SandboxesConfig engine(Config all) {
         EngineConfig config = all.engine();
-        var engine = new SandboxesConfig(
-                config.capacity().poolSize(),
-                config.capacity().maxSandboxes(),
-                config.lifetime().idleTimeout(),
-                config.lifetime().maxLifetime(),
+        var capacity = config.capacity();
+        return new SandboxesConfig(
+                new SandboxesConfig.Room(
+                        capacity.poolSize(), capacity.maxSandboxes(), capacity.maxCommandsPerSandbox()),
+                new SandboxesConfig.Times(
+                        config.lifetime().idleTimeout(),
+                        config.lifetime().maxLifetime(),
+                        RECONCILE_EVERY,
+                        all.log().retention().age()),
                 config.limits(),
                 config.image(),
-                config.capacity().maxCommandsPerSandbox(),
-                RECONCILE_EVERY);
-        return engine.withEgress(all.egress())
-                .withKeepEnded(all.log().retention().age());
+                all.egress());
     }
 }

@@ -283,10 +283,10 @@ final class Creation {
                 limits(request),
                 request.env(),
                 request.egress().orElse(engine.config.egress().standard()),
-                request.idleTimeout().orElse(engine.config.idleTimeout()),
+                request.idleTimeout().orElse(engine.config.times().idle()),
                 now,
                 now,
-                now.plus(engine.config.maxLifetime()),
+                now.plus(engine.config.times().lifetime()),
                 Optional.empty());
     }
 

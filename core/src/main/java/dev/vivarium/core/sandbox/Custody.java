@@ -52,7 +52,7 @@ final class Custody implements Keeper {
     }
 
     private void takeSlot() {
-        int limit = engine.config.maxCommandsPerSandbox();
+        int limit = engine.config.room().commands();
         if (commands.incrementAndGet() > limit) {
             commands.decrementAndGet();
             throw new SandboxException(new Failure.TooManyCommands(sandbox.id(), limit));

@@ -99,7 +99,7 @@ final class Pool {
     /// processor from the first command of the sandbox that is just being handed out.
     private boolean isLow() {
         synchronized (lock) {
-            return ready.size() * 2 < engine.config.poolSize();
+            return ready.size() * 2 < engine.config.room().poolSize();
         }
     }
 
@@ -245,10 +245,10 @@ final class Pool {
                 engine.config.limits(),
                 Map.of(),
                 Egress.NONE,
-                engine.config.idleTimeout(),
+                engine.config.times().idle(),
                 now,
                 now,
-                now.plus(engine.config.maxLifetime()),
+                now.plus(engine.config.times().lifetime()),
                 Optional.empty());
     }
 }

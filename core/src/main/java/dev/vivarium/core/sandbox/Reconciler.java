@@ -32,7 +32,7 @@ final class Reconciler {
         ending.settle();
         removeOrphans();
         endForgottenRows();
-        engine.rows.prune(engine.world.now().minus(engine.config.keepEnded()));
+        engine.rows.prune(engine.world.now().minus(engine.config.times().keepEnded()));
         passes.incrementAndGet();
         lastPass = Optional.of(engine.world.now());
     }

@@ -58,7 +58,8 @@ public final class Sandboxes implements AutoCloseable {
 
     private Sandboxes(Engine engine, SnapshotRows snapshotRows) {
         this.engine = engine;
-        this.capacity = new Capacity(engine.config.maxSandboxes(), engine.config.poolSize());
+        this.capacity = new Capacity(
+                engine.config.room().sandboxes(), engine.config.room().poolSize());
         this.ending = new Ending(engine, capacity);
         var launch = new Launch(engine);
         var streams = new Streams(engine, launch, ending);
@@ -74,8 +75,8 @@ public final class Sandboxes implements AutoCloseable {
                 .every(REAP_EVERY, "pool", pool::refill)
                 .every(FLUSH_EVERY, "activity", activity::flush)
                 .every(Vigil.EVERY, "vigil", new Vigil(engine)::beat)
-                .every(engine.config.reconcileEvery(), "reconciler", reconciler::beat)
-                .every(engine.config.reconcileEvery(), "snapshots", snapshots::reconcile);
+                .every(engine.config.times().reconcileEvery(), "reconciler", reconciler::beat)
+                .every(engine.config.times().reconcileEvery(), "snapshots", snapshots::reconcile);
         pulse.start();
     }
 
@@ -341,7 +342,7 @@ public final class Sandboxes implements AutoCloseable {
     }
 
     public PoolStatus pool() {
-        return new PoolStatus(engine.config.poolSize(), pool.available(), capacity.active(), capacity.limit());
+        return new PoolStatus(engine.config.room().poolSize(), pool.available(), capacity.active(), capacity.limit());
     }
 
     /// What was found without an owner and removed, so far.

@@ -6,138 +6,69 @@ import dev.vivarium.model.Limits;
 import dev.vivarium.model.SandboxException;
 import java.time.Duration;
 
-/// How many sandboxes there may be, what each gets unless asked otherwise, and how long they live. Immutable.
+/// How many sandboxes there may be, how long they live, and what each gets unless asked otherwise. Immutable.
 ///
-/// @param poolSize       machines kept warm; they count towards `maxSandboxes` only while there is room
-/// @param maxLifetime    how long a sandbox may live, whatever it does
-/// @param reconcileEvery how often leftovers are looked for
-/// @param egress         what sandboxes may reach outside
-public record SandboxesConfig(
-        int poolSize,
-        int maxSandboxes,
-        Duration idleTimeout,
-        Duration maxLifetime,
-        Limits limits,
-        String image,
-        int maxCommandsPerSandbox,
-        Duration reconcileEvery,
-        EgressConfig egress,
-        Duration keepEnded) {
-    private static final Duration A_WEEK = Duration.ofDays(7);
-
-    public SandboxesConfig {
-        require(poolSize >= 0, "pool-size", "must not be negative");
-        require(maxSandboxes >= 1, "max-sandboxes", "must be at least 1");
-        require(idleTimeout.isPositive(), "idle-timeout", "must be more than zero");
-        require(maxLifetime.isPositive(), "max-lifetime", "must be more than zero");
-        require(maxCommandsPerSandbox >= 1, "max-commands-per-sandbox", "must be at least 1");
-        require(reconcileEvery.isPositive(), "reconcile-every", "must be more than zero");
+/// @param egress what sandboxes may reach outside
+public record SandboxesConfig(Room room, Times times, Limits limits, String image, EgressConfig egress) {
+    /// How many there may be.
+    ///
+    /// @param poolSize machines kept warm; they count towards `sandboxes` only while there is room
+    /// @param commands in each sandbox at a time
+    public record Room(int poolSize, int sandboxes, int commands) {
+        public Room {
+            require(poolSize >= 0, "pool-size", "must not be negative");
+            require(sandboxes >= 1, "max-sandboxes", "must be at least 1");
+            require(commands >= 1, "max-commands-per-sandbox", "must be at least 1");
+        }
     }
 
-    /// The same with ordinary egress.
-    public SandboxesConfig(
-            int poolSize,
-            int maxSandboxes,
-            Duration idleTimeout,
-            Duration maxLifetime,
-            Limits limits,
-            String image,
-            int maxCommandsPerSandbox,
-            Duration reconcileEvery) {
-        this(
-                poolSize,
-                maxSandboxes,
-                idleTimeout,
-                maxLifetime,
-                limits,
-                image,
-                maxCommandsPerSandbox,
-                reconcileEvery,
-                EgressConfig.ordinary(),
-                A_WEEK);
+    /// How long things last.
+    ///
+    /// @param idle           how long a sandbox lives without use
+    /// @param lifetime       how long it lives, whatever it does
+    /// @param reconcileEvery how often leftovers are looked for
+    /// @param keepEnded      how long it is known how a sandbox ended
+    public record Times(Duration idle, Duration lifetime, Duration reconcileEvery, Duration keepEnded) {
+        public Times {
+            require(idle.isPositive(), "idle-timeout", "must be more than zero");
+            require(lifetime.isPositive(), "max-lifetime", "must be more than zero");
+            require(reconcileEvery.isPositive(), "reconcile-every", "must be more than zero");
+        }
     }
 
     /// What a server has unless it is told otherwise.
     public static SandboxesConfig standard() {
         return new SandboxesConfig(
-                10,
-                100,
-                Duration.ofMinutes(30),
-                Duration.ofHours(24),
+                new Room(10, 100, 64),
+                new Times(Duration.ofMinutes(30), Duration.ofHours(24), Duration.ofSeconds(30), Duration.ofDays(7)),
                 Limits.STANDARD,
                 "host",
-                64,
-                Duration.ofSeconds(30));
+                EgressConfig.ordinary());
+    }
+
+    public SandboxesConfig with(Room other) {
+        return new SandboxesConfig(other, times, limits, image, egress);
+    }
+
+    public SandboxesConfig with(Limits each, String from) {
+        return new SandboxesConfig(room, times, each, from, egress);
     }
 
     public SandboxesConfig withPoolSize(int machines) {
-        return new SandboxesConfig(
-                machines,
-                maxSandboxes,
-                idleTimeout,
-                maxLifetime,
-                limits,
-                image,
-                maxCommandsPerSandbox,
-                reconcileEvery,
-                egress,
-                keepEnded);
+        return with(new Room(machines, room.sandboxes, room.commands));
     }
 
     public SandboxesConfig withMaxSandboxes(int sandboxes) {
-        return new SandboxesConfig(
-                poolSize,
-                sandboxes,
-                idleTimeout,
-                maxLifetime,
-                limits,
-                image,
-                maxCommandsPerSandbox,
-                reconcileEvery,
-                egress,
-                keepEnded);
+        return with(new Room(room.poolSize, sandboxes, room.commands));
     }
 
-    public SandboxesConfig withTimes(Duration idle, Duration lifetime, Duration reconcile) {
-        return new SandboxesConfig(
-                poolSize,
-                maxSandboxes,
-                idle,
-                lifetime,
-                limits,
-                image,
-                maxCommandsPerSandbox,
-                reconcile,
-                egress,
-                keepEnded);
+    public SandboxesConfig withIdle(Duration timeout) {
+        var other = new Times(timeout, times.lifetime, times.reconcileEvery, times.keepEnded);
+        return new SandboxesConfig(room, other, limits, image, egress);
     }
 
     public SandboxesConfig withEgress(EgressConfig reach) {
-        return new SandboxesConfig(
-                poolSize,
-                maxSandboxes,
-                idleTimeout,
-                maxLifetime,
-                limits,
-                image,
-                maxCommandsPerSandbox,
-                reconcileEvery,
-                reach,
-                keepEnded);
-    }
-
-    public SandboxesConfig withKeepEnded(Duration time) {
-        return new SandboxesConfig(
-                poolSize,
-                maxSandboxes,
-                idleTimeout,
-                maxLifetime,
-                limits,
-                image,
-                maxCommandsPerSandbox,
-                reconcileEvery,
-                egress,
-                time);
+        return new SandboxesConfig(room, times, limits, image, reach);
     }
 
     private static void require(boolean holds, String field, String rule) {

@@ -12,7 +12,6 @@ import dev.vivarium.core.store.SandboxRows;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.ExecResult;
 import dev.vivarium.model.Failure;
-import dev.vivarium.model.Limits;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -22,7 +21,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -53,8 +51,7 @@ final class House implements AutoCloseable {
 
     /// No pool, room for 20, half an hour of idleness, a day of life, a look for leftovers every 30 s.
     static SandboxesConfig plain() {
-        return new SandboxesConfig(
-                0, 20, Duration.ofMinutes(30), Duration.ofDays(1), Limits.STANDARD, "host", 8, Duration.ofSeconds(30));
+        return SandboxesConfig.standard().with(new SandboxesConfig.Room(0, 20, 8));
     }
 
     House open(SandboxesConfig config) {

@@ -110,7 +110,7 @@ class SandboxesTest {
         open(House.plain());
         Sandbox sandbox = house.sandbox("t1");
         var running = new ArrayList<Execution>();
-        for (int i = 0; i < House.plain().maxCommandsPerSandbox(); i++) {
+        for (int i = 0; i < House.plain().room().commands(); i++) {
             running.add(sandbox.exec(Command.of("sleep", "1000")));
         }
         failure(Failure.TooManyCommands.class, () -> run(sandbox, "true"));

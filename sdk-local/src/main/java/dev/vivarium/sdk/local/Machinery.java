@@ -14,7 +14,6 @@ import dev.vivarium.model.End;
 import dev.vivarium.sdk.engine.LocalConfig;
 import dev.vivarium.sdk.engine.LocalConfig.OnClose;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Collection;
 import java.util.List;
@@ -27,9 +26,6 @@ import java.util.function.Consumer;
 /// Unless they are to be kept, the sandboxes also end when the program is stopped from outside: nobody would be left to
 /// end them.
 final class Machinery implements AutoCloseable {
-    private static final int MAX_COMMANDS = 64;
-    private static final Duration MAX_LIFETIME = Duration.ofHours(24);
-    private static final Duration RECONCILE_EVERY = Duration.ofSeconds(30);
 
     private final LocalConfig config;
     private final Home home;
@@ -72,15 +68,11 @@ final class Machinery implements AutoCloseable {
     }
 
     private static SandboxesConfig config(LocalConfig config) {
-        return new SandboxesConfig(
-                config.poolSize(),
-                config.maxSandboxes(),
-                config.idleTimeout(),
-                MAX_LIFETIME,
-                config.limits(),
-                config.image(),
-                MAX_COMMANDS,
-                RECONCILE_EVERY);
+        return SandboxesConfig.standard()
+                .withPoolSize(config.poolSize())
+                .withMaxSandboxes(config.maxSandboxes())
+                .withIdle(config.idleTimeout())
+                .with(config.limits(), config.image());
     }
 
     Sandboxes sandboxes() {
