@@ -8,6 +8,7 @@ import dev.vivarium.core.log.Query;
 import dev.vivarium.core.log.Retention;
 import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.store.Db;
+import dev.vivarium.core.watch.FileHistory;
 import dev.vivarium.model.Message;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.NewMessage;
@@ -36,7 +37,7 @@ class HousekeepingTest {
             var inbox = new Inbox(db, log, CLOCK);
             log.append(sandbox, NewEvent.of("a", "{}", "test"));
             inbox.post(sandbox, new NewMessage("never heard", Message.Kind.USER_MESSAGE, "test"));
-            try (var _ = new Housekeeping(config, log, inbox, CLOCK)) {
+            try (var _ = new Housekeeping(config, log, inbox, new FileHistory(db), CLOCK)) {
                 await().untilAsserted(() -> {
                     assertThat(log.read(sandbox, Query.after(0, 10))).isEmpty();
                     assertThat(inbox.waiting(sandbox)).isZero();
