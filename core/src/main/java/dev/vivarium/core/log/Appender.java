@@ -239,10 +239,10 @@ final class Appender implements AutoCloseable {
         return next;
     }
 
+    /// Later ones come after earlier ones, so that their index grows at its end and not in a page for each.
     private String newId() {
-        var bytes = new byte[12];
-        random.nextBytes(bytes);
-        return "evt" + HexFormat.of().formatHex(bytes);
+        return "evt" + HexFormat.of().toHexDigits(clock.millis(), 12)
+                + HexFormat.of().toHexDigits(random.nextLong());
     }
 
     /// Writes what is queued, then ends. Idempotent.
