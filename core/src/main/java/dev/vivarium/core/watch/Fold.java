@@ -37,7 +37,7 @@ final class Fold {
         String path = change.path();
         if (change.kind() == FileChange.Kind.OVERFLOW) {
             incomplete = true;
-        } else if (!path.isEmpty() && !isHidden(path)) {
+        } else if (!path.isEmpty() && isTold(path)) {
             boolean was = change.kind() != FileChange.Kind.CREATED;
             boolean is = change.kind() != FileChange.Kind.DELETED;
             changes.merge(
@@ -47,8 +47,9 @@ final class Fold {
         }
     }
 
-    static boolean isHidden(String path) {
-        return path.equals(HIDDEN) || path.startsWith(HIDDEN + "/");
+    /// What cannot be named, because it is no UTF-8, cannot be asked for either.
+    static boolean isTold(String path) {
+        return !path.equals(HIDDEN) && !path.startsWith(HIDDEN + "/") && path.indexOf('\uFFFD') < 0;
     }
 
     /// What the changes come to, by path.

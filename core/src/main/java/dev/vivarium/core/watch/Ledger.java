@@ -212,7 +212,7 @@ final class Ledger {
         files = known.size();
         Map<String, Version> there = new TreeMap<>();
         for (FileEntry entry : listing.entries()) {
-            if (!Fold.isHidden(entry.name())) {
+            if (Fold.isTold(entry.name())) {
                 there.put(entry.name(), Version.of(entry, entry.name()));
             }
         }

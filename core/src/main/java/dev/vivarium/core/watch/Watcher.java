@@ -47,6 +47,11 @@ final class Watcher implements Runnable {
     private final Semaphore nudges = new Semaphore(0);
     private volatile boolean closed;
 
+    /// How often to look before the next attempt to watch.
+    private int looks;
+
+    private Instant lastUse = Instant.MIN;
+
     /// @param surveys how many may look at everything at once
     Watcher(Sandbox sandbox, Ledger ledger, Semaphore surveys) {
         this.sandbox = sandbox;
@@ -79,16 +84,35 @@ final class Watcher implements Runnable {
 
     /// Watches for as long as that is possible. Returns how long to wait before the next attempt.
     private Duration observe() throws InterruptedException {
+        try {
+            return looks > 0 ? look() : watch();
+        } catch (SandboxException e) {
+            return afterwards(e.failure());
+        } catch (RuntimeException e) {
+            LOG.error("the files of {} are not watched at the moment", sandbox.id(), e);
+            return REOPEN;
+        }
+    }
+
+    private Duration watch() throws InterruptedException {
         try (Watch watch = sandbox.look().watch("")) {
             survey();
             follow(watch);
             return REOPEN;
-        } catch (SandboxException e) {
-            return afterwards(e.failure());
         }
     }
 
-    private Duration afterwards(Failure failure) throws InterruptedException {
+    /// What is left to do without a watch.
+    private Duration look() throws InterruptedException {
+        looks--;
+        Instant used = sandbox.info().lastActivity();
+        boolean isInUse = used.isAfter(lastUse);
+        lastUse = used;
+        survey();
+        return isInUse ? LOOK_IN_USE : LOOK_IDLE;
+    }
+
+    private Duration afterwards(Failure failure) {
         return switch (failure) {
             case Failure.SandboxEnded _, Failure.NoSuchSandbox _, Failure.ShuttingDown _ -> {
                 closed = true;
@@ -97,7 +121,8 @@ final class Watcher implements Runnable {
             case Failure.SandboxNotRunning _ -> FOREVER;
             case Failure.GuestUnreachable _ -> Duration.ofSeconds(1);
             case Failure.TooManyCommands _ -> {
-                lookAgainAndAgain();
+                LOG.warn("there is no watch left for the files of {}; it is looked at now and then", sandbox.id());
+                looks = LOOKS;
                 yield Duration.ZERO;
             }
             case Failure other -> {
@@ -166,15 +191,6 @@ final class Watcher implements Runnable {
         }
         pause(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
         return fold;
-    }
-
-    private void lookAgainAndAgain() throws InterruptedException {
-        LOG.warn("there is no watch left for the files of {}; it is looked at now and then", sandbox.id());
-        for (int i = 0; i < LOOKS && !closed; i++) {
-            Instant used = sandbox.info().lastActivity();
-            survey();
-            pause(sandbox.info().lastActivity().isAfter(used) ? LOOK_IN_USE : LOOK_IDLE);
-        }
     }
 
     private void pause(Duration longest) throws InterruptedException {
