@@ -60,6 +60,7 @@ class RealAgentTest {
         var details = agent.awaitEnd("completed");
 
         assertThat(agent.shell("cat api.txt")).isEqualTo("other\n");
+        assertThat(agent.awaitEvent("file.created", "api.txt").string("diff")).contains("+other");
         assertThat(agent.events("agent.message"))
                 .extracting(event -> event.object("event_data").string("text"))
                 .containsExactly("I wait.", "As you say.", "All done.");

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /// Agents with their real SDKs, and people who watch them: a scripted model, and the API of a server whose gateway
 /// leads to it. Confined to one worker.
@@ -162,6 +163,18 @@ final class RealAgents implements AutoCloseable {
             await().atMost(PATIENCE).until(() -> !events(type).isEmpty() || isOver());
             assertThat(events(type)).as(() -> type + " in " + events("agent.")).isNotEmpty();
             return events(type).getFirst().object("event_data");
+        }
+
+        /// The event of that type about this path; files are told of a moment after they have changed.
+        JsonFields awaitEvent(String type, String path) {
+            return await().atMost(PATIENCE)
+                    .until(
+                            () -> events(type).stream()
+                                    .map(event -> event.object("event_data"))
+                                    .filter(data -> data.string("path").equals(path))
+                                    .findFirst(),
+                            Optional::isPresent)
+                    .orElseThrow();
         }
 
         boolean isOver() {
