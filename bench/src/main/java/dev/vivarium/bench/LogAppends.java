@@ -1,5 +1,6 @@
 package dev.vivarium.bench;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.vivarium.bench.Report.Row;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.store.Db;
@@ -15,19 +16,15 @@ import java.util.Random;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.IntConsumer;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 
-/// Durable appends of 64 callers through the log, and the same rows by one writer with a commit each, in turns, on
-/// SQLite and on PostgreSQL.
+/// Durable appends of 64 callers through the log, and the same events of the same callers with a commit each, in turns,
+/// on SQLite and on PostgreSQL.
 final class LogAppends implements Measurement {
     private static final int PRODUCERS = 64;
     private static final int SANDBOXES = 50;
     private static final int LEAST_TIMES = 10;
-    private static final List<SandboxId> IDS = Stream.generate(new Random(1)::nextLong)
-            .limit(SANDBOXES)
-            .map(seed -> SandboxId.random(new Random(seed)))
-            .toList();
     private static final String DATA =
             "{\"tool\":\"bash\",\"command\":\"npm install\",\"text\":\"" + "x".repeat(120) + "\"}";
 
@@ -49,6 +46,7 @@ final class LogAppends implements Measurement {
             var slice = Duration.ofMillis(Math.max(500, bench.rounds(2_000)));
             var grouped = new Rate();
             var alone = new Rate();
+            var sandboxes = sandboxes(1);
             var single = new OneByOne(db);
             // The first turns are for the compilers.
             for (int turn = -2; turn < bench.rounds(5); turn++) {
@@ -56,8 +54,8 @@ final class LogAppends implements Measurement {
                     grouped.clear();
                     alone.clear();
                 }
-                grouped.add(PRODUCERS, slice, caller -> append(log, caller));
-                alone.add(1, slice, _ -> single.insert());
+                grouped.add(PRODUCERS, slice, () -> append(log, any(sandboxes)));
+                alone.add(PRODUCERS, slice, single::insert);
             }
             String rule =
                     ">= %d x a commit each, which are %s /s".formatted(LEAST_TIMES, Report.number(alone.perSecond()));
@@ -72,15 +70,14 @@ final class LogAppends implements Measurement {
         private double seconds;
 
         /// The workers are virtual, as those of the server are.
-        void add(int workers, Duration slice, IntConsumer act) {
+        void add(int workers, Duration slice, Runnable act) {
             long start = System.nanoTime();
             var done = new LongAdder();
             try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
                 for (int i = 0; i < workers; i++) {
-                    int number = i;
                     callers.execute(() -> {
                         while (System.nanoTime() - start < slice.toNanos()) {
-                            act.accept(number);
+                            act.run();
                             done.increment();
                         }
                     });
@@ -101,16 +98,30 @@ final class LogAppends implements Measurement {
     }
 
     /// Returns when the event is durable.
-    private static void append(EventLog log, int caller) {
-        int any = ThreadLocalRandom.current().nextInt(SANDBOXES);
-        log.append(IDS.get((caller + any) % SANDBOXES), NewEvent.of("agent.tool_use", DATA, "agent"));
+    private static void append(EventLog log, SandboxId sandbox) {
+        log.append(sandbox, NewEvent.of("agent.tool_use", DATA, "agent"));
     }
 
-    /// The plain way: a transaction for every event. Confined to one worker.
+    private static List<SandboxId> sandboxes(long seed) {
+        var random = new Random(seed);
+        return Stream.generate(() -> SandboxId.random(random)).limit(SANDBOXES).toList();
+    }
+
+    private static SandboxId any(List<SandboxId> sandboxes) {
+        return sandboxes.get(ThreadLocalRandom.current().nextInt(sandboxes.size()));
+    }
+
+    /// The plain way: a transaction for every event, one after the other. Thread-safe.
     private static final class OneByOne {
-        private static final String SANDBOX = SandboxId.random(new Random(2)).value();
+        private static final String INSERT =
+                "insert into sandbox_events (sandbox_id, seq, event_id, event_type, event_data, source, created_at)"
+                        + " values (?, ?, ?, ?, ?, ?, ?)";
 
         private final Db db;
+        private final List<SandboxId> sandboxes = sandboxes(2);
+        private final ReentrantLock turn = new ReentrantLock();
+
+        @GuardedBy("turn")
         private long seq;
 
         OneByOne(Db db) {
@@ -118,17 +129,21 @@ final class LogAppends implements Measurement {
         }
 
         void insert() {
-            long number = ++seq;
-            db.write(sql -> sql.update(
-                    "insert into sandbox_events (sandbox_id, seq, event_id, event_type, event_data, source, created_at)"
-                            + " values (?, ?, ?, ?, ?, ?, ?)",
-                    SANDBOX,
-                    number,
-                    "one" + number,
-                    "agent.tool_use",
-                    DATA,
-                    "agent",
-                    System.currentTimeMillis()));
+            turn.lock();
+            try {
+                long number = ++seq;
+                db.write(sql -> sql.update(
+                        INSERT,
+                        any(sandboxes).value(),
+                        number,
+                        "one" + number,
+                        "agent.tool_use",
+                        DATA,
+                        "agent",
+                        System.currentTimeMillis()));
+            } finally {
+                turn.unlock();
+            }
         }
     }
 }

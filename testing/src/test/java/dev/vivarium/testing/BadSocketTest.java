@@ -11,6 +11,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -116,11 +117,21 @@ class BadSocketTest {
     @Test
     void aMessageBeyondTheLimitEndsTheSocket() {
         try (var stranger = open(FEED)) {
-            assertThat(stranger.send("x".repeat(20_000)).awaitClose()).isEqualTo(1009);
+            shout(stranger, 20_000);
+            assertThat(stranger.awaitClose()).isEqualTo(1009);
         }
         try (var client = open(FEED)) {
             client.auth(api.key(), "").await("connected");
-            assertThat(client.send("x".repeat(600_000)).awaitClose()).isEqualTo(1009);
+            shout(client, 600_000);
+            assertThat(client.awaitClose()).isEqualTo(1009);
+        }
+    }
+
+    private static void shout(ShellClient client, int letters) {
+        try {
+            client.send("x".repeat(letters));
+        } catch (CompletionException e) {
+            // The server does not listen to the end before it hangs up.
         }
     }
 
