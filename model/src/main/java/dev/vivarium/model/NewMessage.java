@@ -5,10 +5,9 @@ import java.nio.charset.StandardCharsets;
 /// Something to be said to the agent in a sandbox. Control characters, which only confuse it, are taken out. Immutable.
 public record NewMessage(String content, Message.Kind kind, String source) {
     public NewMessage {
-        content = content.codePoints()
-                .filter(c -> c == '\n' || c == '\t' || !Character.isISOControl(c))
-                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
-                .toString();
+        content = PlainText.of(content);
+        // Before anybody hears it: its event will have the same source.
+        NewEvent.requireSource(source);
         if (content.isBlank()) {
             throw new SandboxException(new Failure.InvalidRequest("content", "must say something"));
         }

@@ -16,6 +16,8 @@ public record NewReview(String reason, String description, String context, List<
 
     public NewReview {
         options = List.copyOf(options);
+        reason = PlainText.of(reason);
+        description = PlainText.of(description);
         require(!reason.isBlank(), "reason", "must not be empty");
         require(reason.length() <= LONGEST_REASON, "reason", "must be at most " + LONGEST_REASON + " characters");
         requireBytes(description, "description", LONGEST_DESCRIPTION);

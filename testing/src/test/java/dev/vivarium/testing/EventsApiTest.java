@@ -166,6 +166,8 @@ class EventsApiTest {
                 "{\"event_type\":\"a\",\"event_id\":\"\"}",
                 "{\"event_type\":\"a\",\"event_id\":\"two words\"}",
                 "{\"event_type\":\"a\",\"source\":\"\\u0000\"}",
+                "{\"event_type\":\"sandbox.terminated\",\"source\":\"sandbox\"}",
+                "{\"event_type\":\"a\",\"event_id\":\"sandbox:a\"}",
                 "{\"event_type\":\"a\",\"more\":1}",
                 "{\"event_type\":\"a\\nb\"}",
                 "{\"event_type\":\"a\",\"event_type\":\"a\"}",

@@ -70,6 +70,8 @@ class MessagesApiTest {
                 "messages|{\"content\":\"\"}|content",
                 "messages|{\"content\":\"x\",\"message_type\":\"shout\"}|message_type",
                 "messages|{\"content\":\"x\",\"extra\":1}|extra",
+                "messages|{\"content\":\"x\",\"source\":\"my tool\"}|source",
+                "interventions|{\"message\":\"\"}|message",
                 "interventions|{\"content\":\"x\"}|message",
                 "interventions|{\"message\":\"x\",\"priority\":\"huge\"}|priority",
                 "interventions|{\"message\":\"x\",\"inject_mode\":\"later\"}|inject_mode",

@@ -266,7 +266,15 @@ class WorkerApiTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"user.message", "guardian.intervention", "sandbox.terminated"})
+    @ValueSource(
+            strings = {
+                "user.message",
+                "guardian.intervention",
+                "sandbox.terminated",
+                "command.output",
+                "file.created",
+                "agent.model_call"
+            })
     void nobodySpeaksForOthers(String type) {
         var answer = worker.post(run.path() + "/events", "{\"event_type\":\"" + type + "\"}");
 

@@ -1,5 +1,6 @@
 package dev.vivarium.core.log;
 
+import dev.vivarium.core.log.EventRows.Name;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.Event;
@@ -81,9 +82,6 @@ final class Appender implements AutoCloseable {
         }
     }
 
-    /// An event by the names that tell whether it is there already.
-    private record Name(SandboxId sandbox, String id) {}
-
     Appended append(SandboxId sandbox, NewEvent event) {
         return await(queued(sandbox, event));
     }
@@ -153,7 +151,8 @@ final class Appender implements AutoCloseable {
             }
             if (!group.isEmpty()) {
                 lastGroup = group.size();
-                commit(group);
+                // A write that nobody waits for any more may still come, and must not find the next group.
+                commit(List.copyOf(group));
                 group.clear();
             }
         }
@@ -188,7 +187,8 @@ final class Appender implements AutoCloseable {
             for (int i = 0; i < group.size(); i++) {
                 group.get(i).outcome.complete(written.outcomes.get(i));
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | OutOfMemoryError e) {
+            // This worker is the only one: it goes on, whatever happens.
             heads.clear();
             group.forEach(pending -> pending.outcome.completeExceptionally(e));
         }
@@ -206,7 +206,7 @@ final class Appender implements AutoCloseable {
             var name = new Name(pending.sandbox, pending.event.id().orElseGet(this::newId));
             Event old = known.get(name);
             if (old == null) {
-                Event event = event(pending, next(sql, pending.sandbox, written.heads), name.id, now);
+                Event event = event(pending, next(sql, pending.sandbox, written.heads), name.id(), now);
                 known.put(name, event);
                 written.outcomes.add(new Appended(event, true));
             } else {
@@ -223,10 +223,12 @@ final class Appender implements AutoCloseable {
     }
 
     private static Map<Name, Event> known(Sql sql, List<Pending> group) throws SQLException {
-        List<String> given =
-                group.stream().flatMap(pending -> pending.event.id().stream()).toList();
+        List<Name> given = group.stream()
+                .flatMap(pending -> pending.event.id().stream().map(id -> new Name(pending.sandbox, id)))
+                .distinct()
+                .toList();
         var known = new HashMap<Name, Event>();
-        for (Event event : EventRows.withIds(sql, given)) {
+        for (Event event : EventRows.named(sql, given)) {
             known.put(new Name(event.sandbox(), event.id()), event);
         }
         return known;

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /// What happened to every sandbox: appended once, kept in order, read again from any place, and followed live.
@@ -133,7 +134,9 @@ public final class EventLog implements AutoCloseable {
     public int prune(Retention retention, InstantSource clock) {
         Instant before = clock.instant().minus(retention.age());
         int removed = 0;
-        for (SandboxId sandbox : db.read(EventRows::sandboxes)) {
+        List<SandboxId> all = db.read(EventRows::sandboxes);
+        looked.keySet().retainAll(Set.copyOf(all));
+        for (SandboxId sandbox : all) {
             removed += prune(sandbox, before, retention.characters());
         }
         return removed;
@@ -148,7 +151,7 @@ public final class EventLog implements AutoCloseable {
     /// To look at the size of a log means to read it, which is left when it cannot have changed.
     private int prune(SandboxId sandbox, Instant before, long characters) {
         long newest = head(sandbox);
-        boolean isAsBefore = Objects.equals(looked.put(sandbox, newest), newest);
+        boolean isAsBefore = Objects.equals(looked.get(sandbox), newest);
         if (isAsBefore && !db.read(sql -> EventRows.hasOlder(sql, sandbox, before))) {
             return 0;
         }
@@ -158,6 +161,9 @@ public final class EventLog implements AutoCloseable {
         for (long from = db.read(sql -> EventRows.first(sql, sandbox)); from <= last; from += STEP) {
             long until = Math.min(from + STEP - 1, Math.min(last, newest - 1));
             removed += db.write(sql -> EventRows.deleteUntil(sql, sandbox, Math.min(until, place(sandbox))));
+        }
+        if (place(sandbox) >= last) {
+            looked.put(sandbox, newest);
         }
         return removed;
     }

@@ -18,8 +18,9 @@ final class EventRows {
     /// So many ids are looked for at once, whether there are as many or not: one text, prepared once.
     private static final int IDS_AT_ONCE = 64;
 
-    private static final String BY_ID = "select " + COLUMNS + " from sandbox_events where event_id in ("
-            + String.join(", ", Collections.nCopies(IDS_AT_ONCE, "?")) + ")";
+    private static final String BY_ID =
+            "select " + COLUMNS + " from sandbox_events where (event_id, sandbox_id) in (values "
+                    + String.join(", ", Collections.nCopies(IDS_AT_ONCE, "(?, ?)")) + ")";
 
     private static final String PAGE =
             "select " + COLUMNS + " from sandbox_events where sandbox_id = ? and seq > ? order by seq limit ?";
@@ -50,13 +51,19 @@ final class EventRows {
                 .orElse(0L);
     }
 
-    /// The events of any sandbox that have one of these ids.
-    static List<Event> withIds(Sql sql, List<String> ids) throws SQLException {
+    /// An event by the names that tell whether it is there already.
+    record Name(SandboxId sandbox, String id) {}
+
+    /// Those events that have these names, and no others: whoever uses the same ids in many sandboxes must not have
+    /// all of them read.
+    static List<Event> named(Sql sql, List<Name> names) throws SQLException {
         var found = new ArrayList<Event>();
-        for (int from = 0; from < ids.size(); from += IDS_AT_ONCE) {
-            var padded = new Object[IDS_AT_ONCE];
+        for (int from = 0; from < names.size(); from += IDS_AT_ONCE) {
+            var padded = new Object[2 * IDS_AT_ONCE];
             for (int i = 0; i < IDS_AT_ONCE; i++) {
-                padded[i] = ids.get(Math.min(from + i, ids.size() - 1));
+                Name name = names.get(Math.min(from + i, names.size() - 1));
+                padded[2 * i] = name.id;
+                padded[2 * i + 1] = name.sandbox.value();
             }
             found.addAll(sql.list(BY_ID, EventRows::read, padded));
         }

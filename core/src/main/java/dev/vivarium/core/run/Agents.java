@@ -3,6 +3,7 @@ package dev.vivarium.core.run;
 import dev.vivarium.core.sandbox.Opened;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
+import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.Run;
@@ -41,8 +42,9 @@ public final class Agents {
         Optional<String> session = wanted.resumeFrom().map(from -> sessionOf(from, wanted));
         NewSandbox request = withImage(wanted);
         sandboxes.find(request.thread()).ifPresent(sandbox -> requireFree(sandbox, wanted.sandbox()));
+        runs.requireFree(wanted.task());
         Opened opened = open(request, wanted.sandbox().image());
-        Run run = runs.begin(opened.sandbox().info(), wanted, session);
+        Run run = begin(opened, wanted, session);
         try {
             wanted.resumeFrom().ifPresent(from -> transcripts.restore(from, opened.sandbox(), run));
             Run started = runs.started(
@@ -50,8 +52,24 @@ public final class Agents {
             supervisor.take(started);
         } catch (SandboxException e) {
             runs.end(run, Run.Status.FAILED, Optional.of(e.failure().sentence()));
+        } catch (RuntimeException e) {
+            // Nobody follows it, so nobody else would end it.
+            runs.end(run, Run.Status.FAILED, Optional.of("the worker could not be started: " + e.getMessage()));
+            throw e;
         }
         return runs.find(run.sandbox()).orElse(run);
+    }
+
+    /// A sandbox that was made for a run which cannot begin is of no use.
+    private Run begin(Opened opened, NewRun wanted, Optional<String> session) {
+        try {
+            return runs.begin(opened.sandbox().info(), wanted, session);
+        } catch (RuntimeException e) {
+            if (opened.outcome() == Opened.Outcome.CREATED) {
+                sandboxes.terminate(opened.sandbox().id(), End.Cause.USER, "its run could not begin");
+            }
+            throw e;
+        }
     }
 
     /// The conversation that an earlier run of the same owner had. Somebody else's is as if it had never been.

@@ -205,7 +205,9 @@ public final class Reviews {
 
     /// The same happening of the same review is kept once, whoever tells it.
     private static NewEvent event(Review review, String type, String happening, EventData data, String source) {
-        return new NewEvent(Optional.of(review.id() + "." + happening), type, data.text(), source);
+        // That it was asked for, the worker tells too.
+        String prefix = type.startsWith("agent.") ? "" : NewEvent.OUR_IDS;
+        return new NewEvent(Optional.of(prefix + review.id() + "." + happening), type, data.text(), source);
     }
 
     private static ReviewId named(String text) {

@@ -89,6 +89,13 @@ public final class Runs {
         });
     }
 
+    /// Fails with `run-in-progress` when somebody works at the task already.
+    void requireFree(NewRun.Assignment assignment) {
+        if (assignment instanceof NewRun.Assignment.Known(var id) && db.read(sql -> RunRows.isTaken(sql, id))) {
+            throw inProgress("somebody works at task " + id);
+        }
+    }
+
     static SandboxException inProgress(String what) {
         return new SandboxException(
                 new Failure.Unrecognized("run-in-progress", 409, what + "; wait for its end, or end its sandbox"));
@@ -178,7 +185,7 @@ public final class Runs {
 
     /// The same event of the same run is kept once.
     private static NewEvent event(Run run, String type, EventData data) {
-        return new NewEvent(Optional.of(run.id() + "." + type), type, data.text(), SOURCE);
+        return new NewEvent(Optional.of(NewEvent.OUR_IDS + run.id() + "." + type), type, data.text(), SOURCE);
     }
 
     /// Adds what one answer of a model took to the run of a sandbox, also if it has just ended: it was used.

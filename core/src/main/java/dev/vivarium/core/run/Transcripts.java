@@ -6,6 +6,7 @@ import dev.vivarium.core.files.Upload;
 import dev.vivarium.core.files.Workspace;
 import dev.vivarium.core.run.Mirror.Copy;
 import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxException;
@@ -101,18 +102,39 @@ public final class Transcripts {
         Map<String, Copy> before = mirror.copies();
         var copies = new ArrayList<Copy>();
         long total = 0;
-        for (FileEntry entry : found) {
-            var copy = Copy.of(entry);
-            if (total + entry.size() > MOST_BYTES) {
-                continue;
+        try {
+            for (FileEntry entry : found) {
+                var copy = Copy.of(entry);
+                // A size may be anything: subtracted, it cannot overflow.
+                if (entry.size() > MOST_BYTES - total) {
+                    continue;
+                }
+                total += entry.size();
+                if (copy.equals(before.get(entry.name())) || isCopied(files, directory, copy, mirror)) {
+                    copies.add(copy);
+                }
             }
-            total += entry.size();
-            if (!copy.equals(before.get(entry.name()))) {
-                copy(files, directory + "/" + entry.name(), copy, mirror);
-            }
-            copies.add(copy);
+        } catch (SandboxException e) {
+            // The guest was lost in the middle: what was copied before is all there will ever be of the rest.
+            copies.forEach(copy -> before.put(copy.path(), copy));
+            mirror.settle(List.copyOf(before.values()));
+            throw e;
         }
         mirror.settle(copies);
+    }
+
+    /// A file that has gone since it was listed, or has an impossible name, does not keep the others from being
+    /// copied.
+    private static boolean isCopied(Workspace files, String directory, Copy copy, Mirror mirror) throws IOException {
+        try {
+            copy(files, directory + "/" + copy.path(), copy, mirror);
+            return true;
+        } catch (SandboxException e) {
+            if (e.failure() instanceof Failure.GuestUnreachable) {
+                throw e;
+            }
+            return false;
+        }
     }
 
     /// As much as it had when it was listed: a conversation only grows at its end.

@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
 /// Keeps the life of every sandbox in its log. It does not wait for the disk: what changed is in the store already, and
 /// the log says when and why. Thread-safe.
 public final class Chronicle implements Observer, AutoCloseable {
-    private static final String SOURCE = "sandbox";
+    private static final String SOURCE = NewEvent.OURS;
 
     private static final int LONGEST_LINE = 4096;
     private static final long BEAT = 50;
@@ -107,7 +107,7 @@ public final class Chronicle implements Observer, AutoCloseable {
             do {
                 page = log.read(sandbox, new Query(after, Optional.empty(), Optional.of("command.output"), Query.MOST));
                 for (Event event : page) {
-                    told = event.data().startsWith(mark) ? place(event.data(), told) : told;
+                    told = isOurs(event) && event.data().startsWith(mark) ? place(event.data(), told) : told;
                     after = event.seq();
                 }
             } while (page.size() == Query.MOST);
@@ -148,6 +148,16 @@ public final class Chronicle implements Observer, AutoCloseable {
     @Override
     public void recovered(SandboxInfo sandbox, Recovery how) {
         tell(sandbox, "sandbox.recovered", EventData.of("how", how.name().toLowerCase(Locale.ROOT)));
+    }
+
+    /// Reports whether this is the last of a sandbox's life.
+    public static boolean isEnd(Event event) {
+        return event.type().equals("sandbox.terminated") && isOurs(event);
+    }
+
+    /// Reports whether the server saw it itself.
+    public static boolean isOurs(Event event) {
+        return event.source().equals(SOURCE);
     }
 
     @Override

@@ -146,6 +146,10 @@ final class Writer implements AutoCloseable {
                 queue.drainTo(group, GROUP - 1);
                 last |= group.remove(stop);
                 commitLocked(group);
+            } catch (OutOfMemoryError e) {
+                // This worker is the only one: it goes on, on a connection that knows nothing of this.
+                disconnectLocked();
+                group.forEach(pending -> pending.fail(failed("there is not enough memory")));
             } finally {
                 turn.unlock();
             }

@@ -166,8 +166,9 @@ final class FileRows {
         String events = " from sandbox_events e where e.sandbox_id = sandbox_files.sandbox_id";
         int removed = sql.update("delete from sandbox_files where until_seq <= (select min(seq)" + events + ")");
         return removed
-                + sql.update("delete from sandbox_files where (select count(*)" + events + ") < 2 and not exists"
-                        + " (select 1 from sandboxes s where s.id = sandbox_files.sandbox_id and s.ended_at is null)");
+                + sql.update("delete from sandbox_files where not exists"
+                        + " (select 1 from sandboxes s where s.id = sandbox_files.sandbox_id and s.ended_at is null)"
+                        + " and not exists (select 1" + events + " limit 1 offset 1)");
     }
 
     private static long nanos(Instant moment) {

@@ -17,7 +17,8 @@ import java.util.Optional;
 /// What the events of a worker mean for its run. Thread-safe.
 public final class AgentNews {
     /// What only the server and people can have done.
-    private static final List<String> NOT_ITS_OWN = List.of("user.", "guardian.", "sandbox.");
+    private static final List<String> NOT_ITS_OWN =
+            List.of("user.", "guardian.", "sandbox.", "command.", "file.", "agent.model_call");
 
     private final Runs runs;
 
@@ -29,7 +30,7 @@ public final class AgentNews {
     static void requireItsOwn(NewEvent event) {
         if (NOT_ITS_OWN.stream().anyMatch(event.type()::startsWith)) {
             throw new SandboxException(new Failure.InvalidRequest(
-                    "event_type", "must not begin with user., guardian. or sandbox. when a worker sends it"));
+                    "event_type", "must not begin with " + String.join(", ", NOT_ITS_OWN) + " when a worker sends it"));
         }
         if (!event.source().equals("agent") && !event.source().equals("worker")) {
             throw new SandboxException(

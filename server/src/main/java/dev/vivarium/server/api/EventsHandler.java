@@ -5,6 +5,7 @@ import dev.vivarium.core.log.Appended;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Follower;
 import dev.vivarium.core.log.Query;
+import dev.vivarium.core.sandbox.Chronicle;
 import dev.vivarium.json.EventJson;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Event;
@@ -66,13 +67,15 @@ public final class EventsHandler {
         });
     }
 
-    /// What is kept, and then what comes, until the caller hangs up. `limit` does not end it.
+    /// What is kept, and then what comes, until the caller hangs up or the sandbox has ended. `limit` does not end
+    /// it.
     private void stream(Exchange exchange, EventStream.Format format, SandboxId sandbox, Query query)
             throws IOException {
         try (Follower follower = log.follow(sandbox, query.afterSeq());
                 var stream = EventStream.begin(exchange, format)) {
+            boolean isAlive = exchange.findSandbox().isPresent();
             while (true) {
-                var batch = follower.next(BREATH);
+                var batch = follower.next(isAlive ? BREATH : Duration.ZERO);
                 if (batch.missed() > 0) {
                     stream.send("missed", out -> out.writeNumberProperty("missed", batch.missed()));
                 }
@@ -80,6 +83,9 @@ public final class EventsHandler {
                     if (query.includes(event)) {
                         stream.send("event", Long.toString(event.seq()), out -> EventJson.write(out, event));
                     }
+                }
+                if (batch.isEmpty() && !isAlive || batch.events().stream().anyMatch(Chronicle::isEnd)) {
+                    return;
                 }
                 if (batch.isEmpty()) {
                     stream.breathe();
@@ -124,8 +130,15 @@ public final class EventsHandler {
     private static NewEvent event(JsonFields fields, boolean isWorker) {
         try {
             var event = EventJson.read(fields, isWorker ? "agent" : "user");
+            if (event.id().filter(id -> id.startsWith(NewEvent.OUR_IDS)).isPresent()) {
+                throw new SandboxException(new Failure.InvalidRequest(
+                        "event_id", "must not begin with '" + NewEvent.OUR_IDS + "': only the server's own do"));
+            }
             if (isWorker) {
                 AgentNews.requireItsOwn(event);
+            } else if (event.source().equals(NewEvent.OURS)) {
+                throw new SandboxException(new Failure.InvalidRequest(
+                        "source", "must not be '" + NewEvent.OURS + "': only the server speaks as that"));
             }
             return event;
         } catch (SandboxException e) {

@@ -73,9 +73,21 @@ public final class MessagesHandler {
         var kind = priority.equals("urgent")
                 ? Kind.INTERRUPT
                 : source.equals("guardian") ? Kind.GUARDIAN_NUDGE : Kind.GUIDANCE;
-        var message = new NewMessage(fields.string("message"), kind, source);
+        var message = message(fields.string("message"), kind, source);
         fields.refuseOthers();
         return new Intervention(message, mode);
+    }
+
+    /// Here the content goes by another name.
+    private static NewMessage message(String text, Kind kind, String source) {
+        try {
+            return new NewMessage(text, kind, source);
+        } catch (SandboxException e) {
+            if (e.failure() instanceof Failure.InvalidRequest(String field, String rule) && field.equals("content")) {
+                throw refused("message", rule);
+            }
+            throw e;
+        }
     }
 
     /// One of several words; the first if none is given.

@@ -6,6 +6,7 @@ import dev.vivarium.core.run.Repeats;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.PlainText;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
 import java.io.IOException;
@@ -78,10 +79,7 @@ final class WorkerCall {
 
     private static String plain(String name, String text) {
         requireBytes(name, text, LONGEST_MESSAGE);
-        return text.codePoints()
-                .filter(c -> c == '\n' || c == '\t' || !Character.isISOControl(c))
-                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
-                .toString();
+        return PlainText.of(text);
     }
 
     /// An object that is kept as it is.

@@ -6,6 +6,7 @@ import dev.vivarium.core.log.Batch;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Follower;
 import dev.vivarium.core.run.Inbox;
+import dev.vivarium.core.sandbox.Chronicle;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.json.EventJson;
 import dev.vivarium.json.Json;
@@ -13,6 +14,7 @@ import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Message;
+import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.NewMessage;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -104,27 +106,32 @@ public final class EventSocket extends GuardedSocket {
 
     private void show(Place at) {
         try {
+            long beaten = System.nanoTime();
             while (true) {
-                Batch batch = at.follower.next(at.alive.isPresent() ? HEARTBEAT : Duration.ZERO);
+                long due = Math.max(0, HEARTBEAT.toNanos() - (System.nanoTime() - beaten));
+                Batch batch = at.follower.next(at.alive.isPresent() ? Duration.ofNanos(due) : Duration.ZERO);
                 send(batch);
-                if (batch.isEmpty() && at.alive.isEmpty()
-                        || batch.events().stream().anyMatch(EventSocket::isEnd)) {
+                if (isOver(at, batch)) {
                     close(new Close(1000, "the sandbox has ended"));
                     return;
+                }
+                // Also to whoever is sent nothing because it wants nothing of what happens.
+                if (System.nanoTime() - beaten >= HEARTBEAT.toNanos()) {
+                    beaten = System.nanoTime();
+                    peer().send(Messages.message("heartbeat", out -> Json.time(out, "timestamp", door().now())));
                 }
             }
         } catch (CompletionException e) {
             LOG.debug("a watcher has gone", e);
             leave();
+        } catch (SandboxException e) {
+            close(Close.of(e.failure()));
         } catch (InterruptedException e) {
             close(Close.stopping());
         }
     }
 
     private void send(Batch batch) {
-        if (batch.isEmpty()) {
-            peer().send(Messages.message("heartbeat", out -> Json.time(out, "timestamp", door().now())));
-        }
         if (batch.missed() > 0) {
             peer().send(Messages.message("missed", out -> out.writeNumberProperty("events", batch.missed())));
         }
@@ -135,8 +142,8 @@ public final class EventSocket extends GuardedSocket {
         }
     }
 
-    private static boolean isEnd(Event event) {
-        return event.type().equals("sandbox.terminated");
+    private static boolean isOver(Place at, Batch batch) {
+        return batch.isEmpty() && at.alive.isEmpty() || batch.events().stream().anyMatch(Chronicle::isEnd);
     }
 
     @Override
@@ -210,7 +217,7 @@ public final class EventSocket extends GuardedSocket {
 
     private void say(Caller caller, Sandbox sandbox, Message.Kind kind, String content) {
         var who = caller.principal().orElseThrow().name().value();
-        var queued = inbox.post(sandbox.id(), new NewMessage(content, kind, who));
+        var queued = inbox.post(sandbox.id(), new NewMessage(content, kind, NewEvent.sourceOf(who)));
         peer().send(Messages.message("queued", out -> {
             out.writeStringProperty("message_id", queued.message().id());
             out.writeNumberProperty("queue_size", queued.waiting());
