@@ -105,10 +105,14 @@ public final class Workspace {
         Payload request =
                 new Payload().string(Names.checked(path)).u8(flag(depth)).u32(maxEntries);
         try (Channel channel = guest.open(Service.LIST, request, new Subject.File(path))) {
-            List<FileEntry> entries = entries(channel, maxEntries);
+            var kept = new Bounded(maxEntries);
+            while (channel.next() instanceof Message.Data(int _, byte[] bytes)) {
+                channel.parse(bytes, kept::add);
+            }
+            List<FileEntry> entries = kept.entries;
             entries.sort(Comparator.comparing(FileEntry::modified).reversed().thenComparing(FileEntry::name));
-            return channel.result(
-                    fields -> new Listing(entries, fields.u64(), fields.u64(), fields.u64(), fields.u8() != 0));
+            return channel.result(fields ->
+                    new Listing(entries, fields.u64(), fields.u64(), fields.u64(), fields.u8() != 0 || kept.isFull()));
         }
     }
 
@@ -211,18 +215,31 @@ public final class Workspace {
         }
     }
 
-    private static List<FileEntry> entries(Channel channel, int maxEntries) {
-        var entries = new ArrayList<FileEntry>();
-        while (channel.next() instanceof Message.Data(int _, byte[] bytes)) {
-            channel.parse(bytes, fields -> {
-                // The guest keeps to the bound; a hostile one must not fill our memory.
-                while (!fields.isEmpty() && entries.size() < maxEntries) {
-                    entries.add(Entries.readNamed(fields));
-                }
-                return entries;
-            });
+    /// Entries of a listing, as many as we have memory for. The guest keeps to the number; but a hostile one need
+    /// not, and names in a deep tree are long.
+    private static final class Bounded {
+        private static final int MOST_CHARACTERS = 8 << 20;
+
+        private final List<FileEntry> entries = new ArrayList<>();
+        private final int most;
+        private int characters;
+
+        Bounded(int most) {
+            this.most = most;
         }
-        return entries;
+
+        boolean isFull() {
+            return characters >= MOST_CHARACTERS;
+        }
+
+        boolean add(Fields fields) {
+            while (!fields.isEmpty() && entries.size() < most && !isFull()) {
+                FileEntry entry = Entries.readNamed(fields);
+                characters += entry.name().length();
+                entries.add(entry);
+            }
+            return isFull();
+        }
     }
 
     private static int flag(Depth depth) {

@@ -221,6 +221,25 @@ final class WorkspaceTest {
     }
 
     @Test
+    void longNamesInADeepTreeDoNotFillTheMemory() throws Exception {
+        String dig = "import os\nos.makedirs('pit')\nos.chdir('pit')\n"
+                + "for _ in range(120):\n  os.mkdir('n' * 250)\n  os.chdir('n' * 250)\n"
+                + "for i in range(400):\n  open(str(i), 'w').close()\n";
+        var digger = new ProcessBuilder("python3", "-c", dig).directory(workspace.toFile());
+        assertThat(digger.start().waitFor()).isZero();
+
+        Listing all = files.list("pit", Depth.ALL, 20_000);
+
+        assertThat(all.truncated()).isTrue();
+        assertThat(all.totalFiles()).isEqualTo(400);
+        assertThat(all.entries().stream()
+                        .mapToLong(entry -> entry.name().length())
+                        .sum())
+                .isLessThan(9 << 20);
+        files.remove("pit", Depth.ALL);
+    }
+
+    @Test
     void theWorkspaceItselfIsListedByEitherOfItsNames() {
         write("seen", new byte[1], Upload.Limits.NONE);
         assertThat(files.list("", Depth.TOP, 1_000).entries())
