@@ -19,8 +19,7 @@ import java.util.concurrent.ThreadLocalRandom;
 
 /// The HTTP API as bare as a client can have it: text in, status and text out. Thread-safe.
 public final class Api {
-    private static final HttpClient CLIENT =
-            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private static final HttpClient CLIENT = newClient();
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final URI server;
@@ -151,9 +150,26 @@ public final class Api {
         return new Answer(response.statusCode(), response.headers(), response.body());
     }
 
+    /// The same on a connection of its own: one that another request left may be about to close.
+    public static Answer sendAlone(HttpRequest.Builder request) {
+        try (var client = newClient()) {
+            var response = exchange(client, request.build(), BodyHandlers.ofByteArray());
+            return new Answer(response.statusCode(), response.headers(), response.body());
+        }
+    }
+
+    private static HttpClient newClient() {
+        return HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    }
+
     private static <T> HttpResponse<T> exchange(HttpRequest request, HttpResponse.BodyHandler<T> handler) {
+        return exchange(CLIENT, request, handler);
+    }
+
+    private static <T> HttpResponse<T> exchange(
+            HttpClient client, HttpRequest request, HttpResponse.BodyHandler<T> handler) {
         try {
-            return CLIENT.send(request, handler);
+            return client.send(request, handler);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
