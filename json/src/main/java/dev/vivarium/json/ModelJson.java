@@ -26,13 +26,21 @@ public final class ModelJson {
     /// What a question says about itself. Immutable.
     ///
     /// @param isStreamed the answer is to come in pieces
-    /// @param hasUsageOption it says itself whether the pieces end with a count of tokens
+    /// @param usage what it says itself about a count of tokens at the end of the pieces
     /// @param options where what is in `stream_options` begins, in bytes; 0 if there is none
     /// @param start where what is in the object begins
-    public record Outline(Optional<String> model, boolean isStreamed, boolean hasUsageOption, int options, int start) {
+    public record Outline(Optional<String> model, boolean isStreamed, Usage usage, int options, int start) {
+        /// What a question says about a count of tokens.
+        public enum Usage {
+            UNMENTIONED,
+            /// It wants one, or says something that the model will refuse.
+            WANTED,
+            UNWANTED
+        }
+
         /// The same question, asking for the count of tokens too, unless it says something about that itself.
         public byte[] askingForUsage(byte[] body) {
-            if (hasUsageOption) {
+            if (usage != Usage.UNMENTIONED) {
                 return body;
             }
             boolean hasOptions = options > 0;
@@ -75,7 +83,7 @@ public final class ModelJson {
         int start = offset(parser);
         Optional<String> model = Optional.empty();
         boolean isStreamed = false;
-        boolean hasUsageOption = false;
+        var usage = Outline.Usage.UNMENTIONED;
         int options = 0;
         for (String name = parser.nextName(); name != null; name = parser.nextName()) {
             JsonToken value = parser.nextToken();
@@ -85,25 +93,27 @@ public final class ModelJson {
                 case "stream_options" -> {
                     // One that is null or a number is the model's to refuse.
                     options = value == JsonToken.START_OBJECT ? offset(parser) : 0;
-                    hasUsageOption = value != JsonToken.START_OBJECT || hasName(parser, "include_usage");
+                    usage = value == JsonToken.START_OBJECT ? usage(parser) : Outline.Usage.WANTED;
                     continue;
                 }
                 default -> {}
             }
             parser.skipChildren();
         }
-        return new Outline(model, isStreamed, hasUsageOption, options, start);
+        return new Outline(model, isStreamed, usage, options, start);
     }
 
-    /// Reads the rest of an object. Reports whether it has a field of that name.
-    private static boolean hasName(JsonParser parser, String wanted) {
-        boolean found = false;
+    /// Reads the rest of `stream_options`.
+    private static Outline.Usage usage(JsonParser parser) {
+        var usage = Outline.Usage.UNMENTIONED;
         for (String name = parser.nextName(); name != null; name = parser.nextName()) {
-            found |= name.equals(wanted);
-            parser.nextToken();
+            JsonToken value = parser.nextToken();
+            if (name.equals("include_usage")) {
+                usage = value == JsonToken.VALUE_FALSE ? Outline.Usage.UNWANTED : Outline.Usage.WANTED;
+            }
             parser.skipChildren();
         }
-        return found;
+        return usage;
     }
 
     private static int offset(JsonParser parser) {

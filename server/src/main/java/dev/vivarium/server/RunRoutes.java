@@ -51,6 +51,8 @@ final class RunRoutes {
             implements AutoCloseable {
         static Agency open(Engine engine, RunConfig config, WorkerTokens tokens) {
             var runs = new Runs(engine.db(), engine.log(), engine.clock());
+            // Tokens end with the run: what it left behind must not speak for the next one.
+            runs.beforeEnd(tokens::forget);
             var reviews = new Reviews(engine.db(), engine.log(), engine.clock(), config.reviewTimeout());
             engine.sandboxes().whenEnded(reviews::forget);
             var transcripts =

@@ -41,10 +41,17 @@ public final class Runs {
     /// Hears of a run that has spent its budget.
     private volatile Consumer<Run> overspent = run -> {};
 
+    private volatile Consumer<SandboxId> ending = sandbox -> {};
+
     public Runs(Db db, EventLog log, InstantSource clock) {
         this.db = db;
         this.log = log;
         this.clock = clock;
+    }
+
+    /// Has `listener` hear of a sandbox whose run is about to end, while no other can begin there.
+    public void beforeEnd(Consumer<SandboxId> listener) {
+        ending = listener;
     }
 
     void whenOverspent(Consumer<Run> listener) {
@@ -156,6 +163,11 @@ public final class Runs {
     /// It is over: the task is too. The first end stands.
     void end(Run run, Run.Status status, Optional<String> reason) {
         Optional<String> kept = reason.map(Texts::kept);
+        if (find(run.sandbox())
+                .filter(now -> now.id().equals(run.id()) && now.isActive())
+                .isPresent()) {
+            ending.accept(run.sandbox());
+        }
         boolean isFirst = db.write(sql -> {
             boolean ended = RunRows.end(sql, run.id(), status, kept, now());
             if (ended) {

@@ -18,8 +18,6 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 /// `/model/v1/…` behind the doors of sandboxes: an agent asks a model here with the token of its run, and the
@@ -28,16 +26,11 @@ import java.util.regex.Pattern;
 public final class ModelHandler implements AutoCloseable {
     private static final int MAX_BODY = 32 * 1024 * 1024;
 
-    /// What all questions under way may take of the memory, in KiB.
-    private static final int ROOM = 256 * 1024;
-
-    private static final int KIB = 1024;
-    private static final long ROOM_PATIENCE_SECONDS = 30;
-
     /// What is passed on of a question's headers. No key, no cookie and nothing about the connection is among them.
     private static final List<String> PASSED = List.of(
             "Content-Type", "Accept", "User-Agent", "Anthropic-Version", "Anthropic-Beta", "OpenAI-Beta", "X-App");
 
+    private static final Pattern PLAIN_VALUE = Pattern.compile("[\\x20-\\x7e]{1,4096}");
     private static final Pattern PLAIN_QUERY = Pattern.compile("[A-Za-z0-9_.=&-]{0,200}");
 
     private final ModelConfig config;
@@ -47,7 +40,7 @@ public final class ModelHandler implements AutoCloseable {
     private final InstantSource clock;
     private final Prices prices;
     private final Upstream upstream = new Upstream();
-    private final Semaphore room = new Semaphore(ROOM, true);
+    private final Room room = new Room();
 
     public ModelHandler(ModelConfig config, WorkerTokens tokens, Books books, Audit audit, InstantSource clock) {
         this.config = config;
@@ -91,11 +84,8 @@ public final class ModelHandler implements AutoCloseable {
                 ask(exchange, route, Question.EMPTY, sandbox);
                 return;
             }
-            int taken = makeRoom(exchange);
-            try {
+            try (var _ = room.take(sandbox, length(exchange))) {
                 ask(exchange, route, Question.of(route.dialect(), body(exchange)), sandbox);
-            } finally {
-                room.release(taken);
             }
         } catch (Trouble e) {
             if (exchange.response().isCommitted()) {
@@ -129,21 +119,13 @@ public final class ModelHandler implements AutoCloseable {
         }
     }
 
-    private int makeRoom(Exchange exchange) throws Trouble {
+    /// How many bytes a question may turn out to have.
+    private static long length(Exchange exchange) throws Trouble {
         long length = exchange.contentLength().orElse(MAX_BODY);
         if (length > MAX_BODY) {
             throw new Trouble(Trouble.Kind.TOO_LARGE, "a question may have " + MAX_BODY + " bytes");
         }
-        int wanted = (int) (length / KIB) + 1;
-        try {
-            if (!room.tryAcquire(wanted, ROOM_PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-                throw new Trouble(Trouble.Kind.FULL, "too many questions are under way; try again");
-            }
-            return wanted;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new Trouble(Trouble.Kind.FULL, "the server is shutting down");
-        }
+        return length;
     }
 
     private static byte[] body(Exchange exchange) throws IOException, Trouble {
@@ -168,6 +150,10 @@ public final class ModelHandler implements AutoCloseable {
             if (route.isCharged()) {
                 var took = Duration.ofNanos(System.nanoTime() - began);
                 var tally = relay.tally();
+                if (status == Relay.HUNG_UP) {
+                    // The model goes on for a while without the agent, and wants to be paid for what it read.
+                    tally.begun();
+                }
                 books.enter(
                         sandbox,
                         new Books.Call(tally.usage(question.length(), prices), tally.isEstimated(), status, took));
@@ -194,7 +180,9 @@ public final class ModelHandler implements AutoCloseable {
                         route.method(),
                         question.body().map(BodyPublishers::ofByteArray).orElse(BodyPublishers.noBody()));
         for (String name : PASSED) {
-            exchange.header(name).ifPresent(value -> builder.setHeader(name, value));
+            exchange.header(name)
+                    .filter(value -> PLAIN_VALUE.matcher(value).matches())
+                    .ifPresent(value -> builder.setHeader(name, value));
         }
         provider.key().ifPresent(key -> route.dialect().authorize(builder, key));
         return builder.build();

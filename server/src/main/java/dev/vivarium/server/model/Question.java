@@ -17,6 +17,11 @@ record Question(Optional<byte[]> body, String model) {
         try {
             var outline = ModelJson.outline(body);
             boolean mustAsk = dialect == Dialect.OPENAI && outline.isStreamed();
+            if (mustAsk && outline.usage() == ModelJson.Outline.Usage.UNWANTED) {
+                throw new Trouble(
+                        Trouble.Kind.MALFORMED,
+                        "stream_options.include_usage must not be false: answers are charged by it");
+            }
             String model = outline.model().filter(name -> !name.isBlank()).orElse(UNNAMED);
             return new Question(
                     Optional.of(mustAsk ? outline.askingForUsage(body) : body),

@@ -60,6 +60,11 @@ final class Tally {
         words.ifPresent(text -> saidBytes += text.getBytes(StandardCharsets.UTF_8).length);
     }
 
+    /// The model has the question, whatever it says.
+    void begun() {
+        begun = true;
+    }
+
     /// The model has said what it took.
     void finished() {
         finished = true;

@@ -1,0 +1,85 @@
+package dev.vivarium.server.model;
+
+import dev.vivarium.model.SandboxId;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+/// What questions under way may take of the memory: all of them together, and those of one sandbox, so that one that
+/// asks slowly or much stands in its own way first. Thread-safe.
+final class Room {
+    private static final int KIB = 1024;
+    private static final int ALL = 256 * KIB;
+    private static final int ONE_SANDBOX = 64 * KIB;
+    private static final long PATIENCE_SECONDS = 30;
+
+    private final Semaphore all = new Semaphore(ALL, true);
+    private final Map<SandboxId, Share> shares = new ConcurrentHashMap<>();
+
+    /// What one sandbox has, and how many questions of it have something of that or wait for it.
+    private record Share(Semaphore free, int users) {
+        Share with(int more) {
+            return new Share(free, users + more);
+        }
+    }
+
+    /// Room for one question. Close it when the answer is complete.
+    final class Place implements AutoCloseable {
+        private final SandboxId sandbox;
+        private final Share share;
+        private final int kib;
+
+        private Place(SandboxId sandbox, Share share, int kib) {
+            this.sandbox = sandbox;
+            this.share = share;
+            this.kib = kib;
+        }
+
+        @Override
+        public void close() {
+            all.release(kib);
+            share.free.release(kib);
+            leave(sandbox);
+        }
+    }
+
+    /// Waits a while for so many bytes.
+    Place take(SandboxId sandbox, long bytes) throws Trouble {
+        int kib = (int) (bytes / KIB) + 1;
+        Share share = shares.compute(
+                sandbox, (_, old) -> (old == null ? new Share(new Semaphore(ONE_SANDBOX, true), 0) : old).with(1));
+        boolean isTaken = false;
+        try {
+            require(share.free, kib, "this sandbox has too many questions under way; try again");
+            try {
+                require(all, kib, "too many questions are under way; try again");
+                isTaken = true;
+            } finally {
+                if (!isTaken) {
+                    share.free.release(kib);
+                }
+            }
+            return new Place(sandbox, share, kib);
+        } finally {
+            if (!isTaken) {
+                leave(sandbox);
+            }
+        }
+    }
+
+    private void leave(SandboxId sandbox) {
+        shares.computeIfPresent(sandbox, (_, share) -> share.users == 1 ? null : share.with(-1));
+    }
+
+    private static void require(Semaphore room, int kib, String otherwise) throws Trouble {
+        try {
+            if (!room.tryAcquire(kib, PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+                throw new Trouble(Trouble.Kind.FULL, otherwise);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new Trouble(Trouble.Kind.FULL, "the server is shutting down");
+        }
+    }
+}
