@@ -119,8 +119,7 @@ public final class WorkerTokens {
     /// something else.
     public WorkerGrant verify(String token, Audience audience) {
         WorkerGrant grant = find(token)
-                .orElseThrow(() ->
-                        refused("the token is not valid; it ends with its sandbox, and a day after the run began"));
+                .orElseThrow(() -> refused("the token is not valid; it ends with its run, and a day after that began"));
         if (grant.audience() != audience) {
             throw refused("the token is for the " + grant.audience().text() + " API and for nothing else");
         }

@@ -183,7 +183,7 @@ public final class Reviews {
                 ring(review.sandbox());
                 var data = EventData.of("review_id", review.id().value())
                         .with("deadline", review.deadline().toString());
-                log.append(review.sandbox(), event(review, "sandbox.review_expired", "expired", data, "sandbox"));
+                log.append(review.sandbox(), event(review, "sandbox.review_expired", "expired", data, NewEvent.OURS));
             }
         }
     }

@@ -31,7 +31,7 @@ public final class Runs {
     /// Why a run is paused whose worker was asked to hold its agent.
     public static final String HELD = "paused by request";
 
-    private static final String SOURCE = "sandbox";
+    private static final String SOURCE = NewEvent.OURS;
 
     private final Db db;
     private final EventLog log;
