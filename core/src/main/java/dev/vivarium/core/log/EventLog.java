@@ -69,6 +69,8 @@ public final class EventLog implements AutoCloseable {
         appender.note(sandbox, event);
     }
 
+    /// The first of those that are asked for: fewer than the limit says if they are large, and none only if there
+    /// are none.
     public List<Event> read(SandboxId sandbox, Query query) {
         return db.read(sql -> EventRows.list(sql, sandbox, query));
     }
@@ -78,7 +80,8 @@ public final class EventLog implements AutoCloseable {
         return db.read(sql -> EventRows.page(sql, sandbox, afterSeq));
     }
 
-    /// The newest events of a sandbox whose types begin with `prefix`, oldest first.
+    /// The newest events of a sandbox that the server saw itself and whose types begin with `prefix`, oldest first;
+    /// as many as [#read] would give.
     public List<Event> newest(SandboxId sandbox, String prefix, int limit) {
         return db.read(sql -> EventRows.newest(sql, sandbox, prefix, limit)).reversed();
     }

@@ -2,6 +2,7 @@ package dev.vivarium.core.log;
 
 import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.Event;
+import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxId;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -87,19 +88,31 @@ final class EventRows {
         });
         text.append(" order by seq limit ?");
         arguments.add(query.limit());
-        return sql.list(text.toString(), EventRows::read, arguments.toArray());
+        arguments.add(Query.MOST_CHARACTERS);
+        return sql.list(bounded(text.toString(), "seq"), EventRows::read, arguments.toArray());
     }
 
-    /// The newest first.
+    /// Of those that the server saw itself, the newest first.
     static List<Event> newest(Sql sql, SandboxId sandbox, String prefix, int limit) throws SQLException {
+        String text = "select " + COLUMNS + " from sandbox_events where sandbox_id = ? and source = ?"
+                + " and substr(event_type, 1, ?) = ? order by seq desc limit ?";
         return sql.list(
-                "select " + COLUMNS + " from sandbox_events where sandbox_id = ? and substr(event_type, 1, ?) = ?"
-                        + " order by seq desc limit ?",
+                bounded(text, "seq desc"),
                 EventRows::read,
                 sandbox.value(),
+                NewEvent.OURS,
                 prefix.length(),
                 prefix,
-                limit);
+                limit,
+                Query.MOST_CHARACTERS);
+    }
+
+    /// The same rows, until their data has so many characters as the last argument says; one at least. The store
+    /// counts, since a driver may hold all that it is given.
+    private static String bounded(String query, String order) {
+        return "select " + COLUMNS + " from (select " + COLUMNS + ", sum(length(event_data)) over (order by " + order
+                + ") - length(event_data) as ahead from (" + query + ") as asked) as counted where ahead < ? order by "
+                + order;
     }
 
     /// The events after a number, at most so many and so large as a reader holds at a time; one at least.

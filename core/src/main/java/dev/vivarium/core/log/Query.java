@@ -12,6 +12,9 @@ import java.util.Optional;
 public record Query(long afterSeq, Optional<Instant> since, Optional<String> type, int limit) {
     public static final int MOST = 1000;
 
+    /// So much data is read at once, whatever the limit is; more is for the next question.
+    public static final int MOST_CHARACTERS = 8 * 1024 * 1024;
+
     public Query {
         if (limit < 1 || limit > MOST) {
             throw new SandboxException(new Failure.InvalidRequest("limit", "must be 1 to " + MOST));

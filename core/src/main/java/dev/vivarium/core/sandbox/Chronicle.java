@@ -110,7 +110,7 @@ public final class Chronicle implements Observer, AutoCloseable {
                     told = isOurs(event) && event.data().startsWith(mark) ? place(event.data(), told) : told;
                     after = event.seq();
                 }
-            } while (page.size() == Query.MOST);
+            } while (!page.isEmpty());
         } catch (SandboxException e) {
             LOG.warn("what {} told before is not known, and may be told twice: {}", head, e.getMessage());
         }

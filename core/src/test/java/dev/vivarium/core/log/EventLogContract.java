@@ -119,6 +119,34 @@ abstract class EventLogContract {
     }
 
     @Test
+    void whatIsReadAtOnceIsBoundedByItsSizeAndTheNextQuestionGoesOn() {
+        var large = "{\"text\":\"" + "x".repeat(NewEvent.LONGEST_DATA - 100) + "\"}";
+        var events = IntStream.range(0, 100)
+                .mapToObj(i -> NewEvent.of("a", large, NewEvent.OURS))
+                .toList();
+        log.append(sandbox, events);
+
+        List<Event> first = log.read(sandbox, Query.after(0, Query.MOST));
+
+        assertThat(first).hasSizeBetween(80, 90);
+        assertThat(first.stream().mapToInt(event -> event.data().length()).sum())
+                .isLessThan(Query.MOST_CHARACTERS + NewEvent.LONGEST_DATA);
+        assertThat(readAll(sandbox)).extracting(Event::seq).containsExactlyElementsOf(numbers(1, 100));
+        List<Event> newest = log.newest(sandbox, "a", Query.MOST);
+        assertThat(newest).hasSameSizeAs(first);
+        assertThat(newest.getLast().seq()).isEqualTo(100);
+    }
+
+    @Test
+    void theNewestAreThoseThatTheServerSaw() {
+        append(sandbox, "command.output");
+        log.append(sandbox, NewEvent.of("command.output", "{\"ours\":true}", NewEvent.OURS));
+        append(sandbox, "command.output");
+
+        assertThat(log.newest(sandbox, "command.", 10)).extracting(Event::seq).containsExactly(2L);
+    }
+
+    @Test
     void sinceAndTheNumberBoundWhatIsRead() {
         append(sandbox, "a");
         now = NOON.plusSeconds(10);
