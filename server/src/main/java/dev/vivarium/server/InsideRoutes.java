@@ -33,6 +33,7 @@ final class InsideRoutes {
                 parts.config().model(),
                 parts.access().workers(),
                 new Books(parts.agency().runs(), parts.log(), parts.telemetry()),
+                parts.limits(),
                 parts.access().audit(),
                 clock);
     }

@@ -37,6 +37,7 @@ import dev.vivarium.server.api.WelcomeHandler;
 import dev.vivarium.server.feed.Feed;
 import dev.vivarium.server.http.Gate;
 import dev.vivarium.server.http.HostRoute;
+import dev.vivarium.server.http.RateLimits;
 import dev.vivarium.server.http.Route;
 import dev.vivarium.server.preview.PreviewHandler;
 import dev.vivarium.server.preview.PreviewHosts;
@@ -75,7 +76,8 @@ final class Routes {
             Telemetry telemetry,
             Metrics metrics,
             PreviewHandler preview,
-            Sockets sockets) {}
+            Sockets sockets,
+            RateLimits limits) {}
 
     /// The hosts that show ports of sandboxes.
     static List<HostRoute> hosts(PreviewHandler preview, PreviewConfig config) {

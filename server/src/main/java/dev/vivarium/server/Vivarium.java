@@ -86,12 +86,13 @@ public final class Vivarium implements AutoCloseable {
             var agency = undo.add(RunRoutes.Agency.open(
                     new RunRoutes.Engine(config.home(), db, log, sandboxes, clock), config.runs(), access.workers()));
             var gate = new Gate();
-            var admission = admission(config, keys, access, sandboxes);
+            var limits = limits(config, sandboxes);
+            var admission = admission(keys, access, sandboxes, limits);
             var preview = new PreviewHandler(admission, new Visits(access.audit(), clock), config.preview(), clock);
             var sockets = undo.add(new Sockets(admission, access.tokens()));
             var parts = new Routes.Parts(
                     config, db, log, inbox, agency, sight, provider, sandboxes, keys, access, telemetry, metrics,
-                    preview, sockets);
+                    preview, sockets, limits);
             var router = new Router(Routes.of(parts, gate, clock), Routes.hosts(preview, config.preview()));
             var model = undo.add(InsideRoutes.model(parts, clock));
             var routers = new Routers(router, new Router(InsideRoutes.of(router.routes(), model)));
@@ -106,9 +107,13 @@ public final class Vivarium implements AutoCloseable {
         }
     }
 
-    private static Admission admission(Config config, Keys keys, ThreadRoutes.Access access, Sandboxes sandboxes) {
+    private static RateLimits limits(Config config, Sandboxes sandboxes) {
         var limits = new RateLimits(config.rates());
         sandboxes.whenEnded(limits::forget);
+        return limits;
+    }
+
+    private static Admission admission(Keys keys, ThreadRoutes.Access access, Sandboxes sandboxes, RateLimits limits) {
         return new Admission(keys, access.tokens(), access.workers(), access.rights(), sandboxes, limits);
     }
 

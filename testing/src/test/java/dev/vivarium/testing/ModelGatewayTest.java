@@ -82,7 +82,9 @@ class ModelGatewayTest {
                 "--openai-key",
                 OTHER_KEY,
                 "--model-timeout-seconds",
-                "3");
+                "3",
+                "--rate-models",
+                "60");
     }
 
     @AfterAll
@@ -241,7 +243,7 @@ class ModelGatewayTest {
             value = {
                 "{\"kind\":\"garbage\"} | 502 | api_error",
                 "{\"kind\":\"close\"} | 502 | api_error",
-                "{\"kind\":\"hang\"} | 504 | timeout_error",
+                "{\"kind\":\"hang\"} | 504 | the model did not answer within 3 s",
                 "{\"kind\":\"status\",\"status\":529} | 529 | error",
                 "{\"kind\":\"status\",\"status\":429,\"retry_after\":7} | 429 | rate_limit_error",
                 "{\"kind\":\"status\",\"status\":401} | 403 | permission_error",
@@ -281,6 +283,42 @@ class ModelGatewayTest {
         assertThat(HELD).isCompleted();
         assertThat(GONE.await(20, TimeUnit.SECONDS)).isTrue();
         await().untilAsserted(() -> assertThat(lastCall().integer("status")).isEqualTo(499));
+        assertThat(lastCall().flag("estimated")).isTrue();
+        assertThat(lastCall().integer("input_tokens")).isPositive();
+        assertThat(lastCall().number("cost_usd")).isPositive();
+    }
+
+    @Test
+    void aQuestionThatTricklesInIsNotWaitedForAndTheRoomIsFreeAgain() {
+        String trickle = "for i in $(seq 40); do printf ' '; sleep 0.25; done | curl -sN -X POST -T - -H 'Expect:' "
+                + "-w ' %{http_code}' -H 'Content-Type: application/json' " + xApiKey() + door + "/model/v1/messages";
+
+        for (int i = 0; i < 2; i++) {
+            assertThat(api.execute(sandbox, trickle).string("stdout"))
+                    .contains("\"type\":\"error\"", "the question did not arrive within 3 s")
+                    .endsWith(" 408");
+        }
+        play("{\"text\":\"x\"}");
+        assertThat(ask("messages", ASK.formatted(""))).endsWith(" 200");
+    }
+
+    @Test
+    void whoForbidsTheCountOfTokensIsRefusedAndTheModelIsNotAsked() {
+        sent = "";
+        String body =
+                "{\"model\":\"gpt-4o\",\"messages\":[],\"stream\":true,\"stream_options\":{\"include_usage\":false}}";
+
+        assertThat(ask("chat/completions", body)).contains("include_usage").endsWith(" 400");
+        assertThat(sent).isEmpty();
+    }
+
+    @Test
+    void aHeaderThatIsNotPlainTextIsLeftOut() {
+        String headers = xApiKey() + "-A 'strange-\u00e4gent' ";
+
+        assertThat(ask("chat/completions", "{\"model\":\"gpt-4o\",\"messages\":[]}", headers))
+                .endsWith(" 200");
+        assertThat(sent).contains("gpt-4o").doesNotContain("strange");
     }
 
     @Test
@@ -335,6 +373,15 @@ class ModelGatewayTest {
         String[] found = api.execute(sandbox, search).string("stdout").strip().split("\n");
         assertThat(Long.parseLong(found[0])).isGreaterThan(1000);
         assertThat(found[1]).isEqualTo("0");
+    }
+
+    @Test
+    void anAgentThatAsksTooOftenIsToldToWait() {
+        String asks = "curl -s -w '%{http_code} %header{retry-after}\\n' -o /dev/null " + xApiKey() + "'" + door
+                + "/model/v1/models?[1-80]'; curl -s " + xApiKey() + door + "/model/v1/models";
+        String answers = api.execute(sandbox, asks).string("stdout");
+
+        assertThat(answers).contains("200 \n", "429 1\n", "rate_limit_error", "asks too often");
     }
 
     private static void play(String step) {

@@ -13,7 +13,16 @@ class RateLimitsTest {
 
     @RegisterExtension
     static final SharedServer SERVER = SharedServer.with(
-            "--rate-events", "5", "--rate-heartbeats", "2", "--rate-messages", "3", "--rate-others", "2");
+            "--rate-events",
+            "5",
+            "--rate-event-mb",
+            "1",
+            "--rate-heartbeats",
+            "2",
+            "--rate-messages",
+            "3",
+            "--rate-others",
+            "2");
 
     private final Api admin = SERVER.api();
     private String sandbox;
@@ -71,6 +80,24 @@ class RateLimitsTest {
         assertThat(worker.post(events(), many).status()).isEqualTo(429);
         assertThat(admin.get(events() + "?type=agent.&limit=1000").json().objects("events"))
                 .hasSize(500);
+    }
+
+    @Test
+    void tooManyBytesOfEventsAreRefusedWithTheTimeToWaitAndKeepNothing() {
+        String large = EVENT.replace("{}", "{\"text\":\"" + "x".repeat(90_000) + "\"}");
+        String most = "[" + (large + ",").repeat(9) + large + "]";
+        assertThat(worker.post(events(), most).status()).isEqualTo(201);
+
+        var refused = worker.post(events(), most);
+
+        assertThat(refused.status()).isEqualTo(429);
+        assertThat(refused.headers().firstValueAsLong("Retry-After").orElseThrow())
+                .isBetween(1L, 60L);
+        assertThat(refused.headers().firstValue("RateLimit-Policy")).contains("\"event-bytes\";q=1048576;w=60");
+        assertThat(refused.json().string("error")).contains("1048576 bytes of events a minute", "Retry-After");
+        assertThat(worker.post(events(), EVENT).status()).isEqualTo(201);
+        assertThat(admin.get(events() + "?type=agent.&limit=1000").json().objects("events"))
+                .hasSize(11);
     }
 
     @Test

@@ -2,11 +2,13 @@ package dev.vivarium.server.api;
 
 import dev.vivarium.json.ExecJson;
 import dev.vivarium.json.Json;
+import dev.vivarium.model.Failure;
 import dev.vivarium.server.http.Exchange;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -19,6 +21,7 @@ final class EventStream implements AutoCloseable {
     private final Format format;
     private final OutputStream out;
     private final ReentrantLock sending = new ReentrantLock();
+    private volatile long said = System.nanoTime();
 
     private EventStream(Format format, OutputStream out) {
         this.format = format;
@@ -73,8 +76,21 @@ final class EventStream implements AutoCloseable {
         try {
             line.writeTo(out);
             out.flush();
+            said = System.nanoTime();
         } finally {
             sending.unlock();
+        }
+    }
+
+    /// The last event of one that cannot go on: why.
+    void fail(Failure failure) throws IOException {
+        send("error", json -> ExecJson.failed(json, failure));
+    }
+
+    /// Sends a sign of life if nothing was sent for so long.
+    void breatheAfter(Duration silence) throws IOException {
+        if (System.nanoTime() - said >= silence.toNanos()) {
+            breathe();
         }
     }
 
@@ -84,6 +100,7 @@ final class EventStream implements AutoCloseable {
             try {
                 out.write(breath());
                 out.flush();
+                said = System.nanoTime();
             } finally {
                 sending.unlock();
             }

@@ -2,6 +2,7 @@ package dev.vivarium.server.api;
 
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.log.Appended;
+import dev.vivarium.core.log.Batch;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Follower;
 import dev.vivarium.core.log.Query;
@@ -14,6 +15,7 @@ import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.Vigil;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -67,33 +69,43 @@ public final class EventsHandler {
         });
     }
 
-    /// What is kept, and then what comes, until the caller hangs up or the sandbox has ended. `limit` does not end
-    /// it.
+    /// What is kept, and then what comes, until the caller hangs up or may no longer read it, or the sandbox has
+    /// ended. `limit` does not end it.
     private void stream(Exchange exchange, EventStream.Format format, SandboxId sandbox, Query query)
             throws IOException {
+        var vigil = exchange.vigil();
+        boolean isAlive = exchange.findSandbox().isPresent();
         try (Follower follower = log.follow(sandbox, query.afterSeq());
                 var stream = EventStream.begin(exchange, format)) {
-            boolean isAlive = exchange.findSandbox().isPresent();
-            while (true) {
-                var batch = follower.next(isAlive ? BREATH : Duration.ZERO);
-                if (batch.missed() > 0) {
-                    stream.send("missed", out -> out.writeNumberProperty("missed", batch.missed()));
+            try {
+                boolean isOver = false;
+                while (!isOver) {
+                    Batch batch = follower.next(isAlive ? Vigil.EVERY : Duration.ZERO);
+                    send(stream, query, batch, vigil);
+                    isOver = batch.isEmpty() && !isAlive
+                            || batch.events().stream().anyMatch(Chronicle::isEnd);
                 }
-                for (Event event : batch.events()) {
-                    if (query.includes(event)) {
-                        stream.send("event", Long.toString(event.seq()), out -> EventJson.write(out, event));
-                    }
-                }
-                if (batch.isEmpty() && !isAlive || batch.events().stream().anyMatch(Chronicle::isEnd)) {
-                    return;
-                }
-                if (batch.isEmpty()) {
-                    stream.breathe();
-                }
+            } catch (SandboxException e) {
+                stream.fail(e.failure());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    private static void send(EventStream stream, Query query, Batch batch, Vigil vigil) throws IOException {
+        vigil.look();
+        if (batch.missed() > 0) {
+            stream.send("missed", out -> out.writeNumberProperty("missed", batch.missed()));
+        }
+        for (Event event : batch.events()) {
+            // Whoever reads slowly may have lost the right to the rest.
+            vigil.look();
+            if (query.includes(event)) {
+                stream.send("event", Long.toString(event.seq()), out -> EventJson.write(out, event));
+            }
+        }
+        stream.breatheAfter(BREATH);
     }
 
     public void append(Exchange exchange) throws IOException {

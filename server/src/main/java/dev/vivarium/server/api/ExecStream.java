@@ -53,7 +53,7 @@ final class ExecStream implements AutoCloseable {
             } while (!event.isLast());
         } catch (SandboxException e) {
             ending.failed(e.failure());
-            events.send("error", json -> ExecJson.failed(json, e.failure()));
+            events.fail(e.failure());
         }
     }
 

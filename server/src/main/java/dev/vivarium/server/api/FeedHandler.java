@@ -1,9 +1,12 @@
 package dev.vivarium.server.api;
 
+import dev.vivarium.core.log.Listener;
 import dev.vivarium.model.Event;
+import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.feed.Feed;
 import dev.vivarium.server.feed.Filter;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.Vigil;
 import java.io.IOException;
 import java.time.Duration;
 
@@ -24,26 +27,31 @@ public final class FeedHandler {
         Filter filter = Filter.of(exchange);
         Feed.Ear ear = feed.open(exchange.principal());
         var format = EventStream.Format.accepted(exchange).orElse(EventStream.Format.EVENT_STREAM);
+        var vigil = exchange.vigil();
         try (var stream = EventStream.begin(exchange, format)) {
             stream.send("connected", filter::write);
-            long said = System.nanoTime();
-            while (true) {
-                var heard = ear.next(BREATH, () -> filter);
-                if (Feed.isAny(heard.missed())) {
-                    stream.send("missed", out -> Feed.write(out, heard.missed()));
+            try {
+                while (true) {
+                    send(stream, ear, ear.next(Vigil.EVERY, () -> filter), vigil);
                 }
-                for (Event event : heard.events()) {
-                    stream.send("event", out -> ear.write(out, event));
-                }
-                if (!heard.events().isEmpty()) {
-                    said = System.nanoTime();
-                } else if (System.nanoTime() - said >= BREATH.toNanos()) {
-                    stream.breathe();
-                    said = System.nanoTime();
-                }
+            } catch (SandboxException e) {
+                stream.fail(e.failure());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    private static void send(EventStream stream, Feed.Ear ear, Listener.Heard heard, Vigil vigil) throws IOException {
+        vigil.look();
+        if (Feed.isAny(heard.missed())) {
+            stream.send("missed", out -> Feed.write(out, heard.missed()));
+        }
+        for (Event event : heard.events()) {
+            // Whoever reads slowly may have lost the right to the rest.
+            vigil.look();
+            stream.send("event", out -> ear.write(out, event));
+        }
+        stream.breatheAfter(BREATH);
     }
 }

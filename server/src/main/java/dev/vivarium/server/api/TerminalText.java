@@ -1,7 +1,6 @@
 package dev.vivarium.server.api;
 
 import dev.vivarium.core.log.EventLog;
-import dev.vivarium.core.sandbox.Chronicle;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Event;
@@ -51,9 +50,6 @@ public final class TerminalText {
         private long last;
 
         void show(Event event) {
-            if (!Chronicle.isOurs(event)) {
-                return;
-            }
             JsonFields data = Json.answer(event.data());
             long pid = data.optionalInteger("pid").orElse(0L);
             switch (event.type()) {

@@ -119,6 +119,14 @@ public final class Admission {
                         : Optional.empty());
     }
 
+    /// Counts what came with the call, if the caller is somebody who may send only so much.
+    Optional<RateLimits.Standing> weigh(Caller caller, Route route, int bytes) {
+        return caller.principal()
+                .flatMap(who -> who instanceof Principal.Worker(var grant)
+                        ? limits.weigh(grant.sandbox(), route, bytes)
+                        : Optional.empty());
+    }
+
     /// Reports whether this is somebody who may call from inside that sandbox.
     static boolean isFrom(Principal who, SandboxId sandbox) {
         return who instanceof Principal.Worker(var grant) && grant.sandbox().equals(sandbox);

@@ -138,7 +138,8 @@ final class Dispatcher extends Handler.Abstract {
             admission.count(caller.get(), route).ifPresent(standing -> pace(standing, response));
             response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
             response.getHeaders().put("X-Content-Type-Options", "nosniff");
-            var exchange = new Exchange(request, response, requestId, match, caller.get());
+            var exchange = new Exchange(
+                    request, response, requestId, match, caller.get(), checks(request, response, match, caller.get()));
             if (route.access() instanceof Route.Access.Open) {
                 route.operation().handle(exchange);
             } else {
@@ -157,14 +158,27 @@ final class Dispatcher extends Handler.Abstract {
         }
     }
 
+    private Exchange.Checks checks(Request request, Response response, Router.Match match, Caller caller) {
+        return new Exchange.Checks() {
+            @Override
+            public void mayStill() {
+                admit(request, match);
+            }
+
+            @Override
+            public void arrived(int bytes) {
+                admission
+                        .weigh(caller, match.route(), bytes)
+                        .filter(standing -> !standing.isAllowed())
+                        .ifPresent(standing -> pace(standing, response));
+            }
+        };
+    }
+
     private static void pace(RateLimits.Standing standing, Response response) {
         standing.tell(response.getHeaders());
         if (!standing.isAllowed()) {
-            throw new SandboxException(new Failure.Unrecognized(
-                    "rate-limited",
-                    429,
-                    "the worker may call " + standing.kind().text + " " + standing.limit()
-                            + " times a minute; wait as long as Retry-After says"));
+            throw new SandboxException(new Failure.Unrecognized("rate-limited", 429, standing.sentence()));
         }
     }
 
@@ -202,7 +216,7 @@ final class Dispatcher extends Handler.Abstract {
         if (!gate.enter()) {
             throw new SandboxException(new Failure.ShuttingDown());
         }
-        var leash = admission.leash(caller, match, request.getHeaders(), () -> cut(request));
+        var leash = admission.leash(caller, match, request.getHeaders(), () -> cut(request, exchange));
         try {
             match.route().operation().handle(exchange);
         } finally {
@@ -211,8 +225,10 @@ final class Dispatcher extends Handler.Abstract {
         }
     }
 
-    private static void cut(Request request) {
-        request.getConnectionMetaData().getConnection().getEndPoint().close();
+    private static void cut(Request request, Exchange exchange) {
+        if (!exchange.isWatched()) {
+            request.getConnectionMetaData().getConnection().getEndPoint().close();
+        }
     }
 
     private Optional<Router.Match> find(Request request, String path) {

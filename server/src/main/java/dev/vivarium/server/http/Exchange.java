@@ -14,6 +14,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -47,15 +48,27 @@ public final class Exchange {
     private final Map<String, String> rawPathParameters;
     private final Map<String, String> queryParameters;
     private final Caller caller;
+    private final Checks checks;
+    private volatile boolean watched;
     private Optional<Supplier<Session.Listener>> upgrade = Optional.empty();
 
-    Exchange(Request request, Response response, String requestId, Router.Match match, Caller caller) {
+    /// What is asked again while a request is served. Each throws what the caller is to be told.
+    interface Checks {
+        /// The caller may call this no more.
+        void mayStill();
+
+        /// A body has arrived, of which the caller may send only so much.
+        void arrived(int bytes);
+    }
+
+    Exchange(Request request, Response response, String requestId, Router.Match match, Caller caller, Checks checks) {
         this.request = request;
         this.response = response;
         this.requestId = requestId;
         this.pathParameters = match.parameters();
         this.rawPathParameters = match.raw();
         this.caller = caller;
+        this.checks = checks;
         // A query that belongs to somebody else may be any text.
         boolean isOurs = !(match.route().access() instanceof Route.Access.Own);
         this.queryParameters = isOurs ? rawQuery().map(Paths::query).orElse(Map.of()) : Map.of();
@@ -123,6 +136,18 @@ public final class Exchange {
     /// when something is sent to them.
     public void whenGone(Runnable action) {
         VisitEndPoint.of(request).ifPresent(visited -> visited.whenGone(action));
+    }
+
+    /// For an answer that may last for days. From now on the handler looks whether the caller may still have it,
+    /// and can say why it ends; until now the connection would have been cut.
+    public Vigil vigil() {
+        watched = true;
+        return new Vigil(checks::mayStill, caller.sandbox());
+    }
+
+    /// Reports whether the handler looks itself whether the caller may still be served.
+    boolean isWatched() {
+        return watched;
     }
 
     /// A parameter of the path, decoded once.
@@ -194,6 +219,12 @@ public final class Exchange {
         return Content.Source.asInputStream(request);
     }
 
+    /// The first `most` bytes of the body, or all of it. Fails when that took longer than `patience`; the answer
+    /// must then be the last of its connection, which an [IOException] after it sees to.
+    public byte[] body(Duration patience, int most) throws IOException {
+        return Arrival.await(request, patience, most);
+    }
+
     /// Reads the body as one JSON object.
     public JsonFields json() throws IOException {
         return Json.request(jsonBytes(JSON));
@@ -234,6 +265,7 @@ public final class Exchange {
         if (bytes.length > MAX_JSON_BYTES) {
             throw new SandboxException(new Failure.BodyTooLarge(MAX_JSON_BYTES));
         }
+        checks.arrived(bytes.length);
         return bytes;
     }
 

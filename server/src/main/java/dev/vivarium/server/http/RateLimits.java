@@ -11,11 +11,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
 
-/// How often the worker of a sandbox may call, for each kind of call. People and their programs are not counted: they
-/// have keys that can be taken away, and a worker may be wild. Thread-safe.
+/// How often the worker of a sandbox may call, for each kind of call, and how much it may say. People and their
+/// programs are not counted: they have keys that can be taken away, and a worker may be wild. Thread-safe.
 ///
 /// A sandbox has a bucket of a minute's calls for each kind, which fills evenly: who stays below never waits, and who
-/// was too quick waits for one call and not for the minute.
+/// was too quick waits for one call and not for the minute. Another is filled with the bytes of events.
 public final class RateLimits {
     private static final Duration WINDOW = Duration.ofMinutes(1);
     private static final long SECOND = Duration.ofSeconds(1).toNanos();
@@ -32,8 +32,10 @@ public final class RateLimits {
     /// What is counted together.
     enum Kind {
         EVENTS("events"),
+        EVENT_BYTES("event-bytes"),
         HEARTBEATS("heartbeats"),
         MESSAGES("messages"),
+        MODELS("models"),
         OTHERS("others");
 
         final String text;
@@ -59,7 +61,7 @@ public final class RateLimits {
     /// @param isAllowed the call may be served
     /// @param patience how long until another one may be
     /// @param reset how long until all may be used again
-    record Standing(Kind kind, int limit, long remaining, boolean isAllowed, Duration patience, Duration reset) {
+    record Standing(Kind kind, long limit, long remaining, boolean isAllowed, Duration patience, Duration reset) {
         /// Tells it: in the words of the present draft of the IETF, and of the earlier ones that many still
         /// read.
         void tell(HttpFields.Mutable headers) {
@@ -73,6 +75,14 @@ public final class RateLimits {
             }
         }
 
+        /// What there is too much of.
+        String sentence() {
+            String most = kind == Kind.EVENT_BYTES
+                    ? "send " + limit + " bytes of events"
+                    : "call " + kind.text + " " + limit + " times";
+            return "the worker may " + most + " a minute; wait as long as Retry-After says";
+        }
+
         private static long seconds(Duration time) {
             return (time.toNanos() + SECOND - 1) / SECOND;
         }
@@ -80,13 +90,28 @@ public final class RateLimits {
 
     /// Counts a call of a sandbox's worker. Nothing if calls are not limited.
     Optional<Standing> count(SandboxId sandbox, Route route) {
+        return count(sandbox, Kind.of(route), 1);
+    }
+
+    /// Counts what was sent with a call. Nothing if that is not limited.
+    Optional<Standing> weigh(SandboxId sandbox, Route route, int bytes) {
+        return Kind.of(route) == Kind.EVENTS && bytes > 0 ? count(sandbox, Kind.EVENT_BYTES, bytes) : Optional.empty();
+    }
+
+    /// Counts a question to a model. How long to wait, if it is one too many.
+    public Optional<Duration> ask(SandboxId sandbox) {
+        return count(sandbox, Kind.MODELS, 1)
+                .filter(standing -> !standing.isAllowed())
+                .map(Standing::patience);
+    }
+
+    private Optional<Standing> count(SandboxId sandbox, Kind kind, long tokens) {
         if (!config.isOn()) {
             return Optional.empty();
         }
-        var kind = Kind.of(route);
-        int limit = limit(kind);
+        long limit = limit(kind);
         ConsumptionProbe probe = buckets.computeIfAbsent(new Key(sandbox, kind), _ -> bucket(limit))
-                .tryConsumeAndReturnRemaining(1);
+                .tryConsumeAndReturnRemaining(tokens);
         return Optional.of(new Standing(
                 kind,
                 limit,
@@ -103,16 +128,18 @@ public final class RateLimits {
         }
     }
 
-    private int limit(Kind kind) {
+    private long limit(Kind kind) {
         return switch (kind) {
             case EVENTS -> config.events();
+            case EVENT_BYTES -> config.eventBytes();
+            case MODELS -> config.models();
             case HEARTBEATS -> config.heartbeats();
             case MESSAGES -> config.messages();
             case OTHERS -> config.others();
         };
     }
 
-    private static Bucket bucket(int limit) {
+    private static Bucket bucket(long limit) {
         return Bucket.builder()
                 .addLimit(bandwidth -> bandwidth.capacity(limit).refillGreedy(limit, WINDOW))
                 .build();

@@ -9,6 +9,7 @@ import dev.vivarium.core.access.WorkerTokens;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RateLimits;
 import dev.vivarium.server.settings.ModelConfig;
 import java.io.IOException;
 import java.net.URI;
@@ -18,6 +19,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Pattern;
 
 /// `/model/v1/…` behind the doors of sandboxes: an agent asks a model here with the token of its run, and the
@@ -25,6 +27,12 @@ import java.util.regex.Pattern;
 /// agent's SDK. Thread-safe.
 public final class ModelHandler implements AutoCloseable {
     private static final int MAX_BODY = 32 * 1024 * 1024;
+
+    /// How long a question may take to arrive. It takes room all the while, however little comes.
+    private static final Duration ARRIVAL = Duration.ofSeconds(30);
+
+    /// How long a question waits for room.
+    private static final Duration ROOM = Duration.ofSeconds(30);
 
     /// What is passed on of a question's headers. No key, no cookie and nothing about the connection is among them.
     private static final List<String> PASSED = List.of(
@@ -36,16 +44,19 @@ public final class ModelHandler implements AutoCloseable {
     private final ModelConfig config;
     private final WorkerTokens tokens;
     private final Books books;
+    private final RateLimits limits;
     private final Audit audit;
     private final InstantSource clock;
     private final Prices prices;
     private final Upstream upstream = new Upstream();
-    private final Room room = new Room();
+    private final Room room = new Room(ROOM);
 
-    public ModelHandler(ModelConfig config, WorkerTokens tokens, Books books, Audit audit, InstantSource clock) {
+    public ModelHandler(
+            ModelConfig config, WorkerTokens tokens, Books books, RateLimits limits, Audit audit, InstantSource clock) {
         this.config = config;
         this.tokens = tokens;
         this.books = books;
+        this.limits = limits;
         this.audit = audit;
         this.clock = clock;
         this.prices = Prices.of(config.prices());
@@ -79,6 +90,7 @@ public final class ModelHandler implements AutoCloseable {
         exchange.request().addIdleTimeoutListener(_ -> false);
         try {
             SandboxId sandbox = admit(exchange, route);
+            requirePace(exchange, sandbox);
             books.requireFunds(sandbox);
             if (route.method().equals("GET")) {
                 ask(exchange, route, Question.EMPTY, sandbox);
@@ -92,6 +104,9 @@ public final class ModelHandler implements AutoCloseable {
                 throw new IOException(e.sentence(), e);
             }
             answer(exchange, route.dialect(), e);
+            if (e.kind() == Trouble.Kind.SLOW) {
+                throw new IOException("the rest of the question is not waited for", e);
+            }
         }
     }
 
@@ -119,6 +134,15 @@ public final class ModelHandler implements AutoCloseable {
         }
     }
 
+    private void requirePace(Exchange exchange, SandboxId sandbox) throws Trouble {
+        Optional<Duration> patience = limits.ask(sandbox);
+        if (patience.isPresent()) {
+            exchange.answerHeader(
+                    "Retry-After", Long.toString(patience.get().plusSeconds(1).toSeconds()));
+            throw new Trouble(Trouble.Kind.TOO_MANY, "this sandbox asks too often; wait as long as Retry-After says");
+        }
+    }
+
     /// How many bytes a question may turn out to have.
     private static long length(Exchange exchange) throws Trouble {
         long length = exchange.contentLength().orElse(MAX_BODY);
@@ -128,8 +152,16 @@ public final class ModelHandler implements AutoCloseable {
         return length;
     }
 
-    private static byte[] body(Exchange exchange) throws IOException, Trouble {
-        byte[] bytes = exchange.body().readNBytes(MAX_BODY + 1);
+    private byte[] body(Exchange exchange) throws IOException, Trouble {
+        Duration patience = config.patience().compareTo(ARRIVAL) < 0 ? config.patience() : ARRIVAL;
+        byte[] bytes;
+        try {
+            bytes = exchange.body(patience, MAX_BODY + 1);
+        } catch (SandboxException e) {
+            throw new Trouble(
+                    Trouble.Kind.SLOW,
+                    "the question did not arrive within " + patience.toSeconds() + " s; send it faster");
+        }
         if (bytes.length > MAX_BODY) {
             throw new Trouble(Trouble.Kind.TOO_LARGE, "a question may have " + MAX_BODY + " bytes");
         }

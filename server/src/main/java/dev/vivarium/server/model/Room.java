@@ -1,6 +1,7 @@
 package dev.vivarium.server.model;
 
 import dev.vivarium.model.SandboxId;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
@@ -12,10 +13,15 @@ final class Room {
     private static final int KIB = 1024;
     private static final int ALL = 256 * KIB;
     private static final int ONE_SANDBOX = 64 * KIB;
-    private static final long PATIENCE_SECONDS = 30;
 
+    private final Duration patience;
     private final Semaphore all = new Semaphore(ALL, true);
     private final Map<SandboxId, Share> shares = new ConcurrentHashMap<>();
+
+    /// @param patience how long a question waits for room
+    Room(Duration patience) {
+        this.patience = patience;
+    }
 
     /// What one sandbox has, and how many questions of it have something of that or wait for it.
     private record Share(Semaphore free, int users) {
@@ -46,7 +52,7 @@ final class Room {
 
     /// Waits a while for so many bytes.
     Place take(SandboxId sandbox, long bytes) throws Trouble {
-        int kib = (int) (bytes / KIB) + 1;
+        int kib = (int) ((bytes + KIB - 1) / KIB);
         Share share = shares.compute(
                 sandbox, (_, old) -> (old == null ? new Share(new Semaphore(ONE_SANDBOX, true), 0) : old).with(1));
         boolean isTaken = false;
@@ -72,9 +78,9 @@ final class Room {
         shares.computeIfPresent(sandbox, (_, share) -> share.users == 1 ? null : share.with(-1));
     }
 
-    private static void require(Semaphore room, int kib, String otherwise) throws Trouble {
+    private void require(Semaphore room, int kib, String otherwise) throws Trouble {
         try {
-            if (!room.tryAcquire(kib, PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+            if (!room.tryAcquire(kib, patience.toMillis(), TimeUnit.MILLISECONDS)) {
                 throw new Trouble(Trouble.Kind.FULL, otherwise);
             }
         } catch (InterruptedException e) {

@@ -19,13 +19,14 @@ final class Trouble extends Exception {
         return String.valueOf(getMessage());
     }
 
-    /// What SDKs tell apart. They try again after 429 and everything from 500 on, and after nothing else.
+    /// What SDKs tell apart. They try again after 408, 429 and everything from 500 on, and after nothing else.
     enum Kind {
         MALFORMED(400, "invalid_request_error", "invalid_request_error"),
         UNKNOWN_CALLER(401, "authentication_error", "authentication_error"),
         SPENT(402, "billing_error", "insufficient_quota"),
         REFUSED(403, "permission_error", "permission_error"),
         NOT_FOUND(404, "not_found_error", "not_found_error"),
+        SLOW(408, "invalid_request_error", "invalid_request_error"),
         TOO_LARGE(413, "request_too_large", "invalid_request_error"),
         TOO_MANY(429, "rate_limit_error", "rate_limit_error"),
         UNREACHABLE(502, "api_error", "server_error"),

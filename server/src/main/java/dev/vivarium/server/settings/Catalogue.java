@@ -279,8 +279,10 @@ public final class Catalogue {
             "on"::equals,
             "Whether the workers in sandboxes may call only so often; see `docs/reference/http-api.md`.");
     static final Setting<Integer> RATE_EVENTS = rate("rate-events", 100, "How often a worker may send events");
+    static final Setting<Integer> RATE_EVENT_MB = rate("rate-event-mb", 20, "How many MB of events a worker may send");
     static final Setting<Integer> RATE_HEARTBEATS = rate("rate-heartbeats", 10, "How often a worker's heart may beat");
     static final Setting<Integer> RATE_MESSAGES = rate("rate-messages", 30, "How often a worker may ask for messages");
+    static final Setting<Integer> RATE_MODELS = rate("rate-models", 300, "How often an agent may ask a model");
     static final Setting<Integer> RATE_OTHERS = rate("rate-others", 60, "How often a worker may call anything else");
     static final Setting<Optional<String>> REDIS_HOST = Setting.text(
             "redis-host", "REDIS_HOST", "Reserved: this version keeps its state on one machine, and says so at start.");
@@ -349,8 +351,10 @@ public final class Catalogue {
             WORKER_ID,
             RATE_LIMITS,
             RATE_EVENTS,
+            RATE_EVENT_MB,
             RATE_HEARTBEATS,
             RATE_MESSAGES,
+            RATE_MODELS,
             RATE_OTHERS,
             REDIS_HOST,
             REDIS_PORT);
