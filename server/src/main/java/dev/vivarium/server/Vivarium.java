@@ -100,11 +100,15 @@ public final class Vivarium implements AutoCloseable {
             var edge = undo.add(Edge.start(config.http(), routers, admission, witness, gate));
             sandboxes.reception().staff(edge.porter());
             var housekeeping = undo.add(new Housekeeping(config.log(), log, inbox, sight.history(), clock));
-            metrics.watch(sandboxes::pool);
-            metrics.watchAudit(access.audit()::dropped);
+            watch(metrics, sandboxes, access.audit());
             undo.keep();
             return new Vivarium(parts, router, model, edge, chronicle, housekeeping);
         }
+    }
+
+    private static void watch(Metrics metrics, Sandboxes sandboxes, Audit audit) {
+        metrics.watch(sandboxes::pool);
+        metrics.watchAudit(audit::dropped);
     }
 
     private static RateLimits limits(Config config, Sandboxes sandboxes) {
