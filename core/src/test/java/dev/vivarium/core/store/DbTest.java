@@ -10,8 +10,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
@@ -114,6 +116,32 @@ class DbTest {
     }
 
     @Test
+    void aChangeThatRunsOutOfMemoryIsUndoneAndTheStoreGoesOn() throws Exception {
+        try (Db db = open();
+                var callers = Executors.newVirtualThreadPerTaskExecutor()) {
+            assertThatThrownBy(() -> db.write(DbTest::addThreadWithoutMemory)).isInstanceOf(OutOfMemoryError.class);
+
+            var gate = new CountDownLatch(1);
+            Future<?> first = callers.submit(() -> db.write(sql -> {
+                awaitQuietly(gate);
+                return 0;
+            }));
+            Future<?> queued = callers.submit(() -> db.write(DbTest::addThreadWithoutMemory));
+            gate.countDown();
+            first.get();
+            assertThatThrownBy(queued::get).isInstanceOf(ExecutionException.class);
+
+            assertThat(addThread(db, "t1")).isEqualTo(1);
+            assertThat(threads(db)).isEqualTo(1);
+        }
+    }
+
+    private static int addThreadWithoutMemory(Sql sql) throws SQLException {
+        sql.update(INSERT, "lost", "u", 0L);
+        throw new OutOfMemoryError("no room");
+    }
+
+    @Test
     void aClosedStoreRefuses() {
         Db db = open();
         db.close();
@@ -182,7 +210,7 @@ class DbTest {
         assertThat(thrown.failure()).isInstanceOf(Failure.StoreFailed.class);
     }
 
-    private static void awaitQuietly(CountDownLatch gate) {
+    static void awaitQuietly(CountDownLatch gate) {
         try {
             gate.await();
         } catch (InterruptedException e) {
