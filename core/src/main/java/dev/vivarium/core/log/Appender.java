@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -47,10 +48,12 @@ final class Appender implements AutoCloseable {
     private final Db db;
     private final InstantSource clock;
     private final Consumer<List<Event>> readers;
-    private final SecureRandom random = new SecureRandom();
     private final BlockingQueue<Pending> queue = new ArrayBlockingQueue<>(QUEUE);
     private final Thread worker;
     private volatile boolean closed;
+
+    /// Begins anywhere, so that no other server has the same ids. The worker's own.
+    private long lastId = new SecureRandom().nextLong();
 
     /// How many were written together before. The worker's own.
     private int lastGroup;
@@ -70,7 +73,12 @@ final class Appender implements AutoCloseable {
     /// One caller's event, and what became of it.
     ///
     /// @param isAwaited whether somebody waits for it
-    private record Pending(SandboxId sandbox, NewEvent event, CompletableFuture<Appended> outcome, boolean isAwaited) {}
+    private record Pending(SandboxId sandbox, NewEvent event, CompletableFuture<Appended> outcome, boolean isAwaited) {
+        /// What its caller calls it.
+        Optional<Name> name() {
+            return event.id().map(id -> new Name(sandbox, id));
+        }
+    }
 
     /// What one transaction did.
     private record Written(List<Appended> outcomes, Map<SandboxId, Long> heads) {
@@ -141,47 +149,48 @@ final class Appender implements AutoCloseable {
     }
 
     private void run() {
-        var group = new ArrayList<Pending>(GROUP);
         while (!closed || !queue.isEmpty()) {
+            var group = new ArrayList<Pending>();
             try {
                 group.add(queue.take());
-                gather(group);
+                linger(group);
             } catch (InterruptedException e) {
                 // close() does it; what is there is still written.
             }
             if (!group.isEmpty()) {
+                commit(group);
                 lastGroup = group.size();
-                // A write that nobody waits for any more may still come, and must not find the next group.
-                commit(List.copyOf(group));
-                group.clear();
             }
         }
     }
 
-    /// Takes what there is. Those who were answered a moment ago are about to come again, and are waited for a
-    /// little, so that they share a commit. While nobody waits for any of it, some more may come: a commit costs as
-    /// much as the command that it tells of.
-    private void gather(List<Pending> group) throws InterruptedException {
-        long begun = System.nanoTime();
+    /// Takes what there is. While nobody waits for any of it, some more may come: a commit costs as much as the
+    /// command that it tells of.
+    private void linger(List<Pending> group) throws InterruptedException {
+        long until = System.nanoTime() + LINGER;
         queue.drainTo(group, GROUP - group.size());
-        while (group.size() < GROUP) {
-            boolean isAwaited = group.stream().anyMatch(Pending::isAwaited);
-            if (isAwaited && group.size() >= lastGroup) {
+        while (group.size() < GROUP && group.stream().noneMatch(Pending::isAwaited)) {
+            if (!takeUntil(until, group)) {
                 return;
             }
-            long until = begun + (isAwaited ? RETURN : LINGER);
-            Pending more = queue.poll(until - System.nanoTime(), TimeUnit.NANOSECONDS);
-            if (more == null) {
-                return;
-            }
-            group.add(more);
-            queue.drainTo(group, GROUP - group.size());
         }
     }
 
+    /// Adds the next ones to the group, as soon as there are any. Reports whether some came in time.
+    private boolean takeUntil(long nanoTime, List<Pending> group) throws InterruptedException {
+        Pending next = queue.poll(nanoTime - System.nanoTime(), TimeUnit.NANOSECONDS);
+        if (next == null) {
+            return false;
+        }
+        group.add(next);
+        queue.drainTo(group, GROUP - group.size());
+        return true;
+    }
+
+    /// What comes while it is written is added to the group.
     private void commit(List<Pending> group) {
         try {
-            Written written = db.write(sql -> write(sql, group));
+            Written written = db.writeHere(sql -> write(sql, group));
             heads.putAll(written.heads);
             readers.accept(written.added());
             for (int i = 0; i < group.size(); i++) {
@@ -197,34 +206,53 @@ final class Appender implements AutoCloseable {
         }
     }
 
-    /// Numbers and inserts the group. What has an id that is there already is answered with what is there.
+    /// Those who were answered a moment ago are about to come again. What is here is inserted meanwhile, and they
+    /// are waited for a little, so that they share the commit.
     private Written write(Sql sql, List<Pending> group) throws SQLException {
-        Map<Name, Event> known = known(sql, group);
-        var written = new Written(new ArrayList<>(group.size()), new HashMap<>());
-        Instant now = Instant.ofEpochMilli(clock.millis());
-        for (Pending pending : group) {
-            var name = new Name(pending.sandbox, pending.event.id().orElseGet(this::newId));
-            Event old = known.get(name);
-            if (old == null) {
-                Event event = event(pending, next(sql, pending.sandbox, written.heads), name.id(), now);
-                known.put(name, event);
-                written.outcomes.add(new Appended(event, true));
-            } else {
-                written.outcomes.add(new Appended(old, false));
-            }
-        }
-        EventRows.insert(sql, written.added());
+        long until = System.nanoTime() + RETURN;
+        var written = new Written(new ArrayList<>(GROUP), new HashMap<>());
+        do {
+            insert(sql, group.subList(written.outcomes.size(), group.size()), written);
+        } while (group.size() < lastGroup && isJoined(group, until));
         return written;
     }
 
-    private static Event event(Pending pending, long seq, String id, Instant now) {
+    private boolean isJoined(List<Pending> group, long until) {
+        try {
+            return takeUntil(until, group);
+        } catch (InterruptedException e) {
+            return false; // close() does it.
+        }
+    }
+
+    /// Numbers and inserts some of the group. What has an id that is there already is answered with what is there.
+    private void insert(Sql sql, List<Pending> some, Written written) throws SQLException {
+        Map<Name, Event> known = known(sql, some);
+        Instant now = Instant.ofEpochMilli(clock.millis());
+        var added = new ArrayList<Event>(some.size());
+        for (Pending pending : some) {
+            Optional<Name> name = pending.name();
+            Optional<Event> old = name.map(known::get);
+            Event event = old.isPresent() ? old.get() : numbered(sql, pending, now, written.heads);
+            if (old.isEmpty()) {
+                added.add(event);
+                name.ifPresent(given -> known.put(given, event));
+            }
+            written.outcomes.add(new Appended(event, old.isEmpty()));
+        }
+        EventRows.insert(sql, added);
+    }
+
+    private Event numbered(Sql sql, Pending pending, Instant now, Map<SandboxId, Long> counted) throws SQLException {
         NewEvent event = pending.event;
+        long seq = next(sql, pending.sandbox, counted);
+        String id = event.id().orElseGet(this::newId);
         return new Event(pending.sandbox, seq, id, event.type(), event.data(), event.source(), now);
     }
 
     private static Map<Name, Event> known(Sql sql, List<Pending> group) throws SQLException {
         List<Name> given = group.stream()
-                .flatMap(pending -> pending.event.id().stream().map(id -> new Name(pending.sandbox, id)))
+                .flatMap(pending -> pending.name().stream())
                 .distinct()
                 .toList();
         var known = new HashMap<Name, Event>();
@@ -243,8 +271,8 @@ final class Appender implements AutoCloseable {
 
     /// Later ones come after earlier ones, so that their index grows at its end and not in a page for each.
     private String newId() {
-        return "evt" + HexFormat.of().toHexDigits(clock.millis(), 12)
-                + HexFormat.of().toHexDigits(random.nextLong());
+        HexFormat hex = HexFormat.of();
+        return "evt" + hex.toHexDigits(clock.millis(), 12) + hex.toHexDigits(lastId++);
     }
 
     /// Writes what is queued, then ends. Idempotent.

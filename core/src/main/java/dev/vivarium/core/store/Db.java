@@ -137,6 +137,12 @@ public final class Db implements AutoCloseable {
         return writer.write(change);
     }
 
+    /// The same on the caller's own thread and in a transaction of its own: for the one who brings the changes of
+    /// many. What waited too long for its turn has not happened and never will.
+    public <T extends @Nullable Object> T writeHere(SqlFunction<T> change) {
+        return writer.writeHere(change);
+    }
+
     private void acquireReader() {
         try {
             if (closed) {

@@ -64,29 +64,55 @@ final class Writer implements AutoCloseable {
     /// patience for others.
     <T extends @Nullable Object> T write(SqlFunction<T> work) {
         var pending = new Pending<T>(work);
-        if (CALLERS_COMMIT && queue.isEmpty() && isMyTurn()) {
-            try {
-                requireOpen(closed);
-                commitLocked(List.of(pending));
-            } catch (Error e) {
-                // The next commit must not find half a change in the transaction.
-                disconnectLocked();
-                throw e;
-            } finally {
-                turn.unlock();
-            }
+        if (CALLERS_COMMIT && queue.isEmpty() && isMyTurn(Duration.ZERO)) {
+            commitHere(pending);
             return pending.outcome();
         }
         return await(pending);
     }
 
-    private boolean isMyTurn() {
+    /// Runs `work` here, in a transaction of its own, and returns after the commit: for a caller who brings a
+    /// group. What fails because others took too long has not happened and never will.
+    <T extends @Nullable Object> T writeHere(SqlFunction<T> work) {
+        var pending = new Pending<T>(work);
+        if (!isMyTurn(patience.multipliedBy(2))) {
+            throw failed("a write waited longer than " + 2 * patience.toSeconds() + " s");
+        }
+        commitHere(pending);
+        return pending.outcome();
+    }
+
+    /// An interrupt does not shorten the wait: whoever is interrupted still learns what became of the write.
+    private boolean isMyTurn(Duration wait) {
+        boolean interrupted = false;
         try {
-            // Unlike tryLock(), this one does not overtake who waits.
-            return turn.tryLock(0, TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
+            long deadline = System.nanoTime() + wait.toNanos();
+            while (true) {
+                try {
+                    // Unlike tryLock(), this one does not overtake who waits.
+                    return turn.tryLock(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /// Whoever has the turn, and gives it up with this.
+    private void commitHere(Pending<?> pending) {
+        try {
+            requireOpen(closed);
+            commitLocked(List.of(pending));
+        } catch (Error e) {
+            // The next commit must not find half a change in the transaction.
+            disconnectLocked();
+            throw e;
+        } finally {
+            turn.unlock();
         }
     }
 

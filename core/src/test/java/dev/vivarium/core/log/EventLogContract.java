@@ -61,6 +61,17 @@ abstract class EventLogContract {
     }
 
     @Test
+    void whatWasLeftToTheLogIsThereAfterItWasClosed() {
+        for (int i = 0; i < 1000; i++) {
+            log.note(sandbox, NewEvent.of("noted", "{}", "agent"));
+        }
+        log.close();
+
+        log = new EventLog(db, () -> now);
+        assertThat(log.read(sandbox, Query.after(0, 1000))).hasSize(1000);
+    }
+
+    @Test
     void anEventIsReadAsItWasGiven() {
         var given = new NewEvent(Optional.of("mine"), "agent.started", "{\"a\":\"€\\n\"}", "agent");
 

@@ -170,6 +170,10 @@ class DbTest {
             Thread.currentThread().interrupt();
             assertThat(addThread(db, "t1")).isEqualTo(1);
             assertThat(Thread.interrupted()).isTrue();
+            Thread.currentThread().interrupt();
+            int added = db.writeHere(sql -> sql.update(INSERT, "t2", "u", 0L));
+            assertThat(added).isEqualTo(1);
+            assertThat(Thread.interrupted()).isTrue();
         }
     }
 

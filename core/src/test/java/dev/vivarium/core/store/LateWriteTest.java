@@ -30,7 +30,7 @@ class LateWriteTest {
     Path home;
 
     @Test
-    void anEventThatWasGivenUpAndComesLateIsThereOnceAndNotInThePlaceOfTheNext() throws Exception {
+    void anEventThatWasGivenUpNeverComesAndTheNextHasItsNumber() throws Exception {
         var gate = new CountDownLatch(1);
         var entered = new CountDownLatch(1);
         try (Db db = Db.sqlite(home.resolve("viv.db"), PATIENCE);
@@ -45,7 +45,7 @@ class LateWriteTest {
 
             assertThatThrownBy(() -> append(log, "late"))
                     .isInstanceOf(SandboxException.class)
-                    .hasMessageContaining("took longer");
+                    .hasMessageContaining("waited longer");
             Future<?> next = callers.submit(() -> append(log, "next"));
             gate.countDown();
             slow.get();
@@ -53,7 +53,7 @@ class LateWriteTest {
 
             assertThat(log.read(sandbox, Query.after(0, 10)))
                     .extracting(Event::type, Event::seq)
-                    .containsExactly(tuple("late", 1L), tuple("next", 2L));
+                    .containsExactly(tuple("next", 1L));
         }
     }
 
