@@ -105,7 +105,7 @@ class TestBackend:
         with self.changed:
             self.state.faults.append(Fault(path, what, times, retry_after))
 
-    def send(self, content: str, kind: str = "user_message", source: str = "user") -> str:
+    def send(self, content: str, kind: str = "user_message", source: str = "user", mode: str = "immediate") -> str:
         """Queues a message as `POST …/messages` would."""
         with self.changed:
             number = len(self.state.queued) + len(self.state.keys) + self.state.requests
@@ -114,6 +114,7 @@ class TestBackend:
                 "content": content,
                 "message_type": kind,
                 "source": source,
+                "inject_mode": mode,
                 "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds"),
             }
             self.state.queued.append(message)
@@ -239,7 +240,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _route(self, fields: dict[str, Any]) -> tuple[int, Any]:
         url = urlsplit(self.path)
-        query = parse_qs(url.query)
+        query = parse_qs(url.query, keep_blank_values=True)
         parts = url.path.strip("/").split("/")[2:]
         match [self.command, *parts]:
             case ["GET", "sandbox", "task"]:
@@ -333,7 +334,7 @@ class Handler(BaseHTTPRequestHandler):
         return 201, {"event_id": event_id, "seq": event["seq"], "status": "ok"}
 
     def _messages(self, query: dict[str, list[str]]) -> tuple[int, Any]:
-        """What was handed out stays until the worker says it is safe; otherwise it is handed out again."""
+        """What was handed out stays until the worker says it is safe; from one that never does, it is gone."""
         owner, state = self.owner, self.owner.state
         received = set(query.get("ack", [""])[0].split(","))
         state.in_flight = [message for message in state.in_flight if message["message_id"] not in received]
@@ -343,8 +344,10 @@ class Handler(BaseHTTPRequestHandler):
         if owner.closing.is_set():
             return 503, {"error": "going away"}
         fresh = sorted(state.queued, key=lambda message: message["message_type"] != "interrupt")
-        state.in_flight += fresh
         state.queued = []
+        if "ack" not in query:
+            return 200, fresh
+        state.in_flight += fresh
         return 200, state.in_flight
 
     def _send(self, status: int, answer: Any, retry_after: str | None = None) -> None:

@@ -102,10 +102,11 @@ class Backend:
         return [str(command) for command in commands]
 
     def messages(self, wait: int, received: list[str], stop: threading.Event) -> list[dict[str, Any]]:
-        """Messages in order; `received` tells which of the last page are safe here and need not come again."""
-        query = {"wait": str(wait)}
-        if received:
-            query["ack"] = ",".join(received)
+        """Messages in order; `received` tells which of the last page are safe here and need not come again.
+
+        Said even when there are none: without it a message counts as heard the moment it is handed out.
+        """
+        query = {"wait": str(wait), "ack": ",".join(received)}
         path = f"{self._box}/messages?{urlencode(query)}"
         answer = self.insist("GET", path, stop=stop, extra_wait=wait)
         found = answer if isinstance(answer, list) else answer.get("messages", [])

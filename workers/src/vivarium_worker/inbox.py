@@ -31,12 +31,19 @@ class Message:
     kind: str
     source: str
     timestamp: str
+    # When the agent is to read it: "immediate", or "next_turn", which leaves the turn that it is in alone.
+    mode: str = "immediate"
     # How long it took to get here, in milliseconds, when the sender's clock is known.
     travelled: int | None = None
 
     @property
     def interrupts(self) -> bool:
         return self.kind == "interrupt"
+
+    @property
+    def waits_for_turn(self) -> bool:
+        """An interrupt ends the turn itself."""
+        return self.mode == "next_turn" and not self.interrupts
 
     @property
     def text(self) -> str:
@@ -62,6 +69,7 @@ class Message:
             kind=str(fields.get("message_type", "user_message")),
             source=str(fields.get("source", "user")),
             timestamp=str(fields.get("timestamp", "")),
+            mode=str(fields.get("inject_mode", "immediate")),
         )
 
 
@@ -83,6 +91,8 @@ class Inbox:
         self._thread = threading.Thread(target=self._run, name="inbox", daemon=True)
         self._changed = threading.Condition()
         self._pending: list[Message] = []
+        # Those for the next turn whose turn has come.
+        self._released: set[str] = set()
         self._known: dict[str, None] = {}
         self._listener: Callable[[], None] = lambda: None
         self._journal = self._recover(directory / "inbox.log")
@@ -99,9 +109,23 @@ class Inbox:
             listener()
 
     def pending(self) -> list[Message]:
-        """What the agent has not had yet: interrupts first, else in the order it was sent."""
+        """What the agent is to have now: interrupts first, else in the order it was sent."""
+        with self._changed:
+            released = set(self._released)
+        return [message for message in self.unread() if not message.waits_for_turn or message.id in released]
+
+    def unread(self) -> list[Message]:
+        """All that it has not had, also what is for its next turn."""
         with self._changed:
             return sorted(self._pending, key=lambda message: not message.interrupts)
+
+    def turn_over(self) -> None:
+        """The agent has ended its turn: what was kept for the next one is due."""
+        with self._changed:
+            due = {message.id for message in self._pending if message.waits_for_turn} - self._released
+            self._released |= due
+        if due:
+            self._listener()
 
     def wait(self, timeout: float) -> bool:
         """Waits for a message; whether there is one."""
@@ -128,6 +152,7 @@ class Inbox:
             with self._changed:
                 self._journal.append({"done": message.id})
                 self._pending = [other for other in self._pending if other.id != message.id]
+                self._released.discard(message.id)
 
     def close(self) -> None:
         self._stop.set()

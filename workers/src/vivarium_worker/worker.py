@@ -125,7 +125,7 @@ def _time_limit(run: Run) -> Iterator[None]:
 
 def _return_unread(run: Run) -> None:
     """Messages that came too late are not lost: the log has them, for who sent them and for the next run."""
-    for message in run.inbox.pending():
+    for message in run.inbox.unread():
         data = {
             "message_id": message.id,
             "message_type": message.kind,

@@ -2,7 +2,8 @@
 
 A message goes into the running conversation at once, as a message of the user; the agent reads it with the next
 result of a tool. When it came while the model was still thinking, that would be one tool too late, so until the
-model has read it every tool call is refused with the reason, and the model decides again.
+model has read it every tool call is refused with the reason, and the model decides again. One that is for the next
+turn goes in when the agent has given its answer, and disturbs no tool.
 """
 
 from __future__ import annotations
@@ -131,6 +132,7 @@ class Conversation:
             raise Aborted(self._run.control.aborted)
         waits = outcome.reason == "interrupted"
         while True:
+            self._run.inbox.turn_over()
             if self._unread or any(message.content.strip() for message in self._run.inbox.pending()):
                 return True
             if not waits:

@@ -11,11 +11,14 @@ Every line that the program prints and that is a JSON object with a `type` is on
 Any other line, and everything on standard error, is output and logged as it is. The program reads, a line each:
 
     {"type": "task", "task": {…}}                                first of all
-    {"type": "message", "message_id": "…", "message_type": "…", "content": "…", "source": "…"}
+    {"type": "message", "message_id": "…", "message_type": "…", "content": "…", "source": "…", "inject_mode": "…"}
     {"type": "review", "id": "r1", "status": "…", …}             the answer to a review, or status "error"
 
 To ask a model, it finds ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY, OPENAI_BASE_URL, OPENAI_API_KEY and MODEL in its
 environment, as libraries expect them: they lead to the server's gateway, which has the real key.
+
+A message comes at once; one whose `inject_mode` is "next_turn" is for the program to put off until it has done what
+it is at, for only it knows its turns.
 
 A program that reads none of it and prints plain text is fine: exit status 0 is success. An interrupt is a
 message, then SIGINT to the program's process group; an abort is SIGTERM, then SIGKILL; a pause stops the group.
@@ -192,7 +195,7 @@ class Conversation:
 
     def _deliver(self) -> None:
         """Passes on what there is, in order. Called by the inbox's own thread."""
-        for message in self._run.inbox.pending():
+        for message in self._run.inbox.unread():
             if not self._say(_line(message)):
                 return
             self._run.inbox.delivered([message], "stdin")
@@ -320,6 +323,7 @@ def _line(message: Message) -> dict[str, Any]:
         "message_type": message.kind,
         "content": message.content,
         "source": message.source,
+        "inject_mode": message.mode,
     }
 
 

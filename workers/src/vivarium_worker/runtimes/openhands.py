@@ -3,7 +3,8 @@
 Callbacks run inside the agent's step, under its lock, so they only spool. Messages go in from a thread of their
 own, because they wait for that lock while a tool runs. The lock is free while the model thinks, but a message put
 in then would stand before an answer that was given without it; so it waits for the answer, and if that is an action,
-the action is blocked with the reason, and the model decides again.
+the action is blocked with the reason, and the model decides again. One that is for the next turn goes in when the
+agent has given its answer, and blocks nothing.
 """
 
 from __future__ import annotations
@@ -156,6 +157,8 @@ class Conversation:
             status = self._conversation.state.execution_status
             if status == ConversationExecutionStatus.ERROR:
                 return
+            if status != ConversationExecutionStatus.PAUSED:
+                self._run.inbox.turn_over()
             if status == ConversationExecutionStatus.PAUSED:
                 await self._until_told()
             elif not self._waiting() and not self._run.inbox.pending():
@@ -169,6 +172,8 @@ class Conversation:
             await asyncio.sleep(LOOK_SECONDS)
         while self._stopped.is_set() and not self._waiting():
             await asyncio.to_thread(self._run.control.checkpoint)
+            # An interrupt has ended the turn, so what is for the next one is as good as any words.
+            self._run.inbox.turn_over()
             await asyncio.sleep(LOOK_SECONDS)
         self._stopped.clear()
 

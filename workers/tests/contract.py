@@ -1,0 +1,260 @@
+"""What holds for an agent of every SDK. Each SDK has an environment of its own, and a test file that says how it is
+spoken to; `make test-workers` runs both."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend import TestBackend
+from scripted import Play
+from test_command import Started
+from vivarium_worker import worker
+from vivarium_worker.run import Runtime
+from vivarium_worker.settings import Settings
+
+Tools = list[dict[str, Any]]
+
+WAIT_FOR_GO = "until [ -e go ]; do sleep 0.02; done"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One SDK, as the tests need to know it."""
+
+    runtime: Callable[[], Runtime]
+    # The model that it asks, and what 1000 tokens in and 50 out of it cost, in dollars.
+    model: str
+    cost: float
+    # How its model calls a shell, and how it asks a person.
+    shell: Callable[[str], Tools]
+    ask: Callable[[dict[str, str]], Tools]
+    # A command that does not end by itself.
+    endless: str
+    # How long the model must think so that a message is there before its answer.
+    thinking_ms: int
+    # What a model says that has too much to do.
+    overloaded: int
+
+    def settings(self, env: dict[str, str], url: str, **more: str) -> Settings:
+        return Settings.from_env({**env, "MODEL": self.model, "MODEL_URL": url, "MODEL_RETRIES": "1", **more})
+
+
+class AgentContract:
+    """Claims over the real SDK, against the scripted model and a real server. No network."""
+
+    kind: Kind
+
+    def work(self, settings: Settings) -> int:
+        return worker.work(settings, self.kind.runtime())
+
+    def start(self, env: dict[str, str], url: str, **more: str) -> Started:
+        return Started(self.kind.settings(env, url, **more), self.kind.runtime())
+
+    def test_a_message_during_a_tool_changes_the_next_step(
+        self, env: dict[str, str], backend: TestBackend, play: Play
+    ) -> None:
+        go = Path(env["WORKSPACE_DIR"]) / "go"
+        shell = self.kind.shell
+        model = play(
+            {"when": {"contains": "Write hello.txt"}, "tools": shell(WAIT_FOR_GO)},
+            {"when": {"contains": "use the other API"}, "text": "Yes.", "tools": shell("echo other | tee api.txt")},
+            {"when": {"lacks": "other"}, "text": "As planned.", "tools": shell("echo plain > api.txt")},
+        )
+        started = self.start(env, model.url)
+        backend.await_event("agent.tool_use")
+        backend.send("use the other API")
+        backend.await_that(lambda state: not state.queued, "the message is fetched")
+        go.touch()
+        assert started.join(90) == worker.COMPLETED
+        assert (go.parent / "api.txt").read_text() == "other\n"
+        delivered = backend.of("agent.message_delivered")[0]
+        assert delivered["content"] == "use the other API"
+        assert delivered["how"] == "conversation"
+        assert delivered["latency_ms"] >= 0
+        types = backend.types()
+        assert types.index("agent.message_delivered") < len(types) - types[::-1].index("agent.tool_use")
+
+    def test_a_message_while_the_model_thinks_stops_the_tool_that_it_decided_on(
+        self, env: dict[str, str], backend: TestBackend, play: Play
+    ) -> None:
+        workspace = Path(env["WORKSPACE_DIR"])
+        rash, wise = self.kind.shell("touch rash.txt"), self.kind.shell("touch wise.txt")
+        slow = self.kind.thinking_ms
+        model = play(
+            {"when": {"contains": "Write hello.txt"}, "delay_ms": slow, "text": "Rash.", "tools": rash},
+            {"when": {"contains": ["stop", "Read it first"]}, "text": "Sorry.", "tools": wise},
+        )
+        started = self.start(env, model.url)
+        model.await_question()
+        backend.send("stop, be wise", kind="guardian_nudge", source="guardian")
+        assert started.join(90) == worker.COMPLETED
+        assert not (workspace / "rash.txt").exists()
+        assert (workspace / "wise.txt").exists()
+        assert "[guardian nudge from guardian] stop, be wise" in json.dumps(model.asked()[-2])
+
+    def test_a_message_for_the_next_turn_leaves_this_one_alone(
+        self, env: dict[str, str], backend: TestBackend, play: Play
+    ) -> None:
+        workspace = Path(env["WORKSPACE_DIR"])
+        slow = self.kind.thinking_ms
+        planned = self.kind.shell("touch planned.txt")
+        model = play(
+            {"when": {"contains": "Write hello.txt"}, "delay_ms": slow, "tools": planned},
+            {"when": {"lacks": "tell me more"}, "text": "That is all."},
+            {"when": {"contains": "tell me more"}, "text": "More it is."},
+        )
+        started = self.start(env, model.url)
+        model.await_question()
+        backend.send("tell me more", kind="guidance", mode="next_turn")
+        assert started.join(90) == worker.COMPLETED
+        assert (workspace / "planned.txt").exists()
+        assert [data["text"] for data in backend.of("agent.message")] == ["That is all.", "More it is."]
+        assert backend.of("agent.completed")[0]["summary"] == "More it is."
+        assert len(backend.of("agent.message_delivered")) == 1
+        assert not any(data["is_error"] for data in backend.of("agent.tool_result"))
+
+    def test_an_interrupt_ends_the_running_tool_and_the_agent_goes_on_with_what_it_is_told(
+        self, env: dict[str, str], backend: TestBackend, play: Play
+    ) -> None:
+        instead = self.kind.shell("echo instead > instead.txt")
+        model = play(
+            {"when": {"contains": "Write hello.txt"}, "tools": self.kind.shell(self.kind.endless)},
+            {"when": {"contains": "do this instead"}, "text": "Better.", "tools": instead},
+        )
+        started = self.start(env, model.url)
+        backend.await_event("agent.tool_use")
+        backend.send("do this instead", kind="interrupt")
+        assert started.join(90) == worker.COMPLETED
+        assert (Path(env["WORKSPACE_DIR"]) / "instead.txt").read_text() == "instead\n"
+        assert "agent.interrupted" in backend.types()
+
+    def test_a_message_during_the_last_answer_has_an_answer_of_its_own(
+        self, env: dict[str, str], backend: TestBackend, play: Play
+    ) -> None:
+        model = play(
+            {"when": {"contains": "Write hello.txt"}, "delay_ms": 1000, "text": "That is all."},
+            {"when": {"contains": "one more thing"}, "text": "And that too."},
+        )
+        started = self.start(env, model.url)
+        model.await_question()
+        backend.send("one more thing")
+        assert started.join(90) == worker.COMPLETED
+        assert backend.of("agent.completed")[0]["summary"] == "And that too."
+        assert len(backend.of("agent.message_delivered")) == 1
+
+    @pytest.mark.parametrize("mode", ["immediate", "next_turn"])
+    def test_an_interrupt_without_words_stops_the_agent_until_it_is_told_more(
+        self, env: dict[str, str], backend: TestBackend, play: Play, mode: str
+    ) -> None:
+        model = play(
+            {"when": {"contains": "Write hello.txt"}, "tools": self.kind.shell(self.kind.endless)},
+            {"when": {"contains": "now go on"}, "text": "I went on."},
+        )
+        started = self.start(env, model.url)
+        backend.await_event("agent.tool_use")
+        backend.send("", kind="interrupt")
+        backend.await_event("agent.message_delivered")
+        backend.send("now go on", kind="guidance", mode=mode)
+        assert started.join(90) == worker.COMPLETED
+        assert backend.of("agent.completed")[0]["summary"] == "I went on."
+        assert backend.types().count("agent.interrupted") == 1
+
+    def test_a_conversation_is_resumed_and_pays_for_its_own_part_only(
+        self, env: dict[str, str], backend: TestBackend, play: Play
+    ) -> None:
+        model = play({"when": {"contains": "Write hello.txt"}, "text": "I remember 4711."})
+        assert self.work(self.kind.settings(env, model.url)) == worker.COMPLETED
+        session = backend.of("agent.completed")[0]["session_id"]
+        backend.state.task = {"task_id": "task-1", "title": "Go on", "description": "What was the number?"}
+        budget = f"{self.kind.cost * 4 / 3:.4f}"
+        resumed = self.kind.settings(env, model.url, RESUME_SESSION=session, BUDGET_USD=budget)
+        assert self.work(resumed) == worker.COMPLETED
+        second = backend.of("agent.completed")[1]
+        assert second["session_id"] == session
+        assert second["cost_usd"] == pytest.approx(self.kind.cost)
+        assert "I remember 4711." in json.dumps(json.loads(model.asked()[-1]["body"])["messages"])
+
+    def test_a_budget_ends_the_run(self, env: dict[str, str], backend: TestBackend, play: Play) -> None:
+        model = play({"times": 0, "text": "More.", "tools": self.kind.shell("true")})
+        budget = f"{self.kind.cost * 1.5:.4f}"
+        assert self.work(self.kind.settings(env, model.url, BUDGET_USD=budget)) == worker.FAILED
+        failed = backend.of("agent.failed")[0]
+        assert failed["reason"] == f"the budget of ${float(budget)} is spent"
+        assert failed["cost_usd"] == pytest.approx(2 * self.kind.cost)
+
+    @pytest.mark.parametrize("fault", ["status", "garbage", "close"])
+    def test_a_model_that_does_not_answer_fails_the_run_with_the_reason(
+        self, env: dict[str, str], backend: TestBackend, play: Play, fault: str
+    ) -> None:
+        more = {"status": self.kind.overloaded} if fault == "status" else {}
+        model = play({"times": 0, "fault": {"kind": fault, **more}})
+        assert self.work(self.kind.settings(env, model.url)) == worker.FAILED
+        assert len(backend.of("agent.failed")[0]["reason"]) > 10
+
+    def test_a_model_that_is_not_there_fails_the_run_with_the_reason(
+        self, env: dict[str, str], backend: TestBackend
+    ) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        assert self.work(self.kind.settings(env, f"http://127.0.0.1:{port}")) == worker.FAILED
+        assert len(backend.of("agent.failed")[0]["reason"]) > 10
+
+    def test_the_agent_asks_a_person_and_hears_the_answer(
+        self, env: dict[str, str], backend: TestBackend, play: Play
+    ) -> None:
+        ask = {"reason": "merge_conflict", "description": "ours or theirs?"}
+        model = play(
+            {"when": {"contains": "hello.txt"}, "tools": self.kind.ask(ask)},
+            {"when": {"contains": "keep_ours"}, "text": "Ours it is."},
+        )
+        started = self.start(env, model.url)
+        backend.await_that(lambda state: state.reviews, "a review")
+        backend.answer("rev-1", "approved", "keep_ours")
+        assert started.join(90) == worker.COMPLETED
+        assert backend.of("agent.completed")[0]["summary"] == "Ours it is."
+
+    def test_an_abort_ends_a_run_whose_model_never_answers(
+        self, env: dict[str, str], backend: TestBackend, play: Play
+    ) -> None:
+        model = play({"times": 0, "fault": {"kind": "hang"}})
+        started = self.start(env, model.url, HEARTBEAT_SECONDS="0.05")
+        model.await_question()
+        backend.state.commands.append("abort")
+        assert started.join(90) == worker.FAILED
+        assert backend.of("agent.failed")[0]["reason"] == "aborted by the server"
+
+    def test_an_abort_ends_the_run_in_the_middle_of_a_tool(
+        self, env: dict[str, str], backend: TestBackend, play: Play
+    ) -> None:
+        model = play({"when": {"contains": "hello.txt"}, "tools": self.kind.shell(self.kind.endless)})
+        started = self.start(env, model.url, HEARTBEAT_SECONDS="0.05")
+        backend.await_event("agent.tool_use")
+        backend.state.commands.append("abort")
+        assert started.join(90) == worker.FAILED
+        assert backend.of("agent.failed")[0]["reason"] == "aborted by the server"
+
+    def test_a_paused_agent_runs_no_tool_until_it_is_resumed(
+        self, env: dict[str, str], backend: TestBackend, play: Play
+    ) -> None:
+        workspace = Path(env["WORKSPACE_DIR"])
+        model = play(
+            {"when": {"contains": "hello.txt"}, "tools": self.kind.shell(WAIT_FOR_GO)},
+            {"when": {"lacks": "hello.txt"}, "tools": self.kind.shell("touch ran.txt")},
+        )
+        started = self.start(env, model.url, HEARTBEAT_SECONDS="0.05")
+        backend.await_event("agent.tool_use")
+        backend.state.commands.append("pause")
+        backend.await_event("agent.paused")
+        (workspace / "go").touch()
+        backend.await_event("agent.tool_result")
+        assert not (workspace / "ran.txt").exists()
+        backend.state.commands.append("resume")
+        assert started.join(90) == worker.COMPLETED
+        assert (workspace / "ran.txt").exists()
