@@ -84,6 +84,41 @@ class RunCommandsTest {
     }
 
     @Test
+    void theLastWordsOfAnAgentAreToldOnce() {
+        String words = "{\"type\":\"event\",\"event_type\":\"agent.message\",\"data\":{\"text\":\"It is done.\"}}";
+        assertThat(run("echo '" + words + "'; echo '{\"type\":\"result\",\"summary\":\"It is done.\"}'"))
+                .isZero();
+        assertThat(ann.out()).containsSubsequence("says     It is done.", "\ndone", "\nended    completed");
+        assertThat(ann.out()).containsOnlyOnce("It is done.");
+    }
+
+    @Test
+    void aQuestionIsListedAndAnsweredOnce() {
+        String ask = "{\"type\":\"review\",\"id\":\"r\",\"reason\":\"conflict\",\"description\":\"Which?\","
+                + "\"context\":{\"options\":[\"ours\"]}}";
+        String asking = "read task; echo '" + ask + "'; read answer; echo \"got $answer\"";
+        ann.viv("run", "-d", "Ask", "--runtime", "command", "--thread", thread, "--", "sh", "-c", asking);
+        String sandbox = ann.out().strip();
+        await().atMost(Duration.ofSeconds(30))
+                .until(() -> ann.viv("review", thread) == 0 && ann.out().contains("pending"));
+        assertThat(ann.out()).contains("REVIEW\tSTATUS\tDECISION", "conflict\tWhich?");
+
+        assertThat(ann.viv("review", sandbox, "perhaps")).isNotZero();
+        assertThat(ann.err()).contains("ours");
+        assertThat(ann.viv("review", sandbox, "ours", "--comment", "it is newer"))
+                .isZero();
+        assertThat(ann.out()).isEqualTo("answered\n");
+        await().atMost(Duration.ofSeconds(30))
+                .until(() ->
+                        ann.viv("events", sandbox, "--story") == 0 && ann.out().contains("ended    completed"));
+        assertThat(ann.out()).contains("asks     Which?", "answer   ours: it is newer");
+        assertThat(ann.viv("review", sandbox, "approve")).isNotZero();
+        assertThat(ann.err()).contains("no question waits");
+        assertThat(ann.viv("review", sandbox, "--json")).isZero();
+        assertThat(ann.out().lines()).singleElement().asString().contains("\"decision\":\"ours\"");
+    }
+
+    @Test
     void whatCannotBeStartedSaysWhatToDo() {
         assertThat(ann.viv("run", "x", "--runtime", "claude")).isNotZero();
         assertThat(ann.err()).contains("viv image build worker");

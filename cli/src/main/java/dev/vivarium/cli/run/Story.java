@@ -20,6 +20,7 @@ public final class Story {
 
     private final PrintStream out;
     private final boolean coloured;
+    private String lastWords = "";
 
     public Story(PrintStream out, boolean coloured) {
         this.out = out;
@@ -31,7 +32,7 @@ public final class Story {
         switch (event.string("event_type")) {
             case "agent.started" -> say("starts", BOLD, text(data, "runtime"));
             case "agent.thinking" -> say("thinks", DIM, text(data, "text"));
-            case "agent.message" -> say("says", "", text(data, "text"));
+            case "agent.message" -> says(text(data, "text"));
             case "agent.tool_use" -> say("uses", BOLD, tool(data));
             case "agent.tool_result" ->
                 say(isError(data) ? "fails" : "gets", isError(data) ? RED : DIM, text(data, "content"));
@@ -47,7 +48,7 @@ public final class Story {
             case "user.message", "user.interrupt", "user.guidance", "guardian.intervention" ->
                 say("you", GREEN, text(data, "content"));
             case "file.created", "file.modified", "file.deleted" -> file(event.string("event_type"), data);
-            case "agent.completed" -> say("done", GREEN, text(data, "summary"));
+            case "agent.completed" -> done(text(data, "summary"));
             case "agent.failed" -> say("failed", RED, text(data, "reason"));
             case "sandbox.run_ended" -> say("ended", BOLD, ended(data));
             case "sandbox.terminated", "sandbox.failed" -> say("gone", RED, text(data, "detail"));
@@ -60,6 +61,16 @@ public final class Story {
     /// Reports whether this event is the end of the run.
     public static boolean isEnd(JsonFields event) {
         return event.string("event_type").equals("sandbox.run_ended");
+    }
+
+    private void says(String words) {
+        lastWords = words;
+        say("says", "", words);
+    }
+
+    /// Most agents end with what they have just said, which need not be read twice.
+    private void done(String summary) {
+        say("done", GREEN, summary.strip().equals(lastWords.strip()) ? "" : summary);
     }
 
     private void file(String type, JsonFields data) {
