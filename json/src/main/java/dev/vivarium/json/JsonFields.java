@@ -24,6 +24,8 @@ import tools.jackson.core.JsonToken;
 /// is a [Failure.InvalidRequest] that names it. Nothing is converted: `"30"` is not a number, `1.5` not an integer, and
 /// `null` counts as absent. Confined to the worker that reads it.
 public final class JsonFields {
+    private static final String MALFORMED = "must be well-formed Unicode";
+
     private final String prefix;
     private final Map<String, Object> values;
     private final Set<String> asked = new HashSet<>();
@@ -205,7 +207,14 @@ public final class JsonFields {
         return strings;
     }
 
-    /// This object as text again, whatever it holds.
+    /// The same with another text in one field.
+    public JsonFields with(String name, String text) {
+        var changed = new LinkedHashMap<>(values);
+        changed.put(name, text);
+        return new JsonFields(prefix, changed);
+    }
+
+    /// This object as text again, whatever it holds. Half a character, which nobody could write, is refused.
     public String text() {
         return new String(Json.bytes(this::write), StandardCharsets.UTF_8);
     }
@@ -213,12 +222,13 @@ public final class JsonFields {
     private void write(JsonGenerator out) {
         values.forEach((name, value) -> {
             out.writeName(name);
-            write(out, value);
+            write(out, prefix + shortened(name), value);
         });
     }
 
-    private static void write(JsonGenerator out, Object value) {
+    private static void write(JsonGenerator out, String path, Object value) {
         switch (value) {
+            case String text when !isWellFormed(text) -> throw invalid(path, MALFORMED);
             case String text -> out.writeString(text);
             case Long number -> out.writeNumber(number);
             case BigInteger number -> out.writeNumber(number);
@@ -226,7 +236,9 @@ public final class JsonFields {
             case Boolean flag -> out.writeBoolean(flag);
             case List<?> elements -> {
                 out.writeStartArray();
-                elements.forEach(element -> write(out, element));
+                for (int i = 0; i < elements.size(); i++) {
+                    write(out, path + "[" + i + "]", elements.get(i));
+                }
                 out.writeEndArray();
             }
             case JsonFields object -> {
@@ -260,10 +272,14 @@ public final class JsonFields {
     }
 
     private String wellFormed(String name, String text) {
-        if (text.codePoints().anyMatch(c -> c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE)) {
-            throw invalid(prefix + name, "must be well-formed Unicode");
+        if (!isWellFormed(text)) {
+            throw invalid(prefix + name, MALFORMED);
         }
         return text;
+    }
+
+    private static boolean isWellFormed(String text) {
+        return text.codePoints().noneMatch(c -> c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE);
     }
 
     private SandboxException missing(String name) {

@@ -99,12 +99,16 @@ public final class RunJson {
         run.program().model().ifPresent(model -> out.writeStringProperty("model", model));
         out.writeStringProperty("status", run.status().text());
         run.reason().ifPresent(reason -> out.writeStringProperty("reason", reason));
+        run.reasonCode().ifPresent(code -> out.writeStringProperty("reason_code", code));
         write(out, run.spent());
         run.budgetUsd().ifPresent(budget -> out.writeNumberProperty("budget_usd", budget));
         run.session().ifPresent(session -> out.writeStringProperty("session", session));
         Json.time(out, "started_at", run.startedAt());
         run.endedAt().ifPresent(at -> Json.time(out, "ended_at", at));
-        run.lastHeartbeat().ifPresent(at -> Json.time(out, "last_heartbeat", at));
+        run.heartbeat().ifPresent(beat -> {
+            Json.time(out, "last_heartbeat", beat.at());
+            raw(out, "metrics", beat.metrics());
+        });
     }
 
     private static void write(JsonGenerator out, Spent spent) {

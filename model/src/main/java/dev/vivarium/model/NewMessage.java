@@ -3,7 +3,7 @@ package dev.vivarium.model;
 import java.nio.charset.StandardCharsets;
 
 /// Something to be said to the agent in a sandbox. Control characters, which only confuse it, are taken out. Immutable.
-public record NewMessage(String content, Message.Kind kind, String source) {
+public record NewMessage(String content, Message.Kind kind, Message.Mode mode, String source) {
     public NewMessage {
         content = PlainText.of(content);
         // Before anybody hears it: its event will have the same source.
@@ -16,5 +16,10 @@ public record NewMessage(String content, Message.Kind kind, String source) {
             throw new SandboxException(new Failure.InvalidRequest(
                     "content", "has " + bytes + " bytes; at most " + Message.LONGEST + " are passed on"));
         }
+    }
+
+    /// One that is to be read soon.
+    public NewMessage(String content, Message.Kind kind, String source) {
+        this(content, kind, Message.Mode.IMMEDIATE, source);
     }
 }

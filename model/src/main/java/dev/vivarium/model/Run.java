@@ -9,7 +9,8 @@ import java.util.Optional;
 
 /// One agent at one task in one sandbox. Immutable.
 ///
-/// @param reason why it waits, or why it ended
+/// @param reason why it waits, or why it ended, as a sentence
+/// @param reasonCode the same for programs, where there is a word for it: `budget`
 /// @param session the conversation of the agent, by which another run can go on with it
 /// @param process the worker, as the sandbox knows it
 public record Run(
@@ -21,13 +22,19 @@ public record Run(
         Program program,
         Status status,
         Optional<String> reason,
+        Optional<String> reasonCode,
         Optional<BigDecimal> budgetUsd,
         Spent spent,
         Optional<String> session,
         Optional<String> process,
         Instant startedAt,
         Optional<Instant> endedAt,
-        Optional<Instant> lastHeartbeat) {
+        Optional<Heartbeat> heartbeat) {
+
+    /// The last sign of life of its worker.
+    ///
+    /// @param metrics what it said of itself, a JSON object as text
+    public record Heartbeat(Instant at, String metrics) {}
 
     /// What runs: one of the runtimes, with the program of `command` or the model that the agent asks. Immutable.
     public record Program(Runtime runtime, List<String> command, Optional<String> model) {

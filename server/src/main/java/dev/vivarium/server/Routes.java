@@ -167,6 +167,7 @@ final class Routes {
                 callers,
                 parts.log(),
                 parts.inbox(),
+                parts.agency().agents(),
                 feed);
         return List.of(
                 Route.get("/sandboxes/{sandbox_id}/shell", OPEN, handler::shell),
@@ -176,8 +177,9 @@ final class Routes {
     }
 
     private static List<Route> events(Parts parts) {
-        var events = new EventsHandler(parts.log(), new AgentNews(parts.agency().runs()));
-        var messages = new MessagesHandler(parts.inbox());
+        var runs = parts.agency().runs();
+        var events = new EventsHandler(parts.log(), parts.inbox(), new AgentNews(runs));
+        var messages = new MessagesHandler(parts.inbox(), runs);
         return List.of(
                 Route.post(V1 + "/messages", Route.Access.scoped(Scope.PROCESS), insteadOfInvalid(messages::post)),
                 Route.get(V1 + "/messages", Route.Access.inside(Scope.PROCESS), messages::take),

@@ -12,6 +12,7 @@ import dev.vivarium.core.access.WorkerGrant.Work;
 import dev.vivarium.core.access.WorkerTokens;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.run.Agents;
+import dev.vivarium.core.run.Outbox;
 import dev.vivarium.core.run.Repeats;
 import dev.vivarium.core.run.Reviews;
 import dev.vivarium.core.run.Runs;
@@ -50,13 +51,14 @@ final class RunRoutes {
     record Agency(Runs runs, Tasks tasks, Repeats repeats, Reviews reviews, Agents agents, Supervisor supervisor)
             implements AutoCloseable {
         static Agency open(Engine engine, RunConfig config, WorkerTokens tokens) {
-            var runs = new Runs(engine.db(), engine.log(), engine.clock());
+            var outbox = new Outbox(engine.db(), engine.log(), engine.clock());
+            var runs = new Runs(engine.db(), outbox, engine.clock());
             // Tokens end with the run: what it left behind must not speak for the next one.
             runs.beforeEnd(tokens::forget);
-            var reviews = new Reviews(engine.db(), engine.log(), engine.clock(), config.reviewTimeout());
+            var reviews = new Reviews(engine.db(), outbox, engine.clock(), config.reviewTimeout());
             engine.sandboxes().whenEnded(reviews::forget);
             var transcripts =
-                    new Transcripts(engine.home().resolve("transcripts"), config.transcriptsKept(), engine.clock());
+                    new Transcripts(engine.home().resolve("transcripts"), config.transcripts(), engine.clock());
             var supervisor = Supervisor.start(engine.sandboxes(), runs, reviews, transcripts, engine.clock());
             var workers = new Workers(WorkerProgram.read(), passes(tokens));
             var agents = new Agents(engine.sandboxes(), runs, workers, supervisor, transcripts, config.image());
@@ -108,7 +110,12 @@ final class RunRoutes {
                 new Endpoints(config.access().publicUrl()));
         var runs = new RunsHandler(parts.sandboxes(), agency.runs(), agency.tasks(), parts.log());
         var life = new RunLifeHandler(
-                parts.sandboxes(), callers, agency.runs(), parts.access().audit(), clock);
+                parts.sandboxes(),
+                callers,
+                agency.agents(),
+                agency.runs(),
+                parts.access().audit(),
+                clock);
         return List.of(
                 Route.post(ALL, KEY, insteadOfInvalid(spawn::handle)),
                 Route.get(ALL, KEY, runs::list),
@@ -121,7 +128,7 @@ final class RunRoutes {
     /// What the worker inside asks and reports.
     private static List<Route> worker(Routes.Parts parts) {
         var agency = parts.agency();
-        var handler = new WorkerHandler(agency.tasks(), agency.runs(), agency.repeats(), parts.log());
+        var handler = new WorkerHandler(agency.tasks(), agency.runs(), agency.reviews(), agency.repeats(), parts.log());
         return List.of(
                 Route.get(INSIDE + "/task", WORKER, handler::task),
                 Route.patch(TASK + "/status", WORKER, insteadOfInvalid(handler::status)),

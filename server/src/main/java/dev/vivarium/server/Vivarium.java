@@ -39,6 +39,9 @@ import java.util.List;
 
 /// One running server: the store, the engine and the HTTP edge in front of them. Sandboxes outlive it. Thread-safe.
 public final class Vivarium implements AutoCloseable {
+    /// More than can be ending at the moment when a server is killed.
+    private static final int ENDS_TOLD_LATE = 256;
+
     private static final Duration RECONCILE_EVERY = Duration.ofSeconds(30);
 
     private final Routes.Parts parts;
@@ -61,6 +64,7 @@ public final class Vivarium implements AutoCloseable {
         this.edge = edge;
         this.chronicle = chronicle;
         this.housekeeping = housekeeping;
+        chronicle.catchUp(() -> parts.sandboxes().newestEnded(ENDS_TOLD_LATE));
     }
 
     /// Starts everything, from the bottom up, and returns when the server answers. The provider is the server's

@@ -16,6 +16,7 @@ import dev.vivarium.core.provider.oci.OciProvider;
 import dev.vivarium.core.provider.oci.OciRuntime;
 import dev.vivarium.core.provider.process.ProcessProvider;
 import dev.vivarium.core.sandbox.Sandboxes;
+import dev.vivarium.core.store.Db;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.server.Vivarium;
@@ -33,6 +34,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -183,7 +185,15 @@ public final class TestServer implements AutoCloseable {
 
     /// Stops and starts again on the same home, as an operator would. The port changes, unless it was chosen.
     public void restart() {
+        restart(store -> {});
+    }
+
+    /// The same, with something done to the store while no server is there.
+    public void restart(Consumer<Db> meanwhile) {
         server.close();
+        try (var store = config.store().map(Db::postgres).orElseGet(() -> Db.sqlite(home.resolve("vivarium.db")))) {
+            meanwhile.accept(store);
+        }
         server = Vivarium.start(config, open());
     }
 

@@ -62,6 +62,59 @@ class MessagesApiTest {
         assertThat(api.get(sandbox + "/messages").text()).contains("\"message_type\":\"interrupt\"");
     }
 
+    @Test
+    void howAnInterventionIsToBeInjectedIsToldToTheWorker() {
+        api.post(sandbox + "/interventions", "{\"message\":\"later\",\"inject_mode\":\"next_turn\"}");
+        api.post(sandbox + "/interventions", "{\"message\":\"now\"}");
+
+        assertThat(api.get(sandbox + "/messages").text())
+                .containsPattern("\"content\":\"later\",[^}]*\"inject_mode\":\"next_turn\"")
+                .containsPattern("\"content\":\"now\",[^}]*\"inject_mode\":\"immediate\"");
+        assertThat(api.get(sandbox + "/events?type=user.guidance").text()).contains("\"inject_mode\":\"next_turn\"");
+    }
+
+    @Test
+    void whatAPersonSaysAsAnEventReachesTheAgentOnce() {
+        String event = "{\"event_type\":\"user.message\",\"event_data\":{\"content\":\"hello\"},\"event_id\":\"e1\"}";
+        var said = api.post(sandbox + "/events", event);
+        var again = api.post(sandbox + "/events", event);
+        api.post(
+                sandbox + "/events",
+                "[{\"event_type\":\"my.note\"},{\"event_type\":\"user.interrupt\",\"event_data\":{\"content\":\"stop\"}}]");
+
+        assertThat(said.status()).isEqualTo(201);
+        assertThat(again.status()).isEqualTo(200);
+        assertThat(again.json().integer("seq")).isEqualTo(said.json().integer("seq"));
+        assertThat(api.get(sandbox + "/messages").text())
+                .containsSubsequence("\"content\":\"stop\"", "\"content\":\"hello\"")
+                .containsOnlyOnce("hello");
+        assertThat(api.get(sandbox + "/messages").text()).isEqualTo("[]");
+        assertThat(api.get(sandbox + "/events?type=user.message").json().objects("events"))
+                .hasSize(1);
+        api.post(sandbox + "/events", event);
+        assertThat(api.get(sandbox + "/messages").text())
+                .as("what was heard is not said again")
+                .isEqualTo("[]");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{\"event_type\":\"user.message\"}|event_data.content",
+                "{\"event_type\":\"user.guidance\",\"event_data\":{\"content\":\"\"}}|event_data.content",
+                "{\"event_type\":\"user.interrupt\",\"event_data\":{\"content\":7}}|event_data.content",
+                "{\"event_type\":\"user.approve\",\"event_data\":{\"review_id\":\"rev\"}}|event_type",
+            })
+    void whatNoAgentWouldHearIsNoEvent(String body, String field) {
+        var answer = api.post(sandbox + "/events", body);
+
+        assertThat(answer.status()).isEqualTo(422);
+        assertThat(answer.json().string("field")).isEqualTo(field);
+        assertThat(api.get(sandbox + "/events?type=user.").json().objects("events"))
+                .isEmpty();
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

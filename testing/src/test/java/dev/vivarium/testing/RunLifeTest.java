@@ -46,11 +46,12 @@ class RunLifeTest {
                     "\"budget_usd\":0.5");
 
             run.awaitStatus("failed");
-            assertThat(run.sandbox().string("reason")).isEqualTo("budget");
+            assertThat(run.sandbox().string("reason")).isEqualTo("budget: spent $0.75 of $0.50");
+            assertThat(run.run().string("reason_code")).isEqualTo("budget");
             assertThat(run.run().number("cost_usd")).isEqualTo(0.75);
             assertThat(run.run().number("budget_usd")).isEqualTo(0.5);
             assertThat(run.run().integer("tokens")).isEqualTo(1010);
-            assertThat(run.events("sandbox.run_ended")).contains("\"reason\":\"budget\"");
+            assertThat(run.events("sandbox.run_ended")).contains("\"reason_code\":\"budget\"");
         }
     }
 
@@ -63,7 +64,7 @@ class RunLifeTest {
                     "\"budget_usd\":1");
 
             run.awaitStatus("failed");
-            assertThat(run.sandbox().string("reason")).isEqualTo("budget");
+            assertThat(run.run().string("reason_code")).isEqualTo("budget");
         }
     }
 

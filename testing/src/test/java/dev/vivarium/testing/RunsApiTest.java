@@ -104,6 +104,21 @@ class RunsApiTest {
     }
 
     @Test
+    void aTaskThatSomebodyWorksAtLeavesNoSandboxToWhoWantsItToo() {
+        var busy = spawn("exec sleep 1000");
+        String thread = Api.thread();
+        var refused = api.post(
+                ALL,
+                "{\"task_id\":\"" + busy.string("task_id") + "\",\"thread_id\":\"" + thread
+                        + "\",\"runtime\":\"command\",\"command\":[\"true\"]}");
+
+        assertThat(refused.status()).isEqualTo(409);
+        assertThat(refused.json().string("detail")).contains("somebody works at task " + busy.string("task_id"));
+        assertThat(api.get(ALL).text()).doesNotContain(thread);
+        assertThat(api.get("/threads").text()).doesNotContain(thread);
+    }
+
+    @Test
     void theListHasPlainSandboxesTooAndFiltersByStatus() {
         String plain = api.session();
         var done = spawn("true").string("sandbox_id");

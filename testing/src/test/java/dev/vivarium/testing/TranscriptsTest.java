@@ -2,6 +2,9 @@ package dev.vivarium.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -52,6 +55,29 @@ class TranscriptsTest {
         var second = AgentRun.of(server, AGENT, "\"resume_from\":\"" + first.id() + "\"");
         second.awaitStatus("completed");
         assertThat(second.events("agent.output")).contains("2\\nresumed=one");
+    }
+
+    @Test
+    void whateverAnAgentCallsItsFilesAndHoweverLargeTheySayTheyAreTheCopyIsBounded() throws IOException {
+        String odd = "dir=\"$WORKER_STATE_DIR/command\"; mkdir -p \"$dir/a b\"; cd \"$dir\";"
+                + " printf odd > \"$(printf 'a b/c%%20\\n..')\"; printf odd > \"$(printf '\\377')\"; printf odd > -rf;"
+                + " ln -s /etc/passwd link; truncate -s 1T sparse; truncate -s 60M one; truncate -s 60M two; ";
+        var first = AgentRun.of(server, odd + AGENT);
+        first.awaitStatus("completed");
+
+        Path copy = server.home().resolve("transcripts").resolve(first.id());
+        try (var files = Files.list(copy)) {
+            var found = files.toList();
+            assertThat(found.stream().mapToLong(file -> file.toFile().length()).sum())
+                    .isBetween(60L << 20, 65L << 20);
+            assertThat(found).allMatch(file -> file.getFileName().toString().matches("index|[0-9a-f]{64}"));
+        }
+        var second = AgentRun.of(
+                server,
+                "cd \"$WORKER_STATE_DIR/command\"; ls -R; cat a*/* -- -rf; " + AGENT,
+                "\"resume_from\":\"" + first.id() + "\"");
+        second.awaitStatus("completed");
+        assertThat(second.events("agent.output")).contains("oddodd").doesNotContain("sparse", "root:");
     }
 
     @Test

@@ -34,6 +34,13 @@ class ViewApiTest {
         assertThat(get("/files?path=b/c&depth=9").json().objects("files"))
                 .extracting(e -> e.string("name"))
                 .containsExactly("d", "deep");
+        assertThat(get("/files?path=/workspace/b&recursive=true").json().objects("files"))
+                .extracting(e -> e.string("path"))
+                .containsExactly("b/c", "b/c/d", "b/c/d/deep");
+        assertThat(get("/files?path=/workspace&recursive=false").json().objects("files"))
+                .extracting(e -> e.integer("size"))
+                .hasSize(3)
+                .contains(6L);
     }
 
     @Test
@@ -45,6 +52,8 @@ class ViewApiTest {
         assertThat(text.string("encoding")).isEqualTo("utf-8");
         assertThat(text.integer("size_bytes")).isEqualTo(6);
         assertThat(text.string("sha256")).hasSize(64);
+        assertThat(text.integer("size")).isEqualTo(6);
+        assertThat(text.string("hash")).isEqualTo(text.string("sha256"));
         var binary = get("/files/binary").json();
         assertThat(binary.string("encoding")).isEqualTo("base64");
         assertThat(binary.string("content")).isEqualTo("/wA=");
@@ -63,6 +72,8 @@ class ViewApiTest {
     @CsvSource({
         "/files?depth=0,400",
         "/files?depth=x,400",
+        "/files?recursive=perhaps,400",
+        "/files?recursive=true&depth=2,400",
         "/files?path=../etc,400",
         "/files?path=nowhere,404",
         "/files?more=1,400",

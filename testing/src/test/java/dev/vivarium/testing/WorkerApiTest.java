@@ -186,7 +186,58 @@ class WorkerApiTest {
     }
 
     @Test
-    void messagesStayUntilTheWorkerHasThem() throws Exception {
+    void theTokensOfARunThatHasEndedAreDeadThoughItsSandboxLives() {
+        var brief = AgentRun.of(server, "read task; echo ready; read message");
+        var worker = brief.worker();
+        var model = server.api().with(brief.token(Audience.MODEL));
+        brief.awaitEvent("agent.output");
+        assertThat(worker.get(INSIDE + "/task").status()).isEqualTo(200);
+        server.api().post(brief.path() + "/messages", "{\"content\":\"go\"}");
+        brief.awaitStatus("completed");
+
+        assertThat(brief.sandbox().string("state")).isEqualTo("running");
+        assertThat(worker.get(INSIDE + "/task").status()).isEqualTo(401);
+        assertThat(worker.post(brief.path() + "/events", "{\"event_type\":\"agent.x\"}")
+                        .status())
+                .isEqualTo(401);
+        assertThat(model.post("/model/v1/messages", "{}").status()).isEqualTo(401);
+    }
+
+    @Test
+    void aWorkerThatComesLateTouchesNeitherItsTaskNorTheNextRun() {
+        var old = AgentRun.of(server, "true");
+        old.awaitStatus("completed");
+        String thread = "\"thread_id\":\"" + old.answer().string("thread_id") + "\"";
+        var next = AgentRun.of(server, "exec sleep 1000", thread);
+        next.awaitEvent("agent.started");
+        server.api().post(next.path() + "/messages", "{\"content\":\"for the next one\"}");
+        // As if its token had not ended with it.
+        var late = old.worker();
+
+        String task = TASK + old.task();
+        var status = send(late, "PATCH", task + "/status", "{\"status\":\"in_progress\"}", "");
+        assertThat(status.status()).isEqualTo(409);
+        assertThat(status.json().string("detail")).contains("is completed");
+        assertThat(late.post(task + "/results", "{\"status\":\"failed\",\"summary\":\"s\",\"files_changed\":[]}")
+                        .status())
+                .isEqualTo(409);
+        assertThat(late.post(task + "/review", "{\"reason\":\"r\",\"description\":\"d\"}")
+                        .status())
+                .isEqualTo(409);
+        assertThat(late.post(INSIDE + "/heartbeat", "{\"sandbox_id\":\"" + old.id() + "\",\"status\":\"active\"}")
+                        .status())
+                .isEqualTo(409);
+        assertThat(late.get(old.path() + "/messages").status()).isEqualTo(409);
+        late.post(old.path() + "/events", "{\"event_type\":\"agent.failed\",\"event_data\":{\"reason\":\"late\"}}");
+        late.post(old.path() + "/events", "{\"event_type\":\"agent.tool_use\"}");
+
+        assertThat(next.run().integer("tool_calls")).isZero();
+        assertThat(next.sandbox().string("status")).isEqualTo("running");
+        assertThat(next.run().object("task").string("status")).isIn("pending", "in_progress");
+    }
+
+    @Test
+    void messagesStayUntilAWorkerThatAcknowledgesHasThem() throws Exception {
         var quiet = server.api().session();
         String path = AgentRun.ALL + "/" + quiet;
         var info = server.sandboxes().require(new SandboxId(quiet)).info();
@@ -198,9 +249,14 @@ class WorkerApiTest {
                 .json()
                 .string("message_id");
 
-        assertThat(inside.get(path + "/messages").text()).contains(id);
-        assertThat(inside.get(path + "/messages?wait=30").text()).contains(id);
+        assertThat(inside.get(path + "/messages?ack=").text()).contains(id);
+        assertThat(inside.get(path + "/messages?wait=30&ack=").text()).contains(id);
         assertThat(inside.get(path + "/messages?ack=" + id + ",unknown").text()).isEqualTo("[]");
+        server.api().post(path + "/messages", "{\"content\":\"again\"}");
+        assertThat(inside.get(path + "/messages").text()).contains("again");
+        assertThat(inside.get(path + "/messages").text())
+                .as("who acknowledges nothing has what it was given")
+                .isEqualTo("[]");
         await().untilAsserted(() -> assertThat(
                         server.api().get(path + "/events?type=user.").text())
                 .contains("user.message_delivered", id));

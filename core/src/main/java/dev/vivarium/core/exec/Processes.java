@@ -54,16 +54,16 @@ public final class Processes {
 
     /// Shows an execution to others until the result is closed. Its output stays its starter's.
     public Tracked track(Execution execution, Tracked.Origin origin) {
-        return register(newId(), execution, origin, Optional.empty());
+        return register(newName(), execution, origin, Optional.empty());
     }
 
-    /// Starts a command that nobody waits for, and keeps the last of its output. Fails with `TooManyCommands`.
-    public Tracked detach(Guest guest, Command command, Tracked.Origin origin) {
+    /// Starts a command that nobody waits for, under a name from [#newName], and keeps the last of its output.
+    /// Fails with `TooManyCommands`.
+    public Tracked detach(Guest guest, String id, Command command, Tracked.Origin origin) {
         if (!slots.tryAcquire()) {
             throw new SandboxException(new Failure.TooManyCommands(sandbox, MAX_DETACHED));
         }
         try {
-            String id = newId();
             var tail = new Tail();
             Execution execution = Execution.startKept(guest, command, id);
             var beginning = Beginning.kept(origin.kind(), execution.pid(), origin.command(), id);
@@ -139,7 +139,8 @@ public final class Processes {
         }
     }
 
-    private static String newId() {
+    /// A name that no process has yet.
+    public static String newName() {
         return "p" + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
     }
 

@@ -1,5 +1,6 @@
 package dev.vivarium.core.run;
 
+import dev.vivarium.core.exec.Processes;
 import dev.vivarium.core.sandbox.Opened;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
@@ -11,7 +12,7 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import java.util.Optional;
 
-/// Starts agents in sandboxes. Thread-safe.
+/// Starts agents in sandboxes, and holds them. Thread-safe.
 public final class Agents {
     private final Sandboxes sandboxes;
     private final Runs runs;
@@ -47,9 +48,9 @@ public final class Agents {
         Run run = begin(opened, wanted, session);
         try {
             wanted.resumeFrom().ifPresent(from -> transcripts.restore(from, opened.sandbox(), run));
-            Run started = runs.started(
-                    run, workers.start(opened.sandbox(), run, request.env()).id());
-            supervisor.take(started);
+            Run named = runs.named(run, Processes.newName());
+            workers.start(opened.sandbox(), named, request.env());
+            supervisor.take(runs.started(named));
         } catch (SandboxException e) {
             runs.end(run, Run.Status.FAILED, Optional.of(e.failure().sentence()));
         } catch (RuntimeException e) {
@@ -58,6 +59,25 @@ public final class Agents {
             throw e;
         }
         return runs.find(run.sandbox()).orElse(run);
+    }
+
+    /// Freezes a sandbox with all that runs in it; where machines cannot be frozen, its worker holds the agent.
+    public void pause(Sandbox sandbox) {
+        try {
+            sandbox.pause();
+        } catch (SandboxException e) {
+            boolean hasAgent = runs.find(sandbox.id()).filter(Run::isActive).isPresent();
+            if (!(e.failure() instanceof Failure.Unsupported) || !hasAgent) {
+                throw e;
+            }
+            runs.hold(sandbox.id());
+        }
+    }
+
+    /// Thaws a sandbox, and lets its agent go on.
+    public void resume(Sandbox sandbox) {
+        sandbox.resume();
+        runs.letGo(sandbox.id());
     }
 
     /// A sandbox that was made for a run which cannot begin is of no use.

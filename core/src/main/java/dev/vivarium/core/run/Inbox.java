@@ -1,5 +1,7 @@
 package dev.vivarium.core.run;
 
+import dev.vivarium.core.files.Digests;
+import dev.vivarium.core.log.Appended;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.EventData;
@@ -7,14 +9,17 @@ import dev.vivarium.model.Message;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.NewMessage;
 import dev.vivarium.model.SandboxId;
+import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
@@ -22,6 +27,8 @@ import java.util.function.Supplier;
 /// and given out once. Both are events. One that was on its way when the server died is given out again, under the same
 /// id: whoever has heard it knows. Thread-safe.
 public final class Inbox {
+    private static final int ID_BYTES = 12;
+
     private final Db db;
     private final EventLog log;
     private final InstantSource clock;
@@ -40,21 +47,56 @@ public final class Inbox {
     public record Queued(Message message, int waiting) {}
 
     public Queued post(SandboxId sandbox, NewMessage said) {
-        var message = new Message(newId(), said.content(), said.kind(), said.source(), now());
+        var message = message(newId(), said);
+        var data = EventData.of("message_id", message.id())
+                .with("content", message.content())
+                .with("inject_mode", message.mode().text());
+        String id = eventId(message.id(), "said");
+        return post(
+                        sandbox,
+                        message,
+                        new NewEvent(Optional.of(id), type(message.kind()), data.text(), message.source()))
+                .queued();
+    }
+
+    /// A message that was said as an event, which has an id. Said again, it is neither a second time.
+    public Appended post(SandboxId sandbox, NewMessage said, NewEvent event) {
+        String id = idOf(sandbox, event.id().orElseThrow());
+        return post(sandbox, message(id, said), event).appended();
+    }
+
+    /// The message that an event says: the same for the same event.
+    public static String idOf(SandboxId sandbox, String event) {
+        String text = sandbox + " " + event;
+        return "msg" + Digests.sha256(text.getBytes(StandardCharsets.UTF_8)).substring(0, 2 * ID_BYTES);
+    }
+
+    private Message message(String id, NewMessage said) {
+        return new Message(id, said.content(), said.kind(), said.mode(), said.source(), now());
+    }
+
+    private record Posted(Appended appended, Queued queued) {}
+
+    /// First the event: if the server dies before the message is kept, nobody was told that it was.
+    private Posted post(SandboxId sandbox, Message message, NewEvent event) {
+        Appended appended = log.append(sandbox, event);
         int waiting = db.write(sql -> {
             MessageRows.insert(sql, sandbox, message);
             return MessageRows.waiting(sql, sandbox);
         });
         bell(sandbox).ring();
-        log.note(
-                sandbox,
-                NewEvent.of(
-                        type(message.kind()),
-                        EventData.of("message_id", message.id())
-                                .with("content", message.content())
-                                .text(),
-                        message.source()));
-        return new Queued(message, waiting);
+        return new Posted(appended, new Queued(message, waiting));
+    }
+
+    /// The kind of message that an event of this type says, if it says one.
+    public static Optional<Message.Kind> kindOf(String type) {
+        return Arrays.stream(Message.Kind.values())
+                .filter(kind -> type(kind).equals(type))
+                .findFirst();
+    }
+
+    private static String eventId(String message, String happening) {
+        return NewEvent.OUR_IDS + message + "." + happening;
     }
 
     /// Everything that waits, interrupts first; waits at most `patience` for the first of it. Who cannot pass it on
@@ -114,23 +156,27 @@ public final class Inbox {
         bell(sandbox).ring();
     }
 
-    /// They have reached whoever took them.
+    /// They have reached whoever took them. First the events: one whose row does not say so is given out again, and
+    /// its event is kept once.
     public void delivered(SandboxId sandbox, List<Message> messages) {
         if (messages.isEmpty()) {
             return;
         }
+        log.append(sandbox, messages.stream().map(this::heard).toList());
         db.write(sql -> {
             MessageRows.delivered(sql, messages, now());
             return messages.size();
         });
-        for (Message message : messages) {
-            long latency = Duration.between(message.at(), now()).toMillis();
-            usualLatency = (usualLatency * 7 + latency) / 8;
-            var data = EventData.of("message_id", message.id())
-                    .with("message_type", message.kind().text())
-                    .with("latency_ms", latency);
-            log.note(sandbox, NewEvent.of("user.message_delivered", data.text(), "sandbox"));
-        }
+    }
+
+    private NewEvent heard(Message message) {
+        long latency = Duration.between(message.at(), now()).toMillis();
+        usualLatency = (usualLatency * 7 + latency) / 8;
+        var data = EventData.of("message_id", message.id())
+                .with("message_type", message.kind().text())
+                .with("latency_ms", latency);
+        return new NewEvent(
+                Optional.of(eventId(message.id(), "delivered")), "user.message_delivered", data.text(), NewEvent.OURS);
     }
 
     /// How long messages took lately, from being said to being heard.
@@ -175,7 +221,7 @@ public final class Inbox {
     }
 
     private String newId() {
-        var bytes = new byte[12];
+        var bytes = new byte[ID_BYTES];
         random.nextBytes(bytes);
         return "msg" + HexFormat.of().formatHex(bytes);
     }

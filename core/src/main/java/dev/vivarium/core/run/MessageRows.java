@@ -14,6 +14,7 @@ final class MessageRows {
 
     private MessageRows() {}
 
+    /// One that is there already is not there twice.
     static void insert(Sql sql, SandboxId sandbox, Message message) throws SQLException {
         long position = sql.first(
                         "select max(position) from sandbox_messages where sandbox_id = ?",
@@ -21,13 +22,14 @@ final class MessageRows {
                         sandbox.value())
                 .orElse(0L);
         sql.update(
-                "insert into sandbox_messages (message_id, sandbox_id, position, content, message_type, source, created_at)"
-                        + " values (?, ?, ?, ?, ?, ?, ?)",
+                "insert into sandbox_messages (message_id, sandbox_id, position, content, message_type, inject_mode, source, created_at)"
+                        + " values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (message_id) do nothing",
                 message.id(),
                 sandbox.value(),
                 position + 1,
                 message.content(),
                 message.kind().text(),
+                message.mode().text(),
                 message.source(),
                 message.at().toEpochMilli());
     }
@@ -40,7 +42,7 @@ final class MessageRows {
     /// All that waits: interrupts first, then in the order in which they came.
     static List<Message> list(Sql sql, SandboxId sandbox) throws SQLException {
         return sql.list(
-                "select message_id, content, message_type, source, created_at" + WAITING
+                "select message_id, content, message_type, inject_mode, source, created_at" + WAITING
                         + " order by case message_type when 'interrupt' then 0 else 1 end, position",
                 MessageRows::read,
                 sandbox.value());
@@ -87,7 +89,8 @@ final class MessageRows {
                 row.getString(1),
                 row.getString(2),
                 Message.Kind.find(row.getString(3)).orElse(Message.Kind.USER_MESSAGE),
-                row.getString(4),
-                Instant.ofEpochMilli(row.getLong(5)));
+                Message.Mode.find(row.getString(4)).orElse(Message.Mode.IMMEDIATE),
+                row.getString(5),
+                Instant.ofEpochMilli(row.getLong(6)));
     }
 }

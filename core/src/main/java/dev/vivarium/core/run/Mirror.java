@@ -1,5 +1,6 @@
 package dev.vivarium.core.run;
 
+import dev.vivarium.core.files.Digests;
 import dev.vivarium.model.FileEntry;
 import java.io.IOException;
 import java.net.URLDecoder;
@@ -10,10 +11,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -86,6 +84,15 @@ final class Mirror {
         }
     }
 
+    /// How much room it takes.
+    long bytes() throws IOException {
+        long bytes = 0;
+        for (Path file : list()) {
+            bytes += Files.size(file);
+        }
+        return bytes;
+    }
+
     /// Removes all of it.
     void delete() throws IOException {
         for (Path file : list()) {
@@ -103,11 +110,6 @@ final class Mirror {
     }
 
     private static String hash(String path) {
-        try {
-            var digest = MessageDigest.getInstance("SHA-256");
-            return HexFormat.of().formatHex(digest.digest(path.getBytes(StandardCharsets.UTF_8)));
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every JDK has SHA-256", e);
-        }
+        return Digests.sha256(path.getBytes(StandardCharsets.UTF_8));
     }
 }

@@ -15,6 +15,14 @@ final class Money {
         return nanos.min(BigDecimal.valueOf(Long.MAX_VALUE)).longValue();
     }
 
+    /// As people write it: with cents at least.
+    static String text(BigDecimal dollars) {
+        var plain = dollars.stripTrailingZeros();
+        return "$"
+                + plain.setScale(Math.max(2, plain.scale()), RoundingMode.HALF_UP)
+                        .toPlainString();
+    }
+
     static BigDecimal dollars(long nanos) {
         var plain = BigDecimal.valueOf(nanos, DIGITS).stripTrailingZeros();
         return plain.scale() < 0 ? plain.setScale(0) : plain;

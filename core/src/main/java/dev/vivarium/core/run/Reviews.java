@@ -1,8 +1,7 @@
 package dev.vivarium.core.run;
 
-import dev.vivarium.core.log.EventLog;
+import dev.vivarium.core.files.Digests;
 import dev.vivarium.core.store.Db;
-import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.EventData;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewEvent;
@@ -14,10 +13,7 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -33,16 +29,16 @@ public final class Reviews {
     private static final int MOST_PENDING = 100;
 
     private final Db db;
-    private final EventLog log;
+    private final Outbox outbox;
     private final InstantSource clock;
     private final Duration patience;
     private final SecureRandom random = new SecureRandom();
     private final Map<SandboxId, Bell> bells = new ConcurrentHashMap<>();
 
     /// @param patience how long an answer may take
-    public Reviews(Db db, EventLog log, InstantSource clock, Duration patience) {
+    public Reviews(Db db, Outbox outbox, InstantSource clock, Duration patience) {
         this.db = db;
-        this.log = log;
+        this.outbox = outbox;
         this.clock = clock;
         this.patience = patience;
     }
@@ -58,36 +54,34 @@ public final class Reviews {
                 Optional.empty(),
                 now(),
                 now().plus(patience));
-        db.write(sql -> {
+        outbox.send(db.write(sql -> {
             if (ReviewRows.pending(sql, run.sandbox()) >= MOST_PENDING) {
                 throw new SandboxException(new Failure.Unrecognized(
                         "too-many-reviews", 409, "this run waits for " + MOST_PENDING + " answers already"));
             }
             ReviewRows.insert(sql, review);
-            settle(sql, run.sandbox());
-            return review;
-        });
-        log.append(
-                run.sandbox(),
-                event(
-                        review,
-                        "agent.review_requested",
-                        "requested",
-                        EventData.of("review_id", review.id().value())
-                                .with("task_id", run.task().value())
-                                .with("reason", question.reason())
-                                .with("description", question.description())
-                                .withObject("context", question.context())
-                                .with("blocking", question.blocking())
-                                .with("deadline", review.deadline().toString()),
-                        "agent"));
+            RunRows.settle(sql, run.sandbox());
+            return outbox.put(sql, run.sandbox(), requested(review));
+        }));
         return db.read(sql -> ReviewRows.find(sql, run.sandbox(), review.id())).orElse(review);
     }
 
-    /// The run shows that it waits, or that it goes on.
-    private static void settle(Sql sql, SandboxId sandbox) throws SQLException {
-        Optional<Review> awaited = ReviewRows.blocking(sql, sandbox);
-        RunRows.waits(sql, sandbox, awaited.map(review -> "waits for the answer to review " + review.id()));
+    private static NewEvent requested(Review review) {
+        NewReview question = review.asked();
+        var data = EventData.of("review_id", review.id().value())
+                .with("task_id", review.task().value())
+                .with("reason", question.reason())
+                .with("description", question.description())
+                .withObject("context", question.context())
+                .with("blocking", question.blocking())
+                .with("deadline", review.deadline().toString());
+        return event(review, "agent.review_requested", "requested", data, "agent");
+    }
+
+    /// Reports whether a question of a sandbox's agent has no answer yet.
+    public boolean isAwaited(SandboxId sandbox) {
+        expireDue();
+        return db.read(sql -> ReviewRows.pending(sql, sandbox)) > 0;
     }
 
     /// A review of a sandbox, by its id as it was sent. Fails with `no-such-review`.
@@ -127,31 +121,32 @@ public final class Reviews {
     /// done, or is too late.
     public Review answer(Review review, Review.Answer answer) {
         Review.Status status = status(review, answer.decision());
-        boolean isFirst = db.write(sql -> {
-            boolean answered = ReviewRows.answer(sql, review.id(), status, answer);
-            settle(sql, review.sandbox());
-            return answered;
+        Optional<Outbox.Letter> letter = db.write(sql -> {
+            boolean isFirst = ReviewRows.answer(sql, review.id(), status, answer);
+            RunRows.settle(sql, review.sandbox());
+            return isFirst
+                    ? Optional.of(outbox.put(sql, review.sandbox(), answered(review, status, answer)))
+                    : Optional.empty();
         });
         Review now = require(review.sandbox(), review.id().value());
-        if (!isFirst) {
+        if (letter.isEmpty()) {
             throw new SandboxException(new Failure.Unrecognized(
                     "review-answered",
                     409,
                     "review " + review.id() + " is " + now.status().text() + " and cannot be answered again"));
         }
         ring(review.sandbox());
-        log.append(
-                review.sandbox(),
-                event(
-                        review,
-                        status == Review.Status.REJECTED ? "user.reject" : "user.approve",
-                        "answered",
-                        EventData.of("review_id", review.id().value())
-                                .with("decision", answer.decision())
-                                .with("comment", answer.comment())
-                                .with("user_id", answer.by().value()),
-                        "user"));
+        outbox.send(letter.get());
         return now;
+    }
+
+    private static NewEvent answered(Review review, Review.Status status, Review.Answer answer) {
+        String type = status == Review.Status.REJECTED ? "user.reject" : "user.approve";
+        var data = EventData.of("review_id", review.id().value())
+                .with("decision", answer.decision())
+                .with("comment", answer.comment())
+                .with("user_id", answer.by().value());
+        return event(review, type, "answered", data, "user");
     }
 
     private static Review.Status status(Review review, String decision) {
@@ -174,17 +169,18 @@ public final class Reviews {
     void expireDue() {
         List<Review> due = db.read(sql -> ReviewRows.due(sql, now()));
         for (Review review : due) {
-            boolean isFirst = db.write(sql -> {
-                boolean expired = ReviewRows.expire(sql, review.id());
-                settle(sql, review.sandbox());
-                return expired;
+            var data = EventData.of("review_id", review.id().value())
+                    .with("deadline", review.deadline().toString());
+            var event = event(review, "sandbox.review_expired", "expired", data, NewEvent.OURS);
+            Optional<Outbox.Letter> letter = db.write(sql -> {
+                boolean isFirst = ReviewRows.expire(sql, review.id());
+                RunRows.settle(sql, review.sandbox());
+                return isFirst ? Optional.of(outbox.put(sql, review.sandbox(), event)) : Optional.empty();
             });
-            if (isFirst) {
+            letter.ifPresent(told -> {
                 ring(review.sandbox());
-                var data = EventData.of("review_id", review.id().value())
-                        .with("deadline", review.deadline().toString());
-                log.append(review.sandbox(), event(review, "sandbox.review_expired", "expired", data, NewEvent.OURS));
-            }
+                outbox.send(told);
+            });
         }
     }
 
@@ -211,12 +207,8 @@ public final class Reviews {
     }
 
     private static ReviewId named(String text) {
-        try {
-            byte[] hash = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-            return ReviewId.random(new SplittableRandom(ByteBuffer.wrap(hash).getLong()));
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every JDK has SHA-256", e);
-        }
+        byte[] hash = Digests.sha256().digest(text.getBytes(StandardCharsets.UTF_8));
+        return ReviewId.random(new SplittableRandom(ByteBuffer.wrap(hash).getLong()));
     }
 
     private Instant now() {

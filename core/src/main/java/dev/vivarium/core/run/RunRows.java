@@ -52,6 +52,11 @@ final class RunRows {
                 sandbox.value());
     }
 
+    /// The run that is going on in a sandbox at this task.
+    static Optional<Run> atWork(Sql sql, SandboxId sandbox, TaskId task) throws SQLException {
+        return find(sql, sandbox).filter(run -> run.isActive() && run.task().equals(task));
+    }
+
     /// Those that have not ended.
     static List<Run> active(Sql sql) throws SQLException {
         return sql.list("select * from sandbox_runs where " + ALIVE + NEWEST, RunRows::read);
@@ -85,33 +90,55 @@ final class RunRows {
                 limit);
     }
 
-    static void started(Sql sql, RunId id, String process) throws SQLException {
+    static void process(Sql sql, RunId id, String name) throws SQLException {
+        sql.update("update sandbox_runs set process = ? where run_id = ? and " + ALIVE, name, id.value());
+    }
+
+    static void started(Sql sql, RunId id) throws SQLException {
         sql.update(
-                "update sandbox_runs set status = ?, process = ? where run_id = ? and " + ALIVE,
+                "update sandbox_runs set status = ? where run_id = ? and " + ALIVE,
                 Run.Status.RUNNING.text(),
-                process,
                 id.value());
     }
 
+    /// How a run ended, and why: a sentence, and a word where there is one.
+    record End(Run.Status status, Optional<String> reason, Optional<String> code) {}
+
     /// Reports whether it had not ended before.
-    static boolean end(Sql sql, RunId id, Run.Status status, Optional<String> reason, Instant at) throws SQLException {
+    static boolean end(Sql sql, RunId id, End end, Instant at) throws SQLException {
         return sql.update(
-                        "update sandbox_runs set status = ?, reason = ?, ended_at = ? where run_id = ? and " + ALIVE,
-                        status.text(),
-                        reason.orElse(null),
+                        "update sandbox_runs set status = ?, reason = ?, reason_code = ?, ended_at = ?"
+                                + " where run_id = ? and " + ALIVE,
+                        end.status().text(),
+                        end.reason().orElse(null),
+                        end.code().orElse(null),
                         at.toEpochMilli(),
                         id.value())
                 == 1;
     }
 
-    /// The run of a sandbox waits for this reason, or goes on.
-    static void waits(Sql sql, SandboxId sandbox, Optional<String> reason) throws SQLException {
+    /// The run of a sandbox shows that it waits, for an answer or because somebody holds it, or that it goes on.
+    static void settle(Sql sql, SandboxId sandbox) throws SQLException {
+        Optional<String> reason =
+                ReviewRows.blocking(sql, sandbox).map(review -> "waits for the answer to review " + review.id());
+        if (reason.isEmpty() && isHeld(sql, sandbox)) {
+            reason = Optional.of("paused by request");
+        }
         sql.update(
-                "update sandbox_runs set status = ?, reason = ? where sandbox_id = ? and process is not null and "
-                        + ALIVE,
+                "update sandbox_runs set status = ?, reason = ? where sandbox_id = ? and status <> ? and " + ALIVE,
                 reason.isPresent() ? Run.Status.PAUSED.text() : Run.Status.RUNNING.text(),
                 reason.orElse(null),
-                sandbox.value());
+                sandbox.value(),
+                Run.Status.CREATING.text());
+    }
+
+    private static boolean isHeld(Sql sql, SandboxId sandbox) throws SQLException {
+        return sql.first(
+                        "select 1 from sandbox_runs where sandbox_id = ? and wish = ? and " + ALIVE,
+                        row -> row.getInt(1),
+                        sandbox.value(),
+                        Wish.PAUSE.text())
+                .isPresent();
     }
 
     static void charge(Sql sql, RunId id, Usage usage) throws SQLException {
@@ -127,10 +154,11 @@ final class RunRows {
                 id.value());
     }
 
-    static void heartbeat(Sql sql, RunId id, Instant at) throws SQLException {
+    static void heartbeat(Sql sql, RunId id, Run.Heartbeat beat) throws SQLException {
         sql.update(
-                "update sandbox_runs set last_heartbeat = ? where run_id = ? and " + ALIVE,
-                at.toEpochMilli(),
+                "update sandbox_runs set last_heartbeat = ?, metrics = ? where run_id = ? and " + ALIVE,
+                beat.at().toEpochMilli(),
+                beat.metrics(),
                 id.value());
     }
 
@@ -206,13 +234,14 @@ final class RunRows {
                         Optional.ofNullable(row.getString("model"))),
                 Run.Status.find(row.getString("status")).orElse(Run.Status.FAILED),
                 Optional.ofNullable(row.getString("reason")),
+                Optional.ofNullable(row.getString("reason_code")),
                 number(row, "budget_nanos").map(Money::dollars),
                 spent(row),
                 Optional.ofNullable(row.getString("session")),
                 Optional.ofNullable(row.getString("process")),
                 Instant.ofEpochMilli(row.getLong("started_at")),
                 number(row, "ended_at").map(Instant::ofEpochMilli),
-                number(row, "last_heartbeat").map(Instant::ofEpochMilli));
+                heartbeat(row));
     }
 
     private static Spent spent(ResultSet row) throws SQLException {
@@ -223,6 +252,11 @@ final class RunRows {
                 row.getLong("cache_write_tokens"),
                 row.getLong("tool_calls"),
                 Money.dollars(row.getLong("cost_nanos")));
+    }
+
+    private static Optional<Run.Heartbeat> heartbeat(ResultSet row) throws SQLException {
+        String metrics = Optional.ofNullable(row.getString("metrics")).orElse("{}");
+        return number(row, "last_heartbeat").map(at -> new Run.Heartbeat(Instant.ofEpochMilli(at), metrics));
     }
 
     private static Optional<Long> number(ResultSet row, String column) throws SQLException {

@@ -1,7 +1,6 @@
 package dev.vivarium.core.run;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.EventData;
@@ -28,13 +27,8 @@ import java.util.function.Consumer;
 /// The book of runs: which there are, how they stand, and what they cost. What it writes down is told in the log of
 /// the sandbox. Thread-safe.
 public final class Runs {
-    /// Why a run is paused whose worker was asked to hold its agent.
-    public static final String HELD = "paused by request";
-
-    private static final String SOURCE = NewEvent.OURS;
-
     private final Db db;
-    private final EventLog log;
+    private final Outbox outbox;
     private final InstantSource clock;
     private final SecureRandom random = new SecureRandom();
 
@@ -43,9 +37,9 @@ public final class Runs {
 
     private volatile Consumer<SandboxId> ending = sandbox -> {};
 
-    public Runs(Db db, EventLog log, InstantSource clock) {
+    public Runs(Db db, Outbox outbox, InstantSource clock) {
         this.db = db;
-        this.log = log;
+        this.outbox = outbox;
         this.clock = clock;
     }
 
@@ -66,6 +60,19 @@ public final class Runs {
     /// The run that is going on in a sandbox. Fails with `no-run` when there is none.
     public Run requireActive(SandboxId sandbox) {
         return find(sandbox).filter(Run::isActive).orElseThrow(() -> noRun(sandbox));
+    }
+
+    /// The same, if it is that of a worker at this task: one that comes late must not speak for the run after its
+    /// own.
+    public Run requireActive(SandboxId sandbox, TaskId task) {
+        return db.read(sql -> RunRows.atWork(sql, sandbox, task)).orElseThrow(() -> notAtWork(sandbox, task));
+    }
+
+    /// Reports whether somebody is at work in a sandbox, at another task than this.
+    public boolean isAnothers(SandboxId sandbox, TaskId task) {
+        return find(sandbox)
+                .filter(run -> run.isActive() && !run.task().equals(task))
+                .isPresent();
     }
 
     /// The newest `limit` runs; of one owner, of one task, or of all.
@@ -134,6 +141,7 @@ public final class Runs {
                 wanted.program(),
                 Run.Status.CREATING,
                 Optional.empty(),
+                Optional.empty(),
                 wanted.budgetUsd(),
                 Spent.NOTHING,
                 session,
@@ -143,61 +151,70 @@ public final class Runs {
                 Optional.empty());
     }
 
-    /// Its worker runs.
-    Run started(Run run, String process) {
-        db.write(sql -> {
-            RunRows.started(sql, run.id(), process);
-            return run;
+    /// By which name its worker will be known. Kept before there is one: a server that dies in between finds it
+    /// again, or finds that there is none.
+    Run named(Run run, String process) {
+        return db.write(sql -> {
+            RunRows.process(sql, run.id(), process);
+            return RunRows.find(sql, run.sandbox()).orElse(run);
         });
-        log.append(
-                run.sandbox(),
-                event(
-                        run,
-                        "sandbox.run_started",
-                        EventData.of("run_id", run.id().value())
-                                .with("task_id", run.task().value())
-                                .with("runtime", run.program().runtime().text())));
+    }
+
+    /// Its worker runs.
+    Run started(Run run) {
+        var data = about(run).with("runtime", run.program().runtime().text());
+        outbox.send(db.write(sql -> {
+            RunRows.started(sql, run.id());
+            RunRows.settle(sql, run.sandbox());
+            return outbox.put(sql, run.sandbox(), event(run, "sandbox.run_started", data));
+        }));
         return find(run.sandbox()).orElse(run);
     }
 
-    /// It is over: the task is too. The first end stands.
+    private static EventData about(Run run) {
+        return EventData.of("run_id", run.id().value())
+                .with("task_id", run.task().value());
+    }
+
     void end(Run run, Run.Status status, Optional<String> reason) {
-        Optional<String> kept = reason.map(Texts::kept);
+        end(run, status, reason, Optional.empty());
+    }
+
+    /// It is over: the task is too. The first end stands.
+    ///
+    /// @param code the reason in a word, where programs know one
+    void end(Run run, Run.Status status, Optional<String> reason, Optional<String> code) {
         if (find(run.sandbox())
                 .filter(now -> now.id().equals(run.id()) && now.isActive())
                 .isPresent()) {
             ending.accept(run.sandbox());
         }
-        boolean isFirst = db.write(sql -> {
-            boolean ended = RunRows.end(sql, run.id(), status, kept, now());
-            if (ended) {
-                var outcome = status == Run.Status.COMPLETED ? Task.Status.COMPLETED : Task.Status.FAILED;
-                TaskRows.status(sql, run.task(), outcome, kept, now());
-                Repeats.forget(sql, run.sandbox());
-                ReviewRows.cancel(sql, run.sandbox());
-            }
-            return ended;
-        });
-        if (isFirst) {
-            Spent spent = find(run.sandbox()).orElse(run).spent();
-            log.append(
-                    run.sandbox(),
-                    event(
-                            run,
-                            "sandbox.run_ended",
-                            EventData.of("run_id", run.id().value())
-                                    .with("task_id", run.task().value())
-                                    .with("status", status.text())
-                                    .with("reason", kept)
-                                    .with("cost_usd", spent.costUsd().toPlainString())
-                                    .with("tokens", spent.tokens())
-                                    .with("tool_calls", spent.toolCalls())));
+        var end = new RunRows.End(status, reason.map(Texts::kept), code);
+        db.write(sql -> ended(sql, run, end)).ifPresent(outbox::send);
+    }
+
+    private Optional<Outbox.Letter> ended(Sql sql, Run run, RunRows.End end) throws SQLException {
+        if (!RunRows.end(sql, run.id(), end, now())) {
+            return Optional.empty();
         }
+        var outcome = end.status() == Run.Status.COMPLETED ? Task.Status.COMPLETED : Task.Status.FAILED;
+        TaskRows.status(sql, run.task(), outcome, end.reason(), now());
+        Repeats.forget(sql, run.sandbox());
+        ReviewRows.cancel(sql, run.sandbox());
+        Spent spent = RunRows.find(sql, run.sandbox()).orElse(run).spent();
+        var data = about(run)
+                .with("status", end.status().text())
+                .with("reason", end.reason())
+                .with("reason_code", end.code())
+                .with("cost_usd", spent.costUsd().toPlainString())
+                .with("tokens", spent.tokens())
+                .with("tool_calls", spent.toolCalls());
+        return Optional.of(outbox.put(sql, run.sandbox(), event(run, "sandbox.run_ended", data)));
     }
 
     /// The same event of the same run is kept once.
     private static NewEvent event(Run run, String type, EventData data) {
-        return new NewEvent(Optional.of(NewEvent.OUR_IDS + run.id() + "." + type), type, data.text(), SOURCE);
+        return new NewEvent(Optional.of(NewEvent.OUR_IDS + run.id() + "." + type), type, data.text(), NewEvent.OURS);
     }
 
     /// Adds what one answer of a model took to the run of a sandbox, also if it has just ended: it was used.
@@ -211,17 +228,17 @@ public final class Runs {
         return bounded(run);
     }
 
-    /// Takes down what the program of a sandbox says it has used in all. Only for one that asks no model of ours:
-    /// what goes through the gateway is counted there.
-    public void reported(SandboxId sandbox, Usage total) {
-        Optional<Run> run = find(sandbox)
-                .filter(known -> known.isActive() && known.program().runtime() == Run.Runtime.COMMAND);
+    /// Takes down what the program at a task says it has used in all. Only for one that asks no model of ours: what
+    /// goes through the gateway is counted there.
+    public void reported(SandboxId sandbox, TaskId task, Usage total) {
+        Optional<Run> run = db.read(sql -> RunRows.atWork(sql, sandbox, task))
+                .filter(known -> known.program().runtime() == Run.Runtime.COMMAND);
         if (run.isPresent()) {
             db.write(sql -> {
                 RunRows.reported(sql, run.get().id(), total);
                 return total;
             });
-            find(sandbox).ifPresent(this::bounded);
+            find(sandbox).filter(now -> now.id().equals(run.get().id())).ifPresent(this::bounded);
         }
     }
 
@@ -243,45 +260,50 @@ public final class Runs {
         return new Allowance(run.budgetUsd(), run.spent().costUsd());
     }
 
-    /// The agent of a sandbox has used a tool.
-    public void toolUsed(SandboxId sandbox) {
-        change(sandbox, RunRows::toolUsed);
+    /// The agent at a task has used a tool.
+    public void toolUsed(SandboxId sandbox, TaskId task) {
+        change(sandbox, task, RunRows::toolUsed);
     }
 
     /// The agent has said under which name its conversation is kept.
-    public void remembers(SandboxId sandbox, String session) {
-        change(sandbox, (sql, id) -> RunRows.session(sql, id, Texts.kept(session)));
+    public void remembers(SandboxId sandbox, TaskId task, String session) {
+        change(sandbox, task, (sql, id) -> RunRows.session(sql, id, Texts.kept(session)));
     }
 
     /// The agent has said how it went. The run goes on until its worker has ended.
-    public void said(SandboxId sandbox, Verdict verdict) {
+    public void said(SandboxId sandbox, TaskId task, Verdict verdict) {
         var kept = new Verdict(verdict.kind(), Texts.kept(verdict.text()));
-        change(sandbox, (sql, id) -> RunRows.verdict(sql, id, kept));
+        change(sandbox, task, (sql, id) -> RunRows.verdict(sql, id, kept));
     }
 
     /// The worker breathes. Returns what it should do.
-    public Wish heartbeat(SandboxId sandbox) {
-        Run run = requireActive(sandbox);
+    ///
+    /// @param metrics what it says of itself, a JSON object as text
+    public Wish heartbeat(SandboxId sandbox, TaskId task, String metrics) {
         return db.write(sql -> {
-            RunRows.heartbeat(sql, run.id(), now());
+            Run run = RunRows.atWork(sql, sandbox, task).orElseThrow(() -> notAtWork(sandbox, task));
+            RunRows.heartbeat(sql, run.id(), new Run.Heartbeat(now(), metrics));
             return RunRows.wished(sql, run.id()).wish();
         });
     }
 
-    /// Asks the worker of a sandbox to hold its agent, or to let it go on: for machines that cannot be frozen.
-    public void ask(SandboxId sandbox, Wish wish) {
-        Run run = requireActive(sandbox);
-        db.write(sql -> {
-            RunRows.wish(sql, run.id(), wish, Optional.empty());
-            RunRows.waits(sql, sandbox, wish == Wish.PAUSE ? Optional.of(HELD) : Optional.empty());
-            return wish;
-        });
+    /// Asks the worker of a sandbox to hold its agent, for machines that cannot be frozen. Fails with `no-run`.
+    void hold(SandboxId sandbox) {
+        wish(requireActive(sandbox), Wish.PAUSE, Optional.empty());
+    }
+
+    /// Lets an agent go on that was held.
+    void letGo(SandboxId sandbox) {
+        find(sandbox)
+                .filter(run -> run.isActive() && wished(run).wish() == Wish.PAUSE)
+                .ifPresent(run -> wish(run, Wish.RUN, Optional.empty()));
     }
 
     /// Says what a worker should do. An abort is final.
     void wish(Run run, Wish wish, Optional<String> reason) {
         db.write(sql -> {
             RunRows.wish(sql, run.id(), wish, reason);
+            RunRows.settle(sql, run.sandbox());
             return wish;
         });
     }
@@ -294,14 +316,15 @@ public final class Runs {
         return db.read(sql -> RunRows.verdict(sql, run.id()));
     }
 
-    /// Something that is written to the newest run of a sandbox.
+    /// Something that is written to a run.
     private interface Change {
         void make(Sql sql, RunId id) throws SQLException;
     }
 
-    private void change(SandboxId sandbox, Change change) {
+    /// What comes from a worker whose run is over changes nothing.
+    private void change(SandboxId sandbox, TaskId task, Change change) {
         db.write(sql -> {
-            Optional<Run> run = RunRows.find(sql, sandbox);
+            Optional<Run> run = RunRows.atWork(sql, sandbox, task);
             if (run.isPresent()) {
                 change.make(sql, run.get().id());
             }
@@ -311,6 +334,13 @@ public final class Runs {
 
     private Instant now() {
         return Instant.ofEpochMilli(clock.millis());
+    }
+
+    static SandboxException notAtWork(SandboxId sandbox, TaskId task) {
+        return new SandboxException(new Failure.Unrecognized(
+                "no-run",
+                409,
+                "nobody works at task " + task + " in sandbox " + sandbox + " any more: that run is over"));
     }
 
     private static SandboxException noRun(SandboxId sandbox) {

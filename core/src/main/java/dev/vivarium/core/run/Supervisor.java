@@ -37,13 +37,18 @@ public final class Supervisor implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
     private static final Duration BEAT = Duration.ofSeconds(1);
 
+    /// Why a run is stopped that has spent what it may, in a word for programs.
+    private static final String BUDGET = "budget";
+
     private static final int BEATS_BETWEEN_DEADLINES = 5;
     private static final int BEATS_BETWEEN_TRANSCRIPTS = 10;
-    private static final int BEATS_BETWEEN_PRUNINGS = 3600;
+    private static final int BEATS_BETWEEN_PRUNINGS = 600;
     private static final Duration TRANSCRIPT_PATIENCE = Duration.ofSeconds(10);
 
     /// From the request to end to the kill: enough for a worker to say why it ends.
     private static final Duration GRACE = Duration.ofSeconds(15);
+
+    private static final String NOT_STARTED = "the server stopped while the worker was being started";
 
     /// How often a worker may not be found before it counts as gone.
     private static final int LOOKS = 3;
@@ -75,7 +80,7 @@ public final class Supervisor implements AutoCloseable {
             Sandboxes sandboxes, Runs runs, Reviews reviews, Transcripts transcripts, InstantSource clock) {
         var supervisor = new Supervisor(sandboxes, runs, reviews, transcripts, clock);
         runs.active().forEach(supervisor::takeOver);
-        runs.whenOverspent(run -> supervisor.stop(run, "budget"));
+        runs.whenOverspent(run -> supervisor.stop(run, BUDGET));
         sandboxes.beforeEnd(supervisor::sandboxEnds);
         sandboxes.whenEnded(supervisor::sandboxEnded);
         supervisor.worker.start();
@@ -84,7 +89,7 @@ public final class Supervisor implements AutoCloseable {
 
     private void takeOver(Run run) {
         if (run.process().isEmpty()) {
-            runs.end(run, Run.Status.FAILED, Optional.of("the server stopped while the worker was being started"));
+            runs.end(run, Run.Status.FAILED, Optional.of(NOT_STARTED));
             return;
         }
         active.put(run.id(), run);
@@ -99,9 +104,9 @@ public final class Supervisor implements AutoCloseable {
         follow(run);
     }
 
-    /// Ends a run for a reason: the worker is asked, and killed if it does not.
-    public void stop(Run run, String reason) {
-        runs.wish(run, Wish.ABORT, Optional.of(reason));
+    /// Ends a run for a reason that has a word: the worker is asked, and killed if it does not.
+    private void stop(Run run, String code) {
+        runs.wish(run, Wish.ABORT, Optional.of(code));
         kills.putIfAbsent(run.id(), clock.instant().plus(GRACE));
         signal(run, Signal.TERM, Target.PROCESS);
     }
@@ -181,6 +186,10 @@ public final class Supervisor implements AutoCloseable {
         }
         Tracked process = sandbox.get().processes().require(run.process().orElseThrow());
         misses.remove(run.id());
+        if (run.status() == Run.Status.CREATING) {
+            // The server before died when it had started the worker, and before it could say so.
+            active.replace(run.id(), runs.started(run));
+        }
         var words = new LastWords();
         words.await(process, () -> stopped.getCount() == 0)
                 .map(sandbox.get()::explain)
@@ -191,7 +200,8 @@ public final class Supervisor implements AutoCloseable {
     private void missed(Run run, Failure failure) {
         boolean isGone = failure instanceof Failure.NoSuchProcess && misses.merge(run.id(), 1, Integer::sum) >= LOOKS;
         if (isGone && active.containsKey(run.id())) {
-            close(run, Run.Status.FAILED, "the worker is gone: its sandbox was started again without it");
+            boolean wasThere = run.status() != Run.Status.CREATING;
+            close(run, wasThere ? "the worker is gone: its sandbox was started again without it" : NOT_STARTED);
         }
     }
 
@@ -220,15 +230,28 @@ public final class Supervisor implements AutoCloseable {
     private void ended(Run run, Exit exit, String words) {
         saveTranscript(run);
         Optional<Verdict> verdict = runs.verdict(run);
-        Optional<String> stopReason = runs.wished(run).reason();
         boolean isCompleted = exit.exitCode() == 0
                 && verdict.filter(v -> v.kind() == Verdict.Kind.COMPLETED).isPresent();
         if (isCompleted) {
             runs.end(run, Run.Status.COMPLETED, Optional.empty());
             forget(run);
         } else {
-            close(run, Run.Status.FAILED, stopReason.orElseGet(() -> why(verdict, exit, words)));
+            Optional<String> stopped = runs.wished(run).reason();
+            String reason = stopped.map(code -> sentence(code, run)).orElseGet(() -> why(verdict, exit, words));
+            runs.end(run, Run.Status.FAILED, Optional.of(reason), stopped);
+            forget(run);
         }
+    }
+
+    /// Why a run was stopped, with what people want to know of it.
+    private String sentence(String code, Run run) {
+        Run now = runs.find(run.sandbox()).orElse(run);
+        return code.equals(BUDGET)
+                ? now.budgetUsd()
+                        .map(budget ->
+                                "budget: spent " + Money.text(now.spent().costUsd()) + " of " + Money.text(budget))
+                        .orElse(code)
+                : code;
     }
 
     private static String why(Optional<Verdict> verdict, Exit exit, String words) {
@@ -251,7 +274,10 @@ public final class Supervisor implements AutoCloseable {
         transcripts.forget(sandbox);
         for (Run run : active.values()) {
             if (run.sandbox().equals(sandbox)) {
-                followers.execute(() -> close(run, Run.Status.TERMINATED, cause(sandbox)));
+                followers.execute(() -> {
+                    runs.end(run, Run.Status.TERMINATED, Optional.of(cause(sandbox)));
+                    forget(run);
+                });
             }
         }
     }
@@ -264,8 +290,8 @@ public final class Supervisor implements AutoCloseable {
                 .orElse("its sandbox ended");
     }
 
-    private void close(Run run, Run.Status status, String reason) {
-        runs.end(run, status, Optional.of(reason));
+    private void close(Run run, String reason) {
+        runs.end(run, Run.Status.FAILED, Optional.of(reason));
         forget(run);
     }
 

@@ -1,13 +1,16 @@
 package dev.vivarium.core.run;
 
 import dev.vivarium.core.store.Db;
+import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewTask;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.Task;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.UserId;
 import java.security.SecureRandom;
+import java.sql.SQLException;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Optional;
@@ -51,20 +54,42 @@ public final class Tasks {
                 .orElseThrow(() -> unknown(id));
     }
 
-    /// Says how far a task is, and returns it as it then is.
-    public Task status(TaskId id, Task.Status status, Optional<String> message) {
+    /// Says how far a task is, for the worker in a sandbox, and returns it as it then is. Fails with `task-over`
+    /// when that worker's run is.
+    public Task status(SandboxId sandbox, TaskId id, Task.Status status, Optional<String> message) {
         return db.write(sql -> {
+            requireAtWork(sql, sandbox, id);
             TaskRows.status(sql, id, status, message, now());
             return TaskRows.find(sql, id).orElseThrow(() -> unknown(id.value()));
         });
     }
 
-    /// Keeps what the agent handed in: a JSON object as text.
-    public void result(TaskId id, String result) {
+    /// Keeps what the worker in a sandbox handed in: a JSON object as text. Fails with `task-over`.
+    public void result(SandboxId sandbox, TaskId id, String result) {
         db.write(sql -> {
+            requireAtWork(sql, sandbox, id);
             TaskRows.result(sql, id, result, now());
             return id;
         });
+    }
+
+    /// Fails with `task-over` when nobody in a sandbox works at a task, which is as it will stay then.
+    public void requireAtWork(SandboxId sandbox, TaskId id) {
+        db.read(sql -> {
+            requireAtWork(sql, sandbox, id);
+            return id;
+        });
+    }
+
+    private static void requireAtWork(Sql sql, SandboxId sandbox, TaskId id) throws SQLException {
+        if (RunRows.atWork(sql, sandbox, id).isEmpty()) {
+            String state =
+                    TaskRows.find(sql, id).map(task -> task.status().text()).orElse("unknown");
+            throw new SandboxException(new Failure.Unrecognized(
+                    "task-over",
+                    409,
+                    "task " + id + " is " + state + ": the run in sandbox " + sandbox + " that worked at it is over"));
+        }
     }
 
     private Instant now() {

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -40,13 +41,15 @@ public final class Transcripts {
     private static final int BUFFER = 64 * 1024;
 
     private final Path root;
-    private final Duration kept;
+    private final Kept kept;
     private final InstantSource clock;
     private final Map<SandboxId, Semaphore> turns = new ConcurrentHashMap<>();
 
+    /// Which of them stay: for how long after they last grew, and how many bytes of them together.
+    public record Kept(Duration age, long bytes) {}
+
     /// @param root where they are kept
-    /// @param kept for how long after they last grew
-    public Transcripts(Path root, Duration kept, InstantSource clock) {
+    public Transcripts(Path root, Kept kept, InstantSource clock) {
         this.root = root;
         this.kept = kept;
         this.clock = clock;
@@ -181,27 +184,40 @@ public final class Transcripts {
         }
     }
 
-    /// Removes those that have not grown for so long that nobody will go on with them.
+    /// Removes those that have not grown for so long that nobody will go on with them, and the oldest of the others
+    /// while they take more room than they may.
     void prune() {
-        Instant limit = clock.instant().minus(kept);
+        Instant limit = clock.instant().minus(kept.age());
+        long room = kept.bytes();
         try {
-            for (Path directory : directories()) {
-                if (Files.getLastModifiedTime(directory).toInstant().isBefore(limit)) {
-                    new Mirror(directory).delete();
+            for (Path directory : newestFirst()) {
+                var mirror = new Mirror(directory);
+                room -= mirror.bytes();
+                if (room < 0 || lastGrown(directory).isBefore(limit)) {
+                    mirror.delete();
                 }
             }
-        } catch (IOException e) {
+        } catch (IOException | UncheckedIOException e) {
             LOG.warn("old transcripts stay a while: {}", e.getMessage());
         }
     }
 
-    private List<Path> directories() throws IOException {
+    private List<Path> newestFirst() throws IOException {
         var found = new ArrayList<Path>();
         if (Files.isDirectory(root)) {
             try (var all = Files.newDirectoryStream(root)) {
                 all.forEach(found::add);
             }
         }
+        found.sort(Comparator.comparing(Transcripts::lastGrown).reversed());
         return found;
+    }
+
+    private static Instant lastGrown(Path directory) {
+        try {
+            return Files.getLastModifiedTime(directory).toInstant();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 }

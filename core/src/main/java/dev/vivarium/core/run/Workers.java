@@ -47,14 +47,16 @@ public final class Workers {
         this.passes = passes;
     }
 
-    Tracked start(Sandbox sandbox, Run run, Map<String, String> more) {
+    /// Starts it under the name that the run has for it.
+    void start(Sandbox sandbox, Run run, Map<String, String> more) {
         try (Upload upload = sandbox.files().write(FILE, Upload.Limits.NONE)) {
             upload.write(program, 0, program.length);
             upload.commit();
         }
         var command = Command.of(argv(run).toArray(String[]::new)).withEnv(env(sandbox, run, more));
         String line = "vivarium-worker " + run.program().runtime().text();
-        return sandbox.detach(command, new Tracked.Origin(line, run.owner().value(), ProcessInfo.Kind.DETACHED));
+        var origin = new Tracked.Origin(line, run.owner().value(), ProcessInfo.Kind.DETACHED);
+        sandbox.detach(run.process().orElseThrow(), command, origin);
     }
 
     private static List<String> argv(Run run) {

@@ -22,6 +22,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -31,6 +32,7 @@ import org.slf4j.LoggerFactory;
 /// the log says when and why. Thread-safe.
 public final class Chronicle implements Observer, AutoCloseable {
     private static final String SOURCE = NewEvent.OURS;
+    private static final String END = "sandbox.terminated";
 
     private static final int LONGEST_LINE = 4096;
     private static final long BEAT = 50;
@@ -152,7 +154,7 @@ public final class Chronicle implements Observer, AutoCloseable {
 
     /// Reports whether this is the last of a sandbox's life.
     public static boolean isEnd(Event event) {
-        return event.type().equals("sandbox.terminated") && isOurs(event);
+        return event.type().equals(END) && isOurs(event);
     }
 
     /// Reports whether the server saw it itself.
@@ -162,10 +164,28 @@ public final class Chronicle implements Observer, AutoCloseable {
 
     @Override
     public void ended(SandboxInfo sandbox) {
+        log.note(sandbox.id(), end(sandbox));
+    }
+
+    /// Tells, by and by, of those ends that a server before has stored and, when it died, not told yet.
+    public void catchUp(Supplier<List<SandboxInfo>> ended) {
+        pulse.execute(() -> {
+            try {
+                ended.get().stream()
+                        .filter(sandbox -> log.newest(sandbox.id(), END, 1).isEmpty())
+                        .forEach(this::ended);
+            } catch (SandboxException e) {
+                LOG.warn("ends that were not told stay so until the next start: {}", e.getMessage());
+            }
+        });
+    }
+
+    /// It has one id for each sandbox: whoever tells it, it is kept once.
+    private static NewEvent end(SandboxInfo sandbox) {
         var data = sandbox.end()
                 .map(end -> EventData.of("reason", end.cause().label()).with("detail", end.detail()))
                 .orElse(EventData.of("reason", End.Cause.SERVER.label()));
-        tell(sandbox, "sandbox.terminated", data);
+        return new NewEvent(Optional.of(NewEvent.OUR_IDS + sandbox.id() + ".terminated"), END, data.text(), SOURCE);
     }
 
     private void tell(SandboxInfo sandbox, String type, EventData data) {

@@ -111,9 +111,10 @@ public final class Sandbox {
         return engine.audience(id(), beginning);
     }
 
-    /// Starts a command that nobody waits for. It goes on without this server, and the next one finds it.
-    public Tracked detach(Command command, Tracked.Origin origin) {
-        return processes.detach(guest(), environment.plain(command, workspace()), origin);
+    /// Starts a command that nobody waits for, under a [name][Processes#newName()] by which the next server finds
+    /// it.
+    public Tracked detach(String name, Command command, Tracked.Origin origin) {
+        return processes.detach(guest(), name, environment.plain(command, workspace()), origin);
     }
 
     /// What was started in it and is still known. Never waits; looking is no use.

@@ -252,6 +252,13 @@ public final class Sandboxes implements AutoCloseable {
         return engine.rows.find(id).filter(row -> row.end().isPresent()).flatMap(SandboxRow::info);
     }
 
+    /// What is known of those that ended last, newest first.
+    public List<SandboxInfo> newestEnded(int limit) {
+        return engine.rows.newestEnded(limit).stream()
+                .flatMap(row -> row.info().stream())
+                .toList();
+    }
+
     /// The thread's sandbox. Fails with `NoSandboxForThread`.
     public Sandbox require(ThreadId thread) {
         return find(thread).orElseThrow(() -> new SandboxException(new Failure.NoSandboxForThread(thread)));

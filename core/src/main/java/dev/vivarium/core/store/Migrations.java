@@ -22,7 +22,8 @@ final class Migrations {
             "V7__runs.sql",
             "V8__files.sql",
             "V9__usage.sql",
-            "V10__delivery.sql");
+            "V10__delivery.sql",
+            "V11__told.sql");
 
     private Migrations() {}
 

@@ -165,6 +165,14 @@ public final class SandboxRows {
         return db.read(sql -> sql.list("select * from sandboxes where " + ALIVE, SandboxRows::row));
     }
 
+    /// Those that ended last, newest first.
+    public List<SandboxRow> newestEnded(int limit) {
+        return db.read(sql -> sql.list(
+                "select * from sandboxes where ended_at is not null order by ended_at desc limit ?",
+                SandboxRows::row,
+                limit));
+    }
+
     /// Deletes rows that ended before `time`. Returns how many.
     public int prune(Instant time) {
         return db.write(sql -> sql.update("delete from sandboxes where ended_at < ?", time.toEpochMilli()));

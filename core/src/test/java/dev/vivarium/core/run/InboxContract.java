@@ -2,6 +2,7 @@ package dev.vivarium.core.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.log.EventLog;
@@ -10,11 +11,13 @@ import dev.vivarium.core.store.Db;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.Message;
 import dev.vivarium.model.Message.Kind;
+import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.NewMessage;
 import dev.vivarium.model.SandboxId;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executors;
@@ -140,6 +143,47 @@ abstract class InboxContract {
                 .extracting(Event::type)
                 .containsExactly("user.guidance", "user.message_delivered"));
         assertThat(log.read(sandbox, Query.after(0, 10)).getLast().data()).contains("latency_ms");
+    }
+
+    @Test
+    void whatTheServerDidNotTellBeforeItDiedIsToldOnceWhenItIsDoneAgain() throws Exception {
+        say("hello", Kind.USER_MESSAGE);
+        List<Message> taken = inbox.take(sandbox, Duration.ZERO);
+        inbox.delivered(sandbox, taken);
+        // The event was kept, and the row was not.
+        db.write(sql -> sql.update("update sandbox_messages set delivered_at = null"));
+        close();
+        open();
+
+        inbox.delivered(sandbox, inbox.take(sandbox, Duration.ZERO));
+
+        assertThat(log.read(sandbox, Query.after(0, 10)))
+                .extracting(Event::type)
+                .containsExactly("user.message", "user.message_delivered");
+    }
+
+    @Test
+    void whatIsNotInTheLogWasNotSaid() throws Exception {
+        log.close();
+
+        assertThatThrownBy(() -> say("hello", Kind.USER_MESSAGE)).hasMessageContaining("log is closed");
+        close();
+        open();
+        assertThat(take()).isEmpty();
+    }
+
+    @Test
+    void aMessageThatIsSentAgainAsTheSameEventIsSaidOnce() throws Exception {
+        var said = new NewMessage("hello", Kind.GUIDANCE, Message.Mode.NEXT_TURN, "user");
+        var event = new NewEvent(Optional.of("mine"), "user.guidance", "{}", "user");
+        assertThat(inbox.post(sandbox, said, event).isNew()).isTrue();
+        assertThat(inbox.post(sandbox, said, event).isNew()).isFalse();
+
+        assertThat(inbox.take(sandbox, Duration.ZERO))
+                .extracting(Message::content, Message::mode)
+                .containsExactly(tuple("hello", Message.Mode.NEXT_TURN));
+        inbox.post(sandbox, said, event);
+        assertThat(take()).isEmpty();
     }
 
     @Test

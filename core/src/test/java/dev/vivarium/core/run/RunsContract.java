@@ -42,6 +42,7 @@ abstract class RunsContract {
     private final SandboxInfo sandbox = info(1);
     private Db db;
     private EventLog log;
+    private Outbox outbox;
     private Runs runs;
     private Tasks tasks;
     private Reviews reviews;
@@ -53,9 +54,10 @@ abstract class RunsContract {
     void open() {
         db = openDb();
         log = new EventLog(db, clock);
-        runs = new Runs(db, log, clock);
+        outbox = new Outbox(db, log, clock);
+        runs = new Runs(db, outbox, clock);
         tasks = new Tasks(db, clock);
-        reviews = new Reviews(db, log, clock, Duration.ofHours(1));
+        reviews = new Reviews(db, outbox, clock, Duration.ofHours(1));
     }
 
     @AfterEach
@@ -68,10 +70,10 @@ abstract class RunsContract {
     void aRunIsWrittenDownFromItsBeginningToItsEndAndItsTaskWithIt() {
         Run run = begin(Optional.of("0.5"));
         assertThat(run.status()).isEqualTo(Run.Status.CREATING);
-        assertThat(runs.started(run, "p1").status()).isEqualTo(Run.Status.RUNNING);
-        runs.toolUsed(sandbox.id());
-        runs.remembers(sandbox.id(), "session");
-        runs.said(sandbox.id(), new Verdict(Verdict.Kind.COMPLETED, "well"));
+        assertThat(started(run).status()).isEqualTo(Run.Status.RUNNING);
+        runs.toolUsed(sandbox.id(), run.task());
+        runs.remembers(sandbox.id(), run.task(), "session");
+        runs.said(sandbox.id(), run.task(), new Verdict(Verdict.Kind.COMPLETED, "well"));
         runs.end(run, Run.Status.COMPLETED, Optional.empty());
         runs.end(run, Run.Status.FAILED, Optional.of("too late"));
 
@@ -109,7 +111,7 @@ abstract class RunsContract {
     void whatAModelTookIsAddedToTheBillionthAndABudgetIsHeld() {
         var stopped = new ArrayList<Run>();
         runs.whenOverspent(stopped::add);
-        runs.started(begin(Optional.of("0.001")), "p1");
+        started(begin(Optional.of("0.001")));
 
         assertThat(runs.charge(sandbox.id(), usage("0.0000003")).isSpent()).isFalse();
         assertThat(runs.allowance(sandbox.id()).spentUsd()).isEqualByComparingTo("0.0000003");
@@ -128,14 +130,16 @@ abstract class RunsContract {
         runs.wish(run, Wish.ABORT, Optional.of("budget"));
         runs.wish(run, Wish.RUN, Optional.of("changed my mind"));
 
-        assertThat(runs.heartbeat(sandbox.id())).isEqualTo(Wish.ABORT);
+        assertThat(runs.heartbeat(sandbox.id(), run.task(), "{\"memory_mb\":5}"))
+                .isEqualTo(Wish.ABORT);
         assertThat(runs.wished(run).reason()).contains("budget");
-        assertThat(runs.find(sandbox.id()).orElseThrow().lastHeartbeat()).contains(time.get());
+        assertThat(runs.find(sandbox.id()).orElseThrow().heartbeat())
+                .contains(new Run.Heartbeat(time.get(), "{\"memory_mb\":5}"));
     }
 
     @Test
     void aReviewPausesItsRunUntilItIsAnsweredOrTooOld() {
-        Run run = runs.started(begin(Optional.empty()), "p1");
+        Run run = started(begin(Optional.empty()));
         Review first = reviews.ask(run, question(), Optional.of("key"));
         assertThat(reviews.ask(run, question(), Optional.of("key")).id()).isEqualTo(first.id());
         assertThat(runs.find(sandbox.id()).orElseThrow().status()).isEqualTo(Run.Status.PAUSED);
@@ -159,6 +163,101 @@ abstract class RunsContract {
                         "sandbox.review_expired");
     }
 
+    @Test
+    void whatAWorkerSaysLateDoesNotTouchTheNextRun() {
+        Run old = started(begin(Optional.empty()));
+        runs.end(old, Run.Status.COMPLETED, Optional.empty());
+        time.updateAndGet(now -> now.plusMillis(1));
+        Run next = started(begin(Optional.of("1")));
+
+        runs.toolUsed(sandbox.id(), old.task());
+        runs.remembers(sandbox.id(), old.task(), "old");
+        runs.said(sandbox.id(), old.task(), new Verdict(Verdict.Kind.FAILED, "old"));
+        runs.reported(sandbox.id(), old.task(), usage("5"));
+        assertThatThrownBy(() -> runs.heartbeat(sandbox.id(), old.task(), "{}")).hasMessageContaining("is over");
+        assertThatThrownBy(() -> runs.requireActive(sandbox.id(), old.task())).hasMessageContaining("is over");
+
+        assertThat(runs.find(sandbox.id())).contains(next);
+        assertThat(runs.verdict(next)).isEmpty();
+        assertThat(runs.isAnothers(sandbox.id(), old.task())).isTrue();
+        assertThat(runs.isAnothers(sandbox.id(), next.task())).isFalse();
+    }
+
+    @Test
+    void aTaskWhoseRunIsOverStaysAsItIs() {
+        Run run = started(begin(Optional.empty()));
+        tasks.status(sandbox.id(), run.task(), Task.Status.COMPLETED, Optional.empty());
+        tasks.result(sandbox.id(), run.task(), "{}");
+        runs.end(run, Run.Status.FAILED, Optional.of("it crashed"));
+
+        assertThatThrownBy(() ->
+                        tasks.status(sandbox.id(), run.task(), Task.Status.IN_PROGRESS, Optional.of("back again")))
+                .hasMessageContaining("is failed");
+        assertThatThrownBy(() -> tasks.result(sandbox.id(), run.task(), "{\"late\":true}"))
+                .hasMessageContaining("is over");
+        Task task = tasks.find(run.task()).orElseThrow();
+        assertThat(task.status()).isEqualTo(Task.Status.FAILED);
+        assertThat(task.message()).contains("it crashed");
+        assertThat(task.result()).contains("{}");
+    }
+
+    @Test
+    void whoHoldsARunHoldsItThroughAReview() {
+        Run run = started(begin(Optional.empty()));
+        runs.hold(sandbox.id());
+        Review review = reviews.ask(run, question(), Optional.empty());
+        reviews.answer(review, new Review.Answer("a", Optional.empty(), ANNA, time.get()));
+        assertThat(runs.find(sandbox.id()).orElseThrow().reason()).contains("paused by request");
+        assertThat(runs.heartbeat(sandbox.id(), run.task(), "{}")).isEqualTo(Wish.PAUSE);
+
+        runs.letGo(sandbox.id());
+
+        assertThat(runs.heartbeat(sandbox.id(), run.task(), "{}")).isEqualTo(Wish.RUN);
+        assertThat(runs.find(sandbox.id()).orElseThrow().status()).isEqualTo(Run.Status.RUNNING);
+    }
+
+    @Test
+    void whoLetsARunGoDoesNotAnswerItsReview() {
+        Run run = started(begin(Optional.empty()));
+        reviews.ask(run, question(), Optional.empty());
+        runs.hold(sandbox.id());
+        runs.letGo(sandbox.id());
+
+        assertThat(runs.find(sandbox.id()).orElseThrow().status()).isEqualTo(Run.Status.PAUSED);
+        assertThat(runs.find(sandbox.id()).orElseThrow().reason().orElseThrow()).contains("waits for the answer");
+    }
+
+    @Test
+    void whatAServerThatDiedCouldNotTellTheNextOneTells() {
+        Run run = started(begin(Optional.empty()));
+        Review answered = reviews.ask(run, question(), Optional.empty());
+        // From here on the rows are written and the log is not: as when the server is killed between the two.
+        log.close();
+        assertThatThrownBy(
+                        () -> reviews.answer(answered, new Review.Answer("reject", Optional.empty(), ANNA, time.get())))
+                .hasMessageContaining("log is closed");
+        assertThatThrownBy(() -> reviews.ask(run, question(), Optional.empty())).hasMessageContaining("log is closed");
+        time.updateAndGet(now -> now.plus(Duration.ofHours(1)));
+        assertThatThrownBy(reviews::expireDue).hasMessageContaining("log is closed");
+        assertThatThrownBy(() -> runs.end(run, Run.Status.FAILED, Optional.of("why")))
+                .hasMessageContaining("log is closed");
+
+        close();
+        open();
+
+        assertThat(types())
+                .containsExactly(
+                        "sandbox.run_started",
+                        "agent.review_requested",
+                        "user.reject",
+                        "agent.review_requested",
+                        "sandbox.review_expired",
+                        "sandbox.run_ended");
+        close();
+        open();
+        assertThat(types()).as("told once").hasSize(6);
+    }
+
     private Run begin(Optional<String> budget) {
         var wanted = new NewRun(
                 new NewRun.Assignment.Fresh(NewTask.of("title", "")),
@@ -167,6 +266,10 @@ abstract class RunsContract {
                 budget.map(BigDecimal::new),
                 Optional.empty());
         return runs.begin(sandbox, wanted, Optional.empty());
+    }
+
+    private Run started(Run run) {
+        return runs.started(runs.named(run, "p1"));
     }
 
     private List<String> types() {

@@ -9,6 +9,7 @@ import dev.vivarium.model.Event;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.TaskId;
 import dev.vivarium.model.Usage;
 import java.math.BigDecimal;
 import java.util.List;
@@ -40,28 +41,31 @@ public final class AgentNews {
 
     /// Called when the event is on the disk, and again when it is sent again: only what counts asks whether it is
     /// new.
-    void heard(Appended appended) {
+    ///
+    /// @param task that of the worker who says so
+    void heard(Appended appended, TaskId task) {
         Event event = appended.event();
         switch (event.type()) {
             case "agent.tool_use" -> {
                 if (appended.isNew()) {
-                    runs.toolUsed(event.sandbox());
+                    runs.toolUsed(event.sandbox(), task);
                 }
             }
-            case "agent.usage" -> used(event);
+            case "agent.usage" -> used(event, task);
             case "agent.transcript" ->
-                text(event, "session_id").ifPresent(session -> runs.remembers(event.sandbox(), session));
-            case "agent.completed" -> said(event, Verdict.Kind.COMPLETED, "summary");
-            case "agent.failed" -> said(event, Verdict.Kind.FAILED, "reason");
+                text(event, "session_id").ifPresent(session -> runs.remembers(event.sandbox(), task, session));
+            case "agent.completed" -> said(event, task, Verdict.Kind.COMPLETED, "summary");
+            case "agent.failed" -> said(event, task, Verdict.Kind.FAILED, "reason");
             default -> {}
         }
     }
 
-    private void used(Event event) {
+    private void used(Event event, TaskId task) {
         try {
             JsonFields data = Json.answer(event.data());
             runs.reported(
                     event.sandbox(),
+                    task,
                     new Usage(
                             "",
                             data.optionalInteger("input_tokens").orElse(0L),
@@ -74,8 +78,8 @@ public final class AgentNews {
         }
     }
 
-    private void said(Event event, Verdict.Kind kind, String field) {
-        runs.said(event.sandbox(), new Verdict(kind, text(event, field).orElse("")));
+    private void said(Event event, TaskId task, Verdict.Kind kind, String field) {
+        runs.said(event.sandbox(), task, new Verdict(kind, text(event, field).orElse("")));
     }
 
     private static Optional<String> text(Event event, String field) {

@@ -1,6 +1,7 @@
 package dev.vivarium.server.api;
 
 import dev.vivarium.core.exec.Execution;
+import dev.vivarium.core.exec.Processes;
 import dev.vivarium.core.exec.Tracked;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.json.ExecJson;
@@ -90,7 +91,7 @@ public final class CommandCall {
         checkPolicy(sandbox.info(), request.script());
         var command = request.command().withOutputLimit(Command.UNLIMITED).withInput(Command.Input.STREAM);
         var origin = new Tracked.Origin(request.script(), who(exchange), ProcessInfo.Kind.DETACHED);
-        var process = sandbox.detach(command, origin);
+        var process = sandbox.detach(Processes.newName(), command, origin);
         request.stdin()
                 .ifPresent(text -> Thread.ofVirtual()
                         .name("stdin-" + process.id())

@@ -1,17 +1,17 @@
 package dev.vivarium.server.api;
 
 import dev.vivarium.core.access.Principal;
+import dev.vivarium.core.access.WorkerGrant;
 import dev.vivarium.core.log.Appended;
 import dev.vivarium.core.log.Batch;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Follower;
 import dev.vivarium.core.log.Query;
+import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.sandbox.Chronicle;
 import dev.vivarium.json.EventJson;
-import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.Failure;
-import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.http.Exchange;
@@ -34,10 +34,12 @@ public final class EventsHandler {
     private static final int MOST_AT_ONCE = 100;
 
     private final EventLog log;
+    private final Inbox inbox;
     private final AgentNews news;
 
-    public EventsHandler(EventLog log, AgentNews news) {
+    public EventsHandler(EventLog log, Inbox inbox, AgentNews news) {
         this.log = log;
+        this.inbox = inbox;
         this.news = news;
     }
 
@@ -110,18 +112,24 @@ public final class EventsHandler {
 
     public void append(Exchange exchange) throws IOException {
         exchange.allowQuery();
-        boolean isWorker = exchange.principal() instanceof Principal.Worker;
         var sent = exchange.jsonObjects();
         if (sent.all().isEmpty() || sent.all().size() > MOST_AT_ONCE) {
             throw new SandboxException(
                     new Failure.InvalidRequest("body", "must hold 1 to " + MOST_AT_ONCE + " events"));
         }
         // All are looked at before the first is kept.
-        List<NewEvent> events =
-                sent.all().stream().map(fields -> event(fields, isWorker)).toList();
-        List<Appended> appended = log.append(new SandboxId(exchange.path("sandbox_id")), events);
-        if (isWorker) {
-            appended.forEach(news::heard);
+        var sandbox = new SandboxId(exchange.path("sandbox_id"));
+        List<Appended> appended;
+        if (exchange.principal() instanceof Principal.Worker(WorkerGrant grant)) {
+            appended = log.append(
+                    sandbox, sent.all().stream().map(SentEvent::ofWorker).toList());
+            appended.forEach(one -> news.heard(one, grant.task()));
+        } else {
+            appended = append(
+                    sandbox,
+                    sent.all().stream()
+                            .map(fields -> SentEvent.ofPerson(fields, sandbox))
+                            .toList());
         }
         int status = appended.stream().anyMatch(Appended::isNew) ? 201 : 200;
         exchange.answer(status, out -> {
@@ -139,27 +147,16 @@ public final class EventsHandler {
         });
     }
 
-    private static NewEvent event(JsonFields fields, boolean isWorker) {
-        try {
-            var event = EventJson.read(fields, isWorker ? "agent" : "user");
-            if (event.id().filter(id -> id.startsWith(NewEvent.OUR_IDS)).isPresent()) {
-                throw new SandboxException(new Failure.InvalidRequest(
-                        "event_id", "must not begin with '" + NewEvent.OUR_IDS + "': only the server's own do"));
-            }
-            if (isWorker) {
-                AgentNews.requireItsOwn(event);
-            } else if (event.source().equals(NewEvent.OURS)) {
-                throw new SandboxException(new Failure.InvalidRequest(
-                        "source", "must not be '" + NewEvent.OURS + "': only the server speaks as that"));
-            }
-            return event;
-        } catch (SandboxException e) {
-            if (e.failure() instanceof Failure.InvalidRequest(String field, String rule)
-                    && !field.startsWith(fields.place())) {
-                throw new SandboxException(new Failure.InvalidRequest(fields.place() + field, rule), e);
-            }
-            throw e;
+    /// What a person says to the agent as an event reaches it as a message; the rest is kept as it is.
+    private List<Appended> append(SandboxId sandbox, List<SentEvent> sent) {
+        if (sent.stream().allMatch(one -> one.message().isEmpty())) {
+            return log.append(sandbox, sent.stream().map(SentEvent::event).toList());
         }
+        return sent.stream()
+                .map(one -> one.message()
+                        .map(said -> inbox.post(sandbox, said, one.event()))
+                        .orElseGet(() -> log.append(sandbox, one.event())))
+                .toList();
     }
 
     private static void write(JsonGenerator out, Appended appended) {

@@ -15,7 +15,10 @@ import tools.jackson.core.JsonGenerator;
 /// it. Immutable.
 public final class FileTree {
     private static final int MAX_ENTRIES = 10_000;
-    private static final long DEEPEST = 64;
+    private static final String WORKSPACE = "/workspace";
+
+    /// How deep one can look.
+    static final long DEEPEST = 64;
 
     private final String path;
     private final Listing listing;
@@ -27,8 +30,9 @@ public final class FileTree {
         this.entries = entries;
     }
 
-    /// @param path relative to the workspace, which is `""`
-    public static FileTree of(Sandbox sandbox, String path, long depth) {
+    /// @param name the path of a directory relative to the workspace, which is `""`; or its name inside the sandbox
+    public static FileTree of(Sandbox sandbox, String name, long depth) {
+        String path = inWorkspace(name);
         if (depth < 1 || depth > DEEPEST) {
             throw new SandboxException(new Failure.InvalidRequest("depth", "must be between 1 and " + DEEPEST));
         }
@@ -38,6 +42,13 @@ public final class FileTree {
                 .sorted((a, b) -> a.name().compareTo(b.name()))
                 .toList();
         return new FileTree(path, listing, entries);
+    }
+
+    private static String inWorkspace(String name) {
+        if (name.equals(WORKSPACE)) {
+            return "";
+        }
+        return name.startsWith(WORKSPACE + "/") ? name.substring(WORKSPACE.length() + 1) : name;
     }
 
     private static long level(String name) {
@@ -53,6 +64,7 @@ public final class FileTree {
             out.writeStringProperty("name", name.substring(name.lastIndexOf('/') + 1));
             out.writeStringProperty("path", path.isEmpty() ? name : path + "/" + name);
             out.writeStringProperty("type", entry.type().name().toLowerCase(Locale.ROOT));
+            out.writeNumberProperty("size", entry.size());
             out.writeNumberProperty("size_bytes", entry.size());
             Json.time(out, "modified_at", entry.modified());
             out.writeEndObject();

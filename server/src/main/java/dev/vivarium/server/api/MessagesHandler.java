@@ -1,12 +1,15 @@
 package dev.vivarium.server.api;
 
 import dev.vivarium.core.access.Principal;
+import dev.vivarium.core.access.WorkerGrant;
 import dev.vivarium.core.run.Inbox;
+import dev.vivarium.core.run.Runs;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Message;
 import dev.vivarium.model.Message.Kind;
+import dev.vivarium.model.Message.Mode;
 import dev.vivarium.model.NewMessage;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -22,9 +25,11 @@ import java.util.List;
 /// and how it hears of it. Thread-safe.
 public final class MessagesHandler {
     private final Inbox inbox;
+    private final Runs runs;
 
-    public MessagesHandler(Inbox inbox) {
+    public MessagesHandler(Inbox inbox, Runs runs) {
         this.inbox = inbox;
+        this.runs = runs;
     }
 
     public void post(Exchange exchange) throws IOException {
@@ -53,37 +58,32 @@ public final class MessagesHandler {
     public void intervene(Exchange exchange) throws IOException {
         exchange.allowQuery();
         var said = intervention(exchange.json());
-        var queued = inbox.post(exchange.sandbox().id(), said.message);
+        var queued = inbox.post(exchange.sandbox().id(), said);
         exchange.answer(202, out -> {
             out.writeStringProperty("id", queued.message().id());
             out.writeStringProperty("status", "queued");
-            out.writeStringProperty("inject_mode", said.mode);
+            out.writeStringProperty("inject_mode", said.mode().text());
             out.writeNumberProperty(
                     "estimated_delivery_ms", inbox.usualLatency().toMillis());
         });
     }
 
     /// A message that is to reach the agent soon, and how.
-    private record Intervention(NewMessage message, String mode) {}
-
-    private static Intervention intervention(JsonFields fields) {
-        var mode = choice(fields, "inject_mode", List.of("immediate", "next_turn"));
+    private static NewMessage intervention(JsonFields fields) {
+        var mode = Mode.find(choice(fields, "inject_mode", List.of("immediate", "next_turn")))
+                .orElseThrow();
         var priority = choice(fields, "priority", List.of("normal", "low", "high", "urgent"));
         var source = fields.optionalString("source").orElse("user");
         var kind = priority.equals("urgent")
                 ? Kind.INTERRUPT
                 : source.equals("guardian") ? Kind.GUARDIAN_NUDGE : Kind.GUIDANCE;
-        var message = message(fields.string("message"), kind, source);
+        fields.string("message");
         fields.refuseOthers();
-        return new Intervention(message, mode);
-    }
-
-    /// Here the content goes by another name.
-    private static NewMessage message(String text, Kind kind, String source) {
         try {
-            return new NewMessage(text, kind, source);
+            return new NewMessage(fields.string("message"), kind, mode, source);
         } catch (SandboxException e) {
             if (e.failure() instanceof Failure.InvalidRequest(String field, String rule) && field.equals("content")) {
+                // Here it goes by another name.
                 throw refused("message", rule);
             }
             throw e;
@@ -99,13 +99,19 @@ public final class MessagesHandler {
         return word;
     }
 
-    /// Gives out what waits. If the caller has hung up by then, it waits on.
+    /// Gives out what waits. If the caller has hung up by then, it waits on. A worker that says what it has with
+    /// `ack` is given the rest again until it does.
     public void take(Exchange exchange) throws IOException {
-        if (exchange.principal() instanceof Principal.Worker) {
-            offer(exchange);
-            return;
+        if (exchange.principal() instanceof Principal.Worker(WorkerGrant grant)) {
+            requireItsOwn(grant);
+            exchange.allowQuery("wait", "ack");
+            if (exchange.optionalQuery("ack").isPresent()) {
+                offer(exchange);
+                return;
+            }
+        } else {
+            exchange.allowQuery("wait");
         }
-        exchange.allowQuery("wait");
         SandboxId sandbox = exchange.sandbox().id();
         try {
             List<Message> messages = inbox.take(sandbox, Page.wait(exchange));
@@ -122,9 +128,15 @@ public final class MessagesHandler {
         }
     }
 
+    /// A worker that comes late must not take what was said to the next one.
+    private void requireItsOwn(WorkerGrant grant) {
+        if (runs.isAnothers(grant.sandbox(), grant.task())) {
+            var _ = runs.requireActive(grant.sandbox(), grant.task());
+        }
+    }
+
     /// To the worker: what it does not acknowledge with its next question, it gets again.
     private void offer(Exchange exchange) throws IOException {
-        exchange.allowQuery("wait", "ack");
         SandboxId sandbox = exchange.sandbox().id();
         Duration patience = Page.wait(exchange);
         exchange.optionalQuery("ack")
@@ -151,6 +163,7 @@ public final class MessagesHandler {
                 json.writeStringProperty("message_type", message.kind().text());
                 json.writeStringProperty("source", message.source());
                 Json.time(json, "timestamp", message.at());
+                json.writeStringProperty("inject_mode", message.mode().text());
             });
         }
         out.writeBytes("]".getBytes(StandardCharsets.UTF_8));

@@ -36,7 +36,7 @@ public final class ReviewsHandler {
         var grant = WorkerCall.ofTask(exchange);
         WorkerCall.once(exchange, repeats, (fields, key) -> {
             var question = ReviewJson.read(fields);
-            Review review = reviews.ask(runs.requireActive(grant.sandbox()), question, key);
+            Review review = reviews.ask(runs.requireActive(grant.sandbox(), grant.task()), question, key);
             return out -> {
                 out.writeBooleanProperty("success", true);
                 out.writeStringProperty("review_id", review.id().value());

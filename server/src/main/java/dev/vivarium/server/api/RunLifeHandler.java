@@ -2,32 +2,31 @@ package dev.vivarium.server.api;
 
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.AuditEntry;
+import dev.vivarium.core.run.Agents;
 import dev.vivarium.core.run.Runs;
-import dev.vivarium.core.run.Wish;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.json.RunJson;
 import dev.vivarium.model.End;
-import dev.vivarium.model.Failure;
-import dev.vivarium.model.Run;
-import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
 import java.io.IOException;
 import java.time.InstantSource;
-import java.util.Optional;
 
 /// `DELETE /api/v1/sandboxes/{sandbox_id}`, `POST …/pause` and `…/resume`: ends, freezes and thaws a sandbox with
 /// all that runs in it; where machines cannot be frozen, its worker holds the agent. Thread-safe.
 public final class RunLifeHandler {
     private final Sandboxes sandboxes;
     private final Callers callers;
+    private final Agents agents;
     private final Runs runs;
     private final Audit audit;
     private final InstantSource clock;
 
-    public RunLifeHandler(Sandboxes sandboxes, Callers callers, Runs runs, Audit audit, InstantSource clock) {
+    public RunLifeHandler(
+            Sandboxes sandboxes, Callers callers, Agents agents, Runs runs, Audit audit, InstantSource clock) {
         this.sandboxes = sandboxes;
         this.callers = callers;
+        this.agents = agents;
         this.runs = runs;
         this.audit = audit;
         this.clock = clock;
@@ -49,25 +48,13 @@ public final class RunLifeHandler {
 
     public void pause(Exchange exchange) throws IOException {
         exchange.allowQuery();
-        try {
-            exchange.sandbox().pause();
-        } catch (SandboxException e) {
-            boolean hasAgent =
-                    runs.find(exchange.sandbox().id()).filter(Run::isActive).isPresent();
-            if (!(e.failure() instanceof Failure.Unsupported) || !hasAgent) {
-                throw e;
-            }
-            runs.ask(exchange.sandbox().id(), Wish.PAUSE);
-        }
+        agents.pause(exchange.sandbox());
         answer(exchange, exchange.sandbox());
     }
 
     public void resume(Exchange exchange) throws IOException {
         exchange.allowQuery();
-        exchange.sandbox().resume();
-        runs.find(exchange.sandbox().id())
-                .filter(run -> run.isActive() && run.reason().equals(Optional.of(Runs.HELD)))
-                .ifPresent(run -> runs.ask(run.sandbox(), Wish.RUN));
+        agents.resume(exchange.sandbox());
         answer(exchange, exchange.sandbox());
     }
 

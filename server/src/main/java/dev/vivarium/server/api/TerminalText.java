@@ -7,7 +7,9 @@ import dev.vivarium.model.Event;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import tools.jackson.core.JsonGenerator;
 
@@ -23,9 +25,11 @@ public final class TerminalText {
                     + "|\u001b[@-Z\\\\-_=>()#][0-9A-Za-z]?|[\u0000-\u0008\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f]");
 
     private final List<String> lines;
+    private final Optional<Instant> last;
 
-    private TerminalText(List<String> lines) {
+    private TerminalText(List<String> lines, Optional<Instant> last) {
         this.lines = lines;
+        this.last = last;
     }
 
     public static TerminalText of(EventLog log, SandboxId sandbox, long count) {
@@ -33,15 +37,22 @@ public final class TerminalText {
             throw new SandboxException(new Failure.InvalidRequest("lines", "must be between 1 and " + MOST_LINES));
         }
         var screen = new Screen();
-        log.newest(sandbox, "command.", EVENTS).forEach(screen::show);
+        List<Event> events = log.newest(sandbox, "command.", EVENTS);
+        events.forEach(screen::show);
         List<String> lines = screen.lines();
-        return new TerminalText(lines.subList((int) Math.max(0, lines.size() - count), lines.size()));
+        return new TerminalText(
+                lines.subList((int) Math.max(0, lines.size() - count), lines.size()),
+                events.isEmpty()
+                        ? Optional.empty()
+                        : Optional.of(events.getLast().at()));
     }
 
     public void write(JsonGenerator out) {
         out.writeArrayPropertyStart("lines");
         lines.forEach(out::writeString);
         out.writeEndArray();
+        out.writeStringProperty("output", String.join("\n", lines));
+        last.ifPresent(at -> Json.time(out, "timestamp", at));
     }
 
     /// Puts together what several commands wrote, each beginning on a line of its own.

@@ -37,11 +37,21 @@ public final class ViewHandler {
     }
 
     public void tree(Exchange exchange) throws IOException {
-        exchange.allowQuery("path", "depth");
+        exchange.allowQuery("path", "depth", "recursive");
         String path = exchange.optionalQuery("path").orElse("");
-        long depth = Page.number(exchange, "depth").orElse(ORDINARY_DEPTH);
-        var tree = FileTree.of(exchange.sandbox(), path, depth);
+        var tree = FileTree.of(exchange.sandbox(), path, depth(exchange));
         exchange.answer(200, tree::write);
+    }
+
+    private static long depth(Exchange exchange) {
+        Optional<Long> depth = Page.number(exchange, "depth");
+        if (exchange.optionalQuery("recursive").isEmpty()) {
+            return depth.orElse(ORDINARY_DEPTH);
+        }
+        if (depth.isPresent()) {
+            throw new SandboxException(new Failure.InvalidRequest("recursive", "must not be given with depth"));
+        }
+        return Flags.of(exchange, "recursive", false) ? FileTree.DEEPEST : 1;
     }
 
     /// As it is, or as it was after an event.
@@ -142,7 +152,9 @@ public final class ViewHandler {
 
     private static void write(JsonGenerator out, String path, long size, String sha256, Instant modified) {
         out.writeStringProperty("path", path);
+        out.writeNumberProperty("size", size);
         out.writeNumberProperty("size_bytes", size);
+        out.writeStringProperty("hash", sha256);
         out.writeStringProperty("sha256", sha256);
         Json.time(out, "modified_at", modified);
     }

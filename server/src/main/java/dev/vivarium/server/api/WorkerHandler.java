@@ -2,6 +2,7 @@ package dev.vivarium.server.api;
 
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.run.Repeats;
+import dev.vivarium.core.run.Reviews;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.run.Tasks;
 import dev.vivarium.json.Json;
@@ -28,15 +29,18 @@ public final class WorkerHandler {
     private static final Pattern STEP = Pattern.compile("[a-zA-Z0-9_.]{1,100}");
     private static final List<String> RESULTS = List.of("completed", "failed", "partial");
     private static final String SOURCE = "worker";
+    private static final int LONGEST_METRICS = 4 * 1024;
 
     private final Tasks tasks;
     private final Runs runs;
+    private final Reviews reviews;
     private final Repeats repeats;
     private final EventLog log;
 
-    public WorkerHandler(Tasks tasks, Runs runs, Repeats repeats, EventLog log) {
+    public WorkerHandler(Tasks tasks, Runs runs, Reviews reviews, Repeats repeats, EventLog log) {
         this.tasks = tasks;
         this.runs = runs;
+        this.reviews = reviews;
         this.repeats = repeats;
         this.log = log;
     }
@@ -63,12 +67,13 @@ public final class WorkerHandler {
                             WorkerCall.refused("status", "must be pending, in_progress, completed, failed or blocked"));
             var message = WorkerCall.optionalMessage(fields, "message");
             fields.refuseOthers();
+            tasks.requireAtWork(grant.sandbox(), grant.task());
             log(grant.sandbox(), "agent.status", key, out -> {
                 out.writeStringProperty("task_id", grant.task().value());
                 out.writeStringProperty("status", status.text());
                 message.ifPresent(text -> out.writeStringProperty("message", text));
             });
-            Task task = tasks.status(grant.task(), status, message);
+            Task task = tasks.status(grant.sandbox(), grant.task(), status, message);
             return out -> {
                 out.writeBooleanProperty("success", true);
                 out.writeStringProperty("task_id", task.id().value());
@@ -91,13 +96,18 @@ public final class WorkerHandler {
             var details = WorkerCall.object(fields, "details");
             var percent = percent(fields);
             fields.refuseOthers();
-            Event event = log(grant.sandbox(), "agent.progress", key, out -> {
+            tasks.requireAtWork(grant.sandbox(), grant.task());
+            String data = text(out -> {
                 out.writeStringProperty("task_id", grant.task().value());
                 out.writeStringProperty("event_type", step);
                 out.writeStringProperty("message", message);
                 details.ifPresent(object -> raw(out, "details", object));
                 percent.ifPresent(value -> out.writeNumberProperty("progress_percent", value));
             });
+            // All else that is in it is short.
+            WorkerCall.requireBytes("details", data, NewEvent.LONGEST_DATA);
+            Event event = append(
+                    grant.sandbox(), new NewEvent(key.map(WorkerHandler::eventId), "agent.progress", data, SOURCE));
             return out -> {
                 out.writeBooleanProperty("success", true);
                 out.writeStringProperty("event_id", event.id());
@@ -122,29 +132,37 @@ public final class WorkerHandler {
             if (!RESULTS.contains(status)) {
                 throw WorkerCall.refused("status", "must be completed, failed or partial");
             }
-            WorkerCall.message(fields, "summary");
+            String summary = WorkerCall.message(fields, "summary");
             fields.objects("files_changed");
             boolean hasCommits =
                     !fields.optionalObjects("commits").orElse(List.of()).isEmpty();
             fields.optionalFlag("tests_passed");
-            WorkerCall.optionalMessage(fields, "notes");
+            var notes = WorkerCall.optionalMessage(fields, "notes");
             fields.refuseOthers();
-            String result = fields.text();
+            String result = notes.map(text -> fields.with("notes", text))
+                    .orElse(fields)
+                    .with("summary", summary)
+                    .text();
             WorkerCall.requireBytes("files_changed", result, NewEvent.LONGEST_DATA);
+            tasks.requireAtWork(grant.sandbox(), grant.task());
             append(grant.sandbox(), new NewEvent(key.map(WorkerHandler::eventId), "agent.results", result, SOURCE));
-            tasks.result(grant.task(), result);
+            tasks.result(grant.sandbox(), grant.task(), result);
+            Optional<String> next = nextAction(status, hasCommits, reviews.isAwaited(grant.sandbox()));
             return out -> {
                 out.writeBooleanProperty("success", true);
                 out.writeStringProperty("task_id", grant.task().value());
-                nextAction(status, hasCommits)
-                        .ifPresentOrElse(
-                                action -> out.writeStringProperty("next_action", action),
-                                () -> out.writeNullProperty("next_action"));
+                next.ifPresentOrElse(
+                        action -> out.writeStringProperty("next_action", action),
+                        () -> out.writeNullProperty("next_action"));
             };
         });
     }
 
-    private static Optional<String> nextAction(String status, boolean hasCommits) {
+    /// What was done cannot be taken further while a person has not said what they were asked.
+    private static Optional<String> nextAction(String status, boolean hasCommits, boolean isAwaited) {
+        if (isAwaited && !status.equals("failed")) {
+            return Optional.of("await_review");
+        }
         return switch (status) {
             case "partial" -> Optional.of("continue");
             case "completed" -> hasCommits ? Optional.of("create_pr") : Optional.empty();
@@ -161,9 +179,10 @@ public final class WorkerHandler {
         fields.optionalString("task_id")
                 .ifPresent(task -> WorkerCall.requireOwn(task, grant.task().value(), "task"));
         boolean isPaused = fields.string("status").equals("paused");
-        WorkerCall.object(fields, "metrics");
+        String metrics = fields.optionalObject("metrics").map(JsonFields::text).orElse("{}");
+        WorkerCall.requireBytes("metrics", metrics, LONGEST_METRICS);
         fields.refuseOthers();
-        var commands = runs.heartbeat(grant.sandbox()).commands(isPaused);
+        var commands = runs.heartbeat(grant.sandbox(), grant.task(), metrics).commands(isPaused);
         exchange.answer(200, out -> {
             out.writeBooleanProperty("success", true);
             out.writeArrayPropertyStart("commands");
@@ -172,9 +191,12 @@ public final class WorkerHandler {
         });
     }
 
-    private Event log(SandboxId sandbox, String type, Optional<String> key, Consumer<JsonGenerator> data) {
-        String text = new String(Json.bytes(data), StandardCharsets.UTF_8);
-        return append(sandbox, new NewEvent(key.map(WorkerHandler::eventId), type, text, SOURCE));
+    private void log(SandboxId sandbox, String type, Optional<String> key, Consumer<JsonGenerator> data) {
+        var _ = append(sandbox, new NewEvent(key.map(WorkerHandler::eventId), type, text(data), SOURCE));
+    }
+
+    private static String text(Consumer<JsonGenerator> object) {
+        return new String(Json.bytes(object), StandardCharsets.UTF_8);
     }
 
     private Event append(SandboxId sandbox, NewEvent event) {

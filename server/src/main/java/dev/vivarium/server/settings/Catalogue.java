@@ -95,6 +95,12 @@ public final class Catalogue {
             HOUR,
             new Range(0.01, 876_000),
             "How long the conversation of an agent is kept after it last grew.");
+    static final Setting<Integer> TRANSCRIPTS_MB = Setting.integer(
+            "transcript-total-mb",
+            "",
+            10_240,
+            new Range(1, MANY),
+            "How much room the conversations of agents may take together; the oldest go first.");
     static final Setting<Integer> POOL_SIZE =
             Setting.integer("pool-size", "POOL_SIZE", 10, new Range(0, 10_000), "How many sandboxes are kept warm.");
     static final Setting<Integer> MAX_SANDBOXES =
@@ -308,6 +314,7 @@ public final class Catalogue {
             WORKER_IMAGE,
             REVIEW_TIMEOUT,
             TRANSCRIPTS_KEPT,
+            TRANSCRIPTS_MB,
             POOL_SIZE,
             MAX_SANDBOXES,
             SESSION_TIMEOUT,

@@ -1,17 +1,20 @@
 package dev.vivarium.server.settings;
 
+import dev.vivarium.core.run.Transcripts;
 import java.time.Duration;
 
 /// How agents are run. Immutable.
 ///
 /// @param image the one that has the agents' SDKs
 /// @param reviewTimeout how long a question to a person may stay without an answer
-/// @param transcriptsKept how long a conversation is kept after it last grew
-public record RunConfig(String image, Duration reviewTimeout, Duration transcriptsKept) {
+/// @param transcripts which conversations are kept
+public record RunConfig(String image, Duration reviewTimeout, Transcripts.Kept transcripts) {
     static RunConfig of(Settings settings) {
         return new RunConfig(
                 settings.get(Catalogue.WORKER_IMAGE),
                 settings.get(Catalogue.REVIEW_TIMEOUT),
-                settings.get(Catalogue.TRANSCRIPTS_KEPT));
+                new Transcripts.Kept(
+                        settings.get(Catalogue.TRANSCRIPTS_KEPT),
+                        (long) settings.get(Catalogue.TRANSCRIPTS_MB) * 1024 * 1024));
     }
 }

@@ -5,6 +5,7 @@ import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.log.Batch;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Follower;
+import dev.vivarium.core.run.Agents;
 import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.sandbox.Chronicle;
 import dev.vivarium.core.sandbox.Sandbox;
@@ -42,6 +43,7 @@ public final class EventSocket extends GuardedSocket {
 
     private final EventLog log;
     private final Inbox inbox;
+    private final Agents agents;
     private final Start start;
     private final AtomicBoolean shown = new AtomicBoolean();
     private volatile Optional<Place> place = Optional.empty();
@@ -57,10 +59,11 @@ public final class EventSocket extends GuardedSocket {
     /// Of which sandbox, and what is wanted of it by who does not say.
     record Start(String sandboxId, long afterSeq, Filter filter) {}
 
-    EventSocket(Sockets sockets, SocketWitness door, EventLog log, Inbox inbox, Start start) {
+    EventSocket(Sockets sockets, SocketWitness door, EventLog log, Inbox inbox, Agents agents, Start start) {
         super(sockets, door, start.sandboxId);
         this.log = log;
         this.inbox = inbox;
+        this.agents = agents;
         this.start = start;
         this.filter = start.filter;
     }
@@ -209,8 +212,8 @@ public final class EventSocket extends GuardedSocket {
                         sandbox,
                         Message.Kind.INTERRUPT,
                         payload.map(this::text).orElse("stop"));
-            case "pause" -> sandbox.pause();
-            case "resume" -> sandbox.resume();
+            case "pause" -> agents.pause(sandbox);
+            case "resume" -> agents.resume(sandbox);
             default -> throw new SandboxException(new Failure.InvalidRequest("command", COMMANDS));
         }
     }

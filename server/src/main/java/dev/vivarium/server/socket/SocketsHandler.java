@@ -1,6 +1,7 @@
 package dev.vivarium.server.socket;
 
 import dev.vivarium.core.log.EventLog;
+import dev.vivarium.core.run.Agents;
 import dev.vivarium.core.run.Inbox;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -17,14 +18,17 @@ public final class SocketsHandler {
     private final Callers callers;
     private final EventLog log;
     private final Inbox inbox;
+    private final Agents agents;
     private final Feed feed;
 
-    public SocketsHandler(Sockets sockets, Doors doors, Callers callers, EventLog log, Inbox inbox, Feed feed) {
+    public SocketsHandler(
+            Sockets sockets, Doors doors, Callers callers, EventLog log, Inbox inbox, Agents agents, Feed feed) {
         this.sockets = sockets;
         this.doors = doors;
         this.callers = callers;
         this.log = log;
         this.inbox = inbox;
+        this.agents = agents;
         this.feed = feed;
     }
 
@@ -44,7 +48,7 @@ public final class SocketsHandler {
         exchange.allowQuery("token", "after_seq", "event_types");
         var from = new EventSocket.Start(exchange.path("sandbox_id"), afterSeq(exchange), Filter.of(exchange));
         Optional<String> first = first(exchange);
-        exchange.upgrade(() -> new EventSocket(sockets, doors.watchers(), log, inbox, from).asSaid(first));
+        exchange.upgrade(() -> new EventSocket(sockets, doors.watchers(), log, inbox, agents, from).asSaid(first));
     }
 
     /// `GET /api/v1/ws/events`, in the same way.

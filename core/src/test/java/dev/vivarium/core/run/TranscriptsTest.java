@@ -1,0 +1,53 @@
+package dev.vivarium.core.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.vivarium.core.run.Mirror.Copy;
+import dev.vivarium.model.SandboxId;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class TranscriptsTest {
+    private static final Instant NOW = Instant.parse("2026-01-01T10:00:00Z");
+
+    @TempDir
+    private Path root;
+
+    @Test
+    void theOldestGoWhenThereIsNoRoomAndThoseThatNobodyWillGoOnWith() throws IOException {
+        SandboxId ancient = conversation(1, Duration.ofHours(3));
+        SandboxId old = conversation(2, Duration.ofMinutes(30));
+        SandboxId newer = conversation(3, Duration.ofMinutes(20));
+        SandboxId newest = conversation(4, Duration.ofMinutes(10));
+
+        var kept = new Transcripts.Kept(Duration.ofHours(1), 2500);
+        var transcripts = new Transcripts(root, kept, InstantSource.fixed(NOW));
+        transcripts.prune();
+
+        assertThat(transcripts.has(newest)).isTrue();
+        assertThat(transcripts.has(newer)).isTrue();
+        assertThat(transcripts.has(old)).isFalse();
+        assertThat(transcripts.has(ancient)).isFalse();
+    }
+
+    /// One of a thousand bytes and a little.
+    private SandboxId conversation(int seed, Duration age) throws IOException {
+        SandboxId sandbox = SandboxId.random(new Random(seed));
+        Path directory = root.resolve(sandbox.value());
+        var mirror = new Mirror(directory);
+        mirror.make();
+        Files.write(mirror.file("one.jsonl"), new byte[1000]);
+        mirror.settle(List.of(new Copy("one.jsonl", 1000, 0)));
+        Files.setLastModifiedTime(directory, FileTime.from(NOW.minus(age)));
+        return sandbox;
+    }
+}

@@ -1,0 +1,101 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.vivarium.core.provider.Capabilities;
+import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.provider.process.ProcessProvider;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/// Runs on a provider that cannot freeze: their workers hold the agents.
+class HeldRunTest {
+    private static final String OFTEN = "\"env\":{\"HEARTBEAT_SECONDS\":\"0.1\"}";
+    private static final String STEPS = "i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo step; sleep 0.05; done";
+
+    private static TestServer server;
+
+    @BeforeAll
+    static void start() {
+        server = TestServer.start(HeldRunTest::open, "--rate-limits", "off");
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    /// A real provider that says it cannot.
+    private static Provider open(Path home, Path guest) {
+        Provider real = ProcessProvider.open(home, guest);
+        return (Provider) Proxy.newProxyInstance(
+                HeldRunTest.class.getClassLoader(), new Class<?>[] {Provider.class}, (self, method, arguments) -> {
+                    if (method.getName().equals("capabilities")) {
+                        Capabilities its = real.capabilities();
+                        return new Capabilities(
+                                its.isolation(),
+                                its.diskLimit(),
+                                its.snapshots(),
+                                its.cgroups(),
+                                its.isolates(),
+                                false,
+                                its.limits());
+                    }
+                    try {
+                        return method.invoke(real, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+
+    @Test
+    void aRunThatIsHeldWhileItAsksIsHeldUntilSomebodyLetsItGo() {
+        String ask = "echo '{\"type\":\"review\",\"id\":\"r\",\"reason\":\"r\",\"description\":\"d\"}'; read answer; ";
+        var run = AgentRun.of(server, "read task; " + ask + STEPS, OFTEN);
+        run.awaitStatus("paused");
+        var paused = server.api().method("POST", run.path() + "/pause");
+        assertThat(paused.status()).isEqualTo(200);
+        run.awaitEvent("agent.paused");
+        String id = server.api()
+                .get(run.path() + "/reviews")
+                .json()
+                .objects("reviews")
+                .getFirst()
+                .string("review_id");
+        server.api().post(run.path() + "/reviews/" + id, "{\"decision\":\"approve\"}");
+
+        assertThat(run.sandbox().string("status")).isEqualTo("paused");
+        assertThat(run.sandbox().string("reason")).isEqualTo("paused by request");
+        assertThat(server.api().method("POST", run.path() + "/resume").status()).isEqualTo(200);
+        run.awaitEvent("agent.resumed");
+        run.awaitStatus("completed");
+    }
+
+    @Test
+    void aWatcherHoldsARunAsTheRouteDoes() {
+        var run = AgentRun.of(server, STEPS, OFTEN);
+        run.awaitEvent("agent.output");
+        String socket = "/ws/sandboxes/" + run.id() + "?token=" + server.adminKey() + "&event_types=agent.paused";
+        try (var watcher = ShellClient.open(server.uri(), socket, ShellClient.Reading.ALWAYS)) {
+            watcher.send("{\"type\":\"command\",\"command\":\"pause\"}");
+            assertThat(watcher.await("event").string("event_type")).isEqualTo("agent.paused");
+            assertThat(run.sandbox().string("reason")).isEqualTo("paused by request");
+            watcher.send("{\"type\":\"command\",\"command\":\"resume\"}");
+            run.awaitStatus("completed");
+        }
+    }
+
+    @Test
+    void aSandboxWithoutAnAgentCannotBePaused() {
+        var answer =
+                server.api().method("POST", AgentRun.ALL + "/" + server.api().session() + "/pause");
+
+        assertThat(answer.status()).isEqualTo(501);
+        assertThat(answer.json().string("detail")).contains("cannot freeze");
+    }
+}
