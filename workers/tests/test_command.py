@@ -103,6 +103,17 @@ for line in sys.stdin:
 """
 
 
+def test_a_program_gets_a_message_for_its_next_turn_at_once_and_is_told_so(
+    settings: Settings, backend: TestBackend
+) -> None:
+    shows = 'import sys; sys.stdin.readline(); print("ready", flush=True); print(sys.stdin.readline())'
+    started = Started(settings, python(shows))
+    backend.await_event("agent.output")
+    backend.send("later", kind="guidance", mode="next_turn")
+    assert started.join() == worker.COMPLETED
+    assert '"inject_mode": "next_turn"' in backend.of("agent.output")[-1]["text"]
+
+
 def test_messages_reach_the_program_in_order_and_their_delivery_is_an_event(
     settings: Settings, backend: TestBackend
 ) -> None:

@@ -33,7 +33,8 @@ class DemoTest {
                         "you      Use Celsius, please",
                         "says     Celsius it is.",
                         "Oslo     4.5 C",
-                        "done     convert.py prints the temperatures",
+                        "says     convert.py prints the temperatures",
+                        "\ndone\n",
                         "ended    completed, $0.0")
                 .contains("viv image build worker");
         assertThat(homes()).isEqualTo(before);

@@ -51,6 +51,7 @@ class RunLifeTest {
             assertThat(run.run().number("cost_usd")).isEqualTo(0.75);
             assertThat(run.run().number("budget_usd")).isEqualTo(0.5);
             assertThat(run.run().integer("tokens")).isEqualTo(1010);
+            run.awaitEvent("sandbox.run_ended");
             assertThat(run.events("sandbox.run_ended")).contains("\"reason_code\":\"budget\"");
         }
     }

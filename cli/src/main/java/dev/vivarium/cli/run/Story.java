@@ -148,7 +148,7 @@ public final class Story {
     private void say(String label, String tint, String text) {
         List<String> lines = text.strip().lines().toList();
         String first = lines.isEmpty() ? "" : shown(lines.getFirst());
-        out.println(label + " ".repeat(LABEL - label.length()) + tinted(tint, first));
+        out.println((label + " ".repeat(LABEL - label.length()) + tinted(tint, first)).stripTrailing());
         lines.stream()
                 .skip(1)
                 .limit(MOST_LINES - 1)
