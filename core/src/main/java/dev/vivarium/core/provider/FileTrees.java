@@ -2,6 +2,7 @@ package dev.vivarium.core.provider;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -63,6 +64,18 @@ public final class FileTrees {
         if (!Files.exists(tree, LinkOption.NOFOLLOW_LINKS)) {
             return;
         }
+        try {
+            walkAndDelete(tree);
+        } catch (FileSystemException e) {
+            if (!String.valueOf(e.getReason()).contains("name too long")) {
+                throw e;
+            }
+            // Deeper than a path can say; who goes down step by step still gets there.
+            HostTool.run("remove files", List.of("rm", "--recursive", "--force", "--", tree.toString()));
+        }
+    }
+
+    private static void walkAndDelete(Path tree) throws IOException {
         Files.walkFileTree(tree, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {

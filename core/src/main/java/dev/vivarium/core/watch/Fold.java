@@ -1,6 +1,7 @@
 package dev.vivarium.core.watch;
 
 import dev.vivarium.core.files.FileChange;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -16,6 +17,8 @@ final class Fold {
     private static final String HIDDEN = ".vivarium";
 
     private static final int TOP = 10;
+    private static final int LONGEST_NAME = 1024;
+    private static final int LONGEST_CHARACTER = 3;
 
     private final Map<String, Net> changes = new TreeMap<>();
     private boolean incomplete;
@@ -50,6 +53,13 @@ final class Fold {
     /// What cannot be named, because it is no UTF-8, cannot be asked for either.
     static boolean isTold(String path) {
         return !path.equals(HIDDEN) && !path.startsWith(HIDDEN + "/") && path.indexOf('\uFFFD') < 0;
+    }
+
+    /// What has a longer name is counted and not named: an index of a store takes no more, and neither does anybody
+    /// who opens a file.
+    static boolean isNamed(String path) {
+        return path.length() <= LONGEST_NAME / LONGEST_CHARACTER
+                || path.getBytes(StandardCharsets.UTF_8).length <= LONGEST_NAME;
     }
 
     /// What the changes come to, by path.

@@ -71,15 +71,29 @@ final class Ledger {
         isBlank = false;
     }
 
-    /// Tells each change by itself. Reports whether that was allowed; if not, nothing was told.
-    boolean tell(Workspace workspace, List<FileChange> net) {
-        if (net.isEmpty()) {
+    /// Tells each change by itself, and those that cannot be named in one event. Reports whether that was allowed;
+    /// if not, nothing was told.
+    boolean tell(Workspace workspace, List<FileChange> all) {
+        if (all.isEmpty()) {
             return true;
         }
-        if (!events.tryTake(net.size())) {
+        List<FileChange> net =
+                all.stream().filter(change -> Fold.isNamed(change.path())).toList();
+        boolean areNamed = net.size() == all.size();
+        if (!events.tryTake(net.size() + (areNamed ? 0 : 1))) {
             return false;
         }
         discovered = Set.of();
+        if (!areNamed) {
+            List<FileChange> others =
+                    all.stream().filter(change -> !Fold.isNamed(change.path())).toList();
+            log.append(sandbox, FileEvents.folded(others, false));
+        }
+        tellNamed(workspace, net);
+        return true;
+    }
+
+    private void tellNamed(Workspace workspace, List<FileChange> net) {
         var known = byPath(
                 history.current(sandbox, net.stream().map(FileChange::path).toList()));
         var told = new ArrayList<Told>();
@@ -94,7 +108,6 @@ final class Ledger {
             }
         }
         publish(told, unchanged);
-        return true;
     }
 
     /// One change that is told, with all that it means for what is known.
@@ -199,7 +212,7 @@ final class Ledger {
         lastFold =
                 log.append(sandbox, FileEvents.folded(net, incomplete)).event().seq();
         for (FileChange change : net) {
-            if (folded.size() < MOST_FOLDED) {
+            if (folded.size() < MOST_FOLDED && Fold.isNamed(change.path())) {
                 folded.add(change.path());
             }
         }
@@ -212,7 +225,7 @@ final class Ledger {
         files = known.size();
         Map<String, Version> there = new TreeMap<>();
         for (FileEntry entry : listing.entries()) {
-            if (Fold.isTold(entry.name())) {
+            if (Fold.isTold(entry.name()) && Fold.isNamed(entry.name())) {
                 there.put(entry.name(), Version.of(entry, entry.name()));
             }
         }

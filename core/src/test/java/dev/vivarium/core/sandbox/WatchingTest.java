@@ -1,0 +1,140 @@
+package dev.vivarium.core.sandbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.vivarium.core.guest.GuestBinary;
+import dev.vivarium.core.log.EventLog;
+import dev.vivarium.core.log.Query;
+import dev.vivarium.core.provider.Provider.Disk;
+import dev.vivarium.core.provider.process.ProcessProvider;
+import dev.vivarium.core.store.Db;
+import dev.vivarium.core.watch.FileHistory;
+import dev.vivarium.core.watch.Watching;
+import dev.vivarium.model.Event;
+import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.ThreadId;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// What becomes of the watch on files when something breaks under it. Here, because streams can be broken here.
+class WatchingTest {
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    @TempDir
+    Path home;
+
+    private ProcessProvider provider;
+    private Db db;
+    private EventLog log;
+    private Watching watching;
+    private Sandboxes sandboxes;
+    private Sandbox sandbox;
+    private Path workspace;
+
+    @BeforeEach
+    void open() {
+        var clock = InstantSource.system();
+        db = Db.sqlite(home.resolve("viv.db"));
+        log = new EventLog(db, clock);
+        watching = new Watching(log, new FileHistory(db), Duration.ofHours(1), clock);
+        provider = ProcessProvider.open(home, GuestBinary.extractTo(home));
+        sandboxes = Sandboxes.open(provider, db, House.plain(), List.of(watching), clock);
+        watching.begin(sandboxes);
+        sandbox = sandboxes.open(NewSandbox.of(House.ANN, new ThreadId("t1"))).sandbox();
+        workspace = home.resolve("disks").resolve(sandbox.id().value()).resolve("workspace");
+    }
+
+    @AfterEach
+    void close() {
+        sandboxes.drain();
+        watching.close();
+        provider.survivors().forEach(id -> provider.remove(id, Disk.ERASE));
+        provider.close();
+        log.close();
+        db.close();
+    }
+
+    @Test
+    void aWatchWhoseStreamBreaksIsTakenUpAgainAndNothingIsMissedOrToldTwice() {
+        House.run(sandbox, "echo x > before");
+        awaitCreated("before");
+        House.run(sandbox, "(sleep 0.3; echo x > meanwhile) >/dev/null 2>&1 &");
+        ((State.Running) sandbox.lifecycle().state()).guest().close();
+
+        awaitCreated("meanwhile");
+        House.run(sandbox, "echo x > after");
+        awaitCreated("after");
+        assertThat(events("file.created")).hasSize(3);
+    }
+
+    @Test
+    void whatTheKernelDroppedIsFoundByLookingAgain() throws Exception {
+        House.run(sandbox, "echo x > here");
+        awaitCreated("here");
+        long guest = Long.parseLong(Files.readString(home.resolve("run/" + sandbox.id() + "/pid")));
+        signal("STOP", guest);
+        try {
+            fillTheQueue();
+            Files.writeString(workspace.resolve("unheard"), "x");
+        } finally {
+            signal("CONT", guest);
+        }
+
+        awaitCreated("unheard");
+        assertThat(events("file.changes_folded"))
+                .as(() -> "all: " + events("file."))
+                .anySatisfy(event -> assertThat(event.data()).contains("\"incomplete\":true"));
+        House.run(sandbox, "echo y > unheard");
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(events("file.modified"))
+                        .anySatisfy(event -> assertThat(event.data()).contains("unheard")));
+    }
+
+    /// Each move is two events, as the kernel counts.
+    private void fillTheQueue() throws IOException {
+        int moves = queued() / 2 + 100;
+        Path here = workspace.resolve("here");
+        Path there = workspace.resolve("there");
+        for (int i = 0; i < moves; i++) {
+            Files.move(i % 2 == 0 ? here : there, i % 2 == 0 ? there : here, StandardCopyOption.ATOMIC_MOVE);
+        }
+    }
+
+    /// The kernel tells it to whoever reads all of it at once, and nothing to who comes back for more.
+    private static int queued() throws IOException {
+        try (var limit = Files.newInputStream(Path.of("/proc/sys/fs/inotify/max_queued_events"))) {
+            var digits = new byte[32];
+            int length = limit.read(digits);
+            return Integer.parseInt(new String(digits, 0, length, StandardCharsets.US_ASCII).strip());
+        }
+    }
+
+    private static void signal(String name, long pid) throws Exception {
+        int exit = new ProcessBuilder("kill", "-" + name, Long.toString(pid))
+                .start()
+                .waitFor();
+        assertThat(exit).isZero();
+    }
+
+    private void awaitCreated(String path) {
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(events("file.created"))
+                        .anySatisfy(event -> assertThat(event.data()).contains("\"path\":\"" + path + "\"")));
+    }
+
+    private List<Event> events(String type) {
+        return log.read(sandbox.id(), new Query(0, Optional.empty(), Optional.of(type), Query.MOST));
+    }
+}
