@@ -160,7 +160,7 @@ final class Routes {
         var shells = new ShellWitness(new SocketWitness(audit, clock, ShellWitness.ROUTE), parts.telemetry());
         var watchers = new SocketWitness(audit, clock, "GET /ws/sandboxes/{sandbox_id}");
         var listeners = new SocketWitness(audit, clock, "GET /api/v1/ws/events");
-        var feed = new Feed(parts.log(), parts.sandboxes());
+        var feed = new Feed(parts.log(), parts.sandboxes(), parts.access().rights());
         var handler = new SocketsHandler(
                 parts.sockets(),
                 new SocketsHandler.Doors(shells, watchers, listeners),

@@ -7,6 +7,7 @@ import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.testing.ShellClient.Reading;
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.http.HttpClient;
 import java.net.http.HttpResponse.BodyHandlers;
@@ -44,6 +45,51 @@ class FeedTest {
             assertThat(seen.string("entity_id")).isEqualTo(anns);
             assertThat(own.await("event").string("event_type")).isEqualTo("feed.b");
         }
+    }
+
+    @Test
+    void whoIsInvitedToAThreadHearsOfItForAsLongAsTheyMayWatch() throws Exception {
+        Api owner = admin.as("feed-host");
+        String thread = Api.thread();
+        String shared = owner.post("/create_session", "{\"user_id\":\"feed-host\",\"thread_id\":\"" + thread + "\"}")
+                .json()
+                .string("session_id");
+        String members = "/threads/" + thread + "/members";
+        Api guest = admin.as("feed-guest");
+        String own = session(guest, "feed-guest");
+        var request = guest.request("/api/v1/events?event_types=feed.").build();
+        var body = HttpClient.newHttpClient()
+                .send(request, BodyHandlers.ofInputStream())
+                .body();
+        try (var socket = listen(guest, "?event_types=feed.");
+                var lines = new BufferedReader(new InputStreamReader(body, StandardCharsets.UTF_8))) {
+            for (String scopes : List.of("", "shell:ro", "fs:ro", "", "shell")) {
+                if (scopes.isEmpty()) {
+                    owner.method("DELETE", members + "/feed-guest");
+                } else {
+                    owner.post(members, "{\"user_id\":\"feed-guest\",\"scopes\":[\"" + scopes + "\"]}");
+                }
+                append(shared, "feed.shared", "{}");
+                append(own, "feed.own", "{}");
+
+                // What may be heard is asked when it is, so each step is heard to its end.
+                if (scopes.startsWith("shell")) {
+                    assertThat(socket.await("event").string("event_type")).isEqualTo("feed.shared");
+                    assertThat(nextOf(lines)).isEqualTo("feed.shared");
+                }
+                assertThat(socket.await("event").string("event_type")).isEqualTo("feed.own");
+                assertThat(nextOf(lines)).isEqualTo("feed.own");
+            }
+        }
+    }
+
+    /// The type of the next event of a stream.
+    private static String nextOf(BufferedReader lines) throws IOException {
+        String line;
+        do {
+            line = lines.readLine();
+        } while (!line.startsWith("data: ") || !line.contains("seq"));
+        return Json.answer(line.substring(6)).string("event_type");
     }
 
     @Test
@@ -242,11 +288,7 @@ class FeedTest {
             append(other, "feed.a", "{}");
             append(anns, "feed.b", "{}");
 
-            String line;
-            do {
-                line = lines.readLine();
-            } while (!line.startsWith("data: ") || !line.contains("seq"));
-            assertThat(Json.answer(line.substring(6)).string("event_type")).isEqualTo("feed.b");
+            assertThat(nextOf(lines)).isEqualTo("feed.b");
         }
         assertThat(ann.get("/api/v1/events?entity_types=planet").status()).isEqualTo(400);
         assertThat(ann.with("nonsense").get("/api/v1/events").status()).isEqualTo(401);

@@ -1,6 +1,8 @@
 package dev.vivarium.server.feed;
 
 import dev.vivarium.core.access.Principal;
+import dev.vivarium.core.access.Rights;
+import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Listener;
 import dev.vivarium.core.sandbox.Sandboxes;
@@ -8,6 +10,7 @@ import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.json.EventJson;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.UserId;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -16,19 +19,21 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import tools.jackson.core.JsonGenerator;
 
-/// What happens to all sandboxes, for whoever may hear of it: an admin of all, a user of their own, a token of its
-/// sandbox. Thread-safe.
+/// What happens to all sandboxes, for whoever may hear of it: an admin of all, a user of their own and of those they
+/// are invited to watch, a token of its sandbox. Who is invited is asked at each event. Thread-safe.
 public final class Feed {
     private static final int REMEMBERED = 10_000;
 
     private final EventLog log;
+    private final Rights rights;
     private final Function<SandboxId, Optional<SandboxRow.Owner>> rows;
 
     /// Whose a sandbox is never changes.
     private final Map<SandboxId, SandboxRow.Owner> owners = new ConcurrentHashMap<>();
 
-    public Feed(EventLog log, Sandboxes sandboxes) {
+    public Feed(EventLog log, Sandboxes sandboxes, Rights rights) {
         this.log = log;
+        this.rights = rights;
         this.rows = sandboxes::ownerOf;
     }
 
@@ -78,10 +83,17 @@ public final class Feed {
             return switch (who) {
                 case Principal.Admin _ -> true;
                 case Principal.User(var user) ->
-                    owner(sandbox).filter(owner -> owner.user().equals(user)).isPresent();
+                    owner(sandbox).filter(owner -> mayHearOf(user, owner)).isPresent();
                 case Principal.Holder(var grant) -> grant.sandbox().equals(sandbox);
                 case Principal.Worker _ -> false;
             };
+        }
+
+        private boolean mayHearOf(UserId user, SandboxRow.Owner owner) {
+            return owner.user().equals(user)
+                    || rights.ofUser(user, owner.thread(), owner.user())
+                            .filter(scopes -> scopes.allows(Scope.SHELL_RO))
+                            .isPresent();
         }
 
         private Entities entities(Event event) {
