@@ -93,7 +93,7 @@ public final class Vivarium implements AutoCloseable {
             var limits = limits(config, sandboxes);
             var admission = admission(keys, access, sandboxes, limits);
             var preview = new PreviewHandler(admission, new Visits(access.audit(), clock), config.preview(), clock);
-            var sockets = undo.add(new Sockets(admission, access.tokens()));
+            var sockets = undo.add(new Sockets(admission, access.tokens(), config.watch()));
             var parts = new Routes.Parts(
                     config, db, log, inbox, agency, sight, provider, sandboxes, keys, access, telemetry, metrics,
                     preview, sockets, limits);

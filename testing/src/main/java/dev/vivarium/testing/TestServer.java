@@ -96,6 +96,11 @@ public final class TestServer implements AutoCloseable {
                 arguments);
     }
 
+    /// A server of which something is changed that is no setting.
+    public static TestServer start(UnaryOperator<Config> change, String... arguments) {
+        return start(ProcessProvider::open, change, arguments);
+    }
+
     private static TestServer start(Opener opener, UnaryOperator<Config> change, String... arguments) {
         try {
             Path home = Files.createTempDirectory("viv-").toRealPath();

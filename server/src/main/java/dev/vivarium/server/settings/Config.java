@@ -50,6 +50,12 @@ public record Config(
                 rates, watch, log);
     }
 
+    public Config withWatch(WatchConfig other) {
+        return new Config(
+                home, store, apiKey, workerId, redisHost, http, access, engine, calls, preview, egress, runs, model,
+                rates, other, log);
+    }
+
     @Override
     public String toString() {
         return "Config[" + home + ", " + http + ", " + access + ", " + engine + ", " + calls + ", " + preview + ", "

@@ -35,12 +35,12 @@ import org.slf4j.LoggerFactory;
 /// the agent and to hold it. What it does not read in time waits in the log. Thread-safe.
 public final class EventSocket extends GuardedSocket {
     private static final Logger LOG = LoggerFactory.getLogger(EventSocket.class);
-    private static final Duration HEARTBEAT = Duration.ofSeconds(30);
     private static final String COMMANDS =
             "must be send_message, interrupt, pause, resume, request_files or request_terminal";
     private static final long DEPTH = 1;
     private static final long LINES = 200;
 
+    private final Duration heartbeat;
     private final EventLog log;
     private final Inbox inbox;
     private final Agents agents;
@@ -61,6 +61,7 @@ public final class EventSocket extends GuardedSocket {
 
     EventSocket(Sockets sockets, SocketWitness door, EventLog log, Inbox inbox, Agents agents, Start start) {
         super(sockets, door, start.sandboxId);
+        this.heartbeat = sockets.heartbeat();
         this.log = log;
         this.inbox = inbox;
         this.agents = agents;
@@ -111,7 +112,7 @@ public final class EventSocket extends GuardedSocket {
         try {
             long beaten = System.nanoTime();
             while (true) {
-                long due = Math.max(0, HEARTBEAT.toNanos() - (System.nanoTime() - beaten));
+                long due = Math.max(0, heartbeat.toNanos() - (System.nanoTime() - beaten));
                 Batch batch = at.follower.next(at.alive.isPresent() ? Duration.ofNanos(due) : Duration.ZERO);
                 send(batch);
                 if (isOver(at, batch)) {
@@ -119,7 +120,7 @@ public final class EventSocket extends GuardedSocket {
                     return;
                 }
                 // Also to whoever is sent nothing because it wants nothing of what happens.
-                if (System.nanoTime() - beaten >= HEARTBEAT.toNanos()) {
+                if (System.nanoTime() - beaten >= heartbeat.toNanos()) {
                     beaten = System.nanoTime();
                     peer().send(Messages.message("heartbeat", out -> Json.time(out, "timestamp", door().now())));
                 }

@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
 /// What it does not read in time is not kept for it: it is told which events those were. Thread-safe.
 public final class FeedSocket extends GuardedSocket {
     private static final Logger LOG = LoggerFactory.getLogger(FeedSocket.class);
-    private static final Duration PING = Duration.ofSeconds(30);
 
+    private final Duration heartbeat;
     private final Feed feed;
     private final AtomicBoolean shown = new AtomicBoolean();
     private volatile Optional<Feed.Ear> ear = Optional.empty();
@@ -35,6 +35,7 @@ public final class FeedSocket extends GuardedSocket {
     /// @param filter what is wanted by who does not say
     FeedSocket(Sockets sockets, SocketWitness door, Feed feed, Filter filter) {
         super(sockets, door, "");
+        this.heartbeat = sockets.heartbeat();
         this.feed = feed;
         this.filter = filter;
     }
@@ -73,7 +74,7 @@ public final class FeedSocket extends GuardedSocket {
         try {
             long pinged = System.nanoTime();
             while (!left) {
-                long due = PING.toNanos() - (System.nanoTime() - pinged);
+                long due = heartbeat.toNanos() - (System.nanoTime() - pinged);
                 if (due <= 0) {
                     pinged = System.nanoTime();
                     peer().send(Messages.message("ping", out -> Json.time(out, "timestamp", door().now())));

@@ -6,6 +6,7 @@ import dev.vivarium.core.access.Watch;
 import dev.vivarium.model.Failure;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Caller;
+import dev.vivarium.server.settings.WatchConfig;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
@@ -38,21 +39,28 @@ public final class Sockets implements AutoCloseable {
 
     private final Admission admission;
     private final Tokens tokens;
+    private final Duration heartbeat;
     private final Set<GuardedSocket> open = ConcurrentHashMap.newKeySet();
     private final Set<GuardedSocket> strangers = ConcurrentHashMap.newKeySet();
     private final ScheduledExecutorService pulse = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("sockets").factory());
     private volatile boolean closed;
 
-    public Sockets(Admission admission, Tokens tokens) {
+    public Sockets(Admission admission, Tokens tokens, WatchConfig config) {
         this.admission = admission;
         this.tokens = tokens;
+        this.heartbeat = config.heartbeat();
         var _ = pulse.scheduleWithFixedDelay(this::check, CHECK.toMillis(), CHECK.toMillis(), TimeUnit.MILLISECONDS);
         var _ = pulse.scheduleWithFixedDelay(this::ping, PING.toMillis(), PING.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     Admission admission() {
         return admission;
+    }
+
+    /// How often whoever watches or listens hears something.
+    Duration heartbeat() {
+        return heartbeat;
     }
 
     /// Calls `listener` when the caller's token ends; nothing for whoever came with a key.
