@@ -2,8 +2,12 @@ package dev.vivarium.server.socket;
 
 import dev.vivarium.model.Failure;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.eclipse.jetty.websocket.api.Callback;
 import org.eclipse.jetty.websocket.api.Session;
@@ -18,6 +22,7 @@ final class Peer {
 
     private final long openedAt = System.nanoTime();
     private volatile Optional<Session> session = Optional.empty();
+    private final Callback.Completable farewell = new Callback.Completable();
     private volatile long heardAt = openedAt;
     private volatile boolean spoken;
 
@@ -85,7 +90,18 @@ final class Peer {
 
     /// Says why and does not wait for an answer.
     void hangUp(Close why) {
-        session.ifPresent(open -> open.close(why.code(), why.reason(), Callback.NOOP));
+        session.ifPresentOrElse(open -> open.close(why.code(), why.reason(), farewell), () -> farewell.complete(null));
+    }
+
+    /// Waits until the farewell is on its way, or cannot be sent, or the time is over.
+    void awaitFarewell(Duration patience) {
+        try {
+            farewell.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            // It hears nothing any more.
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /// Cuts the connection, if it is still there.

@@ -8,6 +8,7 @@ import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Caller;
 import dev.vivarium.server.settings.WatchConfig;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -122,13 +123,14 @@ public final class Sockets implements AutoCloseable {
         }
     }
 
-    /// Closes every socket; what they showed goes on. Idempotent.
+    /// Closes every socket, and lets each say why; what they showed goes on. Idempotent.
     @Override
     public void close() {
         closed = true;
-        for (GuardedSocket socket : open) {
-            socket.close(Close.stopping());
-        }
+        List<GuardedSocket> last = List.copyOf(open);
+        last.forEach(socket -> socket.close(Close.stopping()));
+        long deadline = System.nanoTime() + FAREWELL.toNanos();
+        last.forEach(socket -> socket.peer().awaitFarewell(Duration.ofNanos(deadline - System.nanoTime())));
         pulse.shutdownNow();
     }
 }
