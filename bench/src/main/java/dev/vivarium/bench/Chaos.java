@@ -31,7 +31,7 @@ final class Chaos implements Measurement {
         try (var load = new ChaosLoad(line, sandboxes, ledger)) {
             var random = new Random(kills);
             for (int kill = 0; kill < kills; kill++) {
-                Programs.pause(Duration.ofMillis(200 + random.nextInt(800)));
+                Programs.pause(Duration.ofMillis(200 + random.nextInt(1_800)));
                 ids.addAll(list(home));
                 line.kill();
                 ids.addAll(list(home));

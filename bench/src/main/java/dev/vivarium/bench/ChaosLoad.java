@@ -12,7 +12,7 @@ import java.util.function.Consumer;
 /// People and agents who use a server that dies under them: they append events and try again under the same id until
 /// they hear that it is there, speak and listen, run commands, make sandboxes and end them. Thread-safe.
 final class ChaosLoad implements AutoCloseable {
-    private static final int PRODUCERS = 6;
+    private static final int PRODUCERS = 32;
     private static final int CREATORS = 2;
 
     private final Chaos.Line line;
