@@ -50,8 +50,6 @@ class HalfDoneTest {
             var run = AgentRun.of(server, "true");
             run.awaitStatus("completed");
             server.api().method("DELETE", run.path());
-            String other = server.api().session();
-            server.api().method("DELETE", "/sessions/" + other);
             await().until(() -> run.events("sandbox.terminated").contains("ended by request"));
             server.restart(
                     store -> change(store, "delete from sandbox_events where event_type = 'sandbox.terminated'"));
