@@ -84,6 +84,22 @@ class RunCommandsTest {
     }
 
     @Test
+    void eventsThatAreTooLargeForOnePageAreAllShown() {
+        String sandbox = server.api().session();
+        String large = "{\"event_type\":\"large\",\"event_data\":{\"text\":\"" + "x".repeat(100_000) + "\"}}";
+        String ten = "[" + (large + ",").repeat(9) + large + "]";
+        for (int i = 0; i < 10; i++) {
+            assertThat(server.api()
+                            .post("/api/v1/sandboxes/" + sandbox + "/events", ten)
+                            .status())
+                    .isEqualTo(201);
+        }
+
+        assertThat(ann.viv("events", sandbox, "--json", "--type", "large")).isZero();
+        assertThat(ann.out().lines()).hasSize(100);
+    }
+
+    @Test
     void theLastWordsOfAnAgentAreToldOnce() {
         String words = "{\"type\":\"event\",\"event_type\":\"agent.message\",\"data\":{\"text\":\"It is done.\"}}";
         assertThat(run("echo '" + words + "'; echo '{\"type\":\"result\",\"summary\":\"It is done.\"}'"))

@@ -154,6 +154,29 @@ class EventsApiTest {
                 .containsExactly("n.3", "n.4");
     }
 
+    @Test
+    void aPageOfLargeEventsEndsEarlyAndTheNextBeginsWhereItEnded() {
+        String large = "{\"event_type\":\"large\",\"event_data\":{\"text\":\"" + "x".repeat(100_000) + "\"}}";
+        String ten = "[" + (large + ",").repeat(9) + large + "]";
+        for (int i = 0; i < 10; i++) {
+            assertThat(api.post(path(session), ten).status()).isEqualTo(201);
+        }
+
+        var numbers = new ArrayList<Long>();
+        var pages = new ArrayList<Integer>();
+        long after = 0;
+        do {
+            JsonFields page = api.get(path(session) + "?type=large&limit=1000&after_seq=" + after)
+                    .json();
+            page.objects("events").forEach(event -> numbers.add(event.integer("seq")));
+            pages.add(page.objects("events").size());
+            after = page.integer("next_after_seq");
+        } while (pages.getLast() > 0);
+
+        assertThat(pages.getFirst()).isBetween(80, 90);
+        assertThat(numbers).hasSize(100).isSorted().doesNotHaveDuplicates();
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

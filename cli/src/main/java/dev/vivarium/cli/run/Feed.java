@@ -40,7 +40,8 @@ public final class Feed {
                     return;
                 }
             }
-            if (page.objects("events").size() < PAGE) {
+            // A page of large ones is short without being the last.
+            if (page.objects("events").isEmpty()) {
                 return;
             }
         }
