@@ -229,7 +229,9 @@ class ProcessApiTest {
             assertThat(signal(process.string("process_id"), "TERM").status()).isEqualTo(204);
             assertThat(result.get().integer("signal")).isEqualTo(15);
         }
-        assertThat(api.get(path("processes")).json().objects("processes")).isEmpty();
+        // It is forgotten a moment after it was answered.
+        await().until(() ->
+                api.get(path("processes")).json().objects("processes").isEmpty());
     }
 
     private String path(String rest) {

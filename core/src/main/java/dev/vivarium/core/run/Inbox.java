@@ -51,12 +51,9 @@ public final class Inbox {
         var data = EventData.of("message_id", message.id())
                 .with("content", message.content())
                 .with("inject_mode", message.mode().text());
-        String id = eventId(message.id(), "said");
-        return post(
-                        sandbox,
-                        message,
-                        new NewEvent(Optional.of(id), type(message.kind()), data.text(), message.source()))
-                .queued();
+        var id = Optional.of(eventId(message.id(), "said"));
+        var event = new NewEvent(id, type(message.kind()), data.text(), message.source());
+        return post(sandbox, message, event).queued();
     }
 
     /// A message that was said as an event, which has an id. Said again, it is neither a second time.
