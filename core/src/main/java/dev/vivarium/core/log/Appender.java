@@ -8,14 +8,12 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
-import java.security.SecureRandom;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -51,9 +49,6 @@ final class Appender implements AutoCloseable {
     private final BlockingQueue<Pending> queue = new ArrayBlockingQueue<>(QUEUE);
     private final Thread worker;
     private volatile boolean closed;
-
-    /// Begins anywhere, so that no other server has the same ids. The worker's own.
-    private long lastId = new SecureRandom().nextLong();
 
     /// How many were written together before. The worker's own.
     private int lastGroup;
@@ -246,7 +241,7 @@ final class Appender implements AutoCloseable {
     private Event numbered(Sql sql, Pending pending, Instant now, Map<SandboxId, Long> counted) throws SQLException {
         NewEvent event = pending.event;
         long seq = next(sql, pending.sandbox, counted);
-        String id = event.id().orElseGet(this::newId);
+        String id = event.id().orElseGet(() -> Event.idOf(pending.sandbox, seq));
         return new Event(pending.sandbox, seq, id, event.type(), event.data(), event.source(), now);
     }
 
@@ -267,12 +262,6 @@ final class Appender implements AutoCloseable {
         long next = (head == null ? EventRows.head(sql, sandbox) : head) + 1;
         counted.put(sandbox, next);
         return next;
-    }
-
-    /// Later ones come after earlier ones, so that their index grows at its end and not in a page for each.
-    private String newId() {
-        HexFormat hex = HexFormat.of();
-        return "evt" + hex.toHexDigits(clock.millis(), 12) + hex.toHexDigits(lastId++);
     }
 
     /// Writes what is queued, then ends. Idempotent.

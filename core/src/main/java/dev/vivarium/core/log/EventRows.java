@@ -20,8 +20,8 @@ final class EventRows {
     private static final int IDS_AT_ONCE = 64;
 
     private static final String BY_ID =
-            "select " + COLUMNS + " from sandbox_events where (event_id, sandbox_id) in (values "
-                    + String.join(", ", Collections.nCopies(IDS_AT_ONCE, "(?, ?)")) + ")";
+            "select " + COLUMNS + " from sandbox_events where event_id <> '' and (event_id, sandbox_id) in"
+                    + " (values " + String.join(", ", Collections.nCopies(IDS_AT_ONCE, "(?, ?)")) + ")";
 
     private static final String PAGE =
             "select " + COLUMNS + " from sandbox_events where sandbox_id = ? and seq > ? order by seq limit ?";
@@ -34,13 +34,18 @@ final class EventRows {
             rows.add(List.of(
                     event.sandbox().value(),
                     event.seq(),
-                    event.id(),
+                    givenId(event),
                     event.type(),
                     event.data(),
                     event.source(),
                     event.at().toEpochMilli()));
         }
         sql.updateAll(INSERT, rows);
+    }
+
+    /// What follows from the number is not kept beside it, and not in the index of ids.
+    private static String givenId(Event event) {
+        return event.id().equals(Event.idOf(event.sandbox(), event.seq())) ? "" : event.id();
     }
 
     /// The number of the newest event, zero if there is none.
@@ -177,10 +182,13 @@ final class EventRows {
     }
 
     private static Event read(ResultSet row) throws SQLException {
+        var sandbox = new SandboxId(row.getString(1));
+        long seq = row.getLong(2);
+        String given = row.getString(3);
         return new Event(
-                new SandboxId(row.getString(1)),
-                row.getLong(2),
-                row.getString(3),
+                sandbox,
+                seq,
+                given.isEmpty() ? Event.idOf(sandbox, seq) : given,
                 row.getString(4),
                 row.getString(5),
                 row.getString(6),

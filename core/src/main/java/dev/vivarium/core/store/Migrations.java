@@ -23,7 +23,8 @@ final class Migrations {
             "V8__files.sql",
             "V9__usage.sql",
             "V10__delivery.sql",
-            "V11__told.sql");
+            "V11__told.sql",
+            "V12__given_ids.sql");
 
     private Migrations() {}
 
