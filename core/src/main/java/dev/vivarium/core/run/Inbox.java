@@ -5,9 +5,11 @@ import dev.vivarium.core.log.Appended;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.EventData;
+import dev.vivarium.model.Failure;
 import dev.vivarium.model.Message;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.NewMessage;
+import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
@@ -28,6 +30,14 @@ import java.util.function.Supplier;
 /// id: whoever has heard it knows. Thread-safe.
 public final class Inbox {
     private static final int ID_BYTES = 12;
+
+    /// So many are given out together: a worker names them all in one line when it has them.
+    private static final int AT_ONCE = 100;
+
+    private static final int MOST = 1_000;
+
+    /// An agent that is drowned in words can still be interrupted.
+    private static final int MOST_INTERRUPTED = MOST + 100;
 
     private final Db db;
     private final EventLog log;
@@ -76,6 +86,7 @@ public final class Inbox {
 
     /// First the event: if the server dies before the message is kept, nobody was told that it was.
     private Posted post(SandboxId sandbox, Message message, NewEvent event) {
+        requireRoom(sandbox, message.kind());
         Appended appended = log.append(sandbox, event);
         int waiting = db.write(sql -> {
             MessageRows.insert(sql, sandbox, message);
@@ -83,6 +94,17 @@ public final class Inbox {
         });
         bell(sandbox).ring();
         return new Posted(appended, new Queued(message, waiting));
+    }
+
+    private void requireRoom(SandboxId sandbox, Message.Kind kind) {
+        int waiting = waiting(sandbox);
+        if (waiting >= (kind == Message.Kind.INTERRUPT ? MOST_INTERRUPTED : MOST)) {
+            throw new SandboxException(new Failure.Unrecognized(
+                    "too-many-messages",
+                    409,
+                    "the agent of sandbox " + sandbox + " has not heard " + waiting
+                            + " messages yet: say this again when it has heard some"));
+        }
     }
 
     /// The kind of message that an event of this type says, if it says one.
@@ -96,8 +118,8 @@ public final class Inbox {
         return NewEvent.OUR_IDS + message + "." + happening;
     }
 
-    /// Everything that waits, interrupts first; waits at most `patience` for the first of it. Who cannot pass it on
-    /// gives it back.
+    /// What waits, a page of it and interrupts first; waits at most `patience` for the first of it. Who cannot pass
+    /// it on gives it back.
     public List<Message> take(SandboxId sandbox, Duration patience) throws InterruptedException {
         return await(sandbox, patience, () -> takeNow(sandbox));
     }
@@ -120,22 +142,22 @@ public final class Inbox {
             return List.of();
         }
         return db.write(sql -> {
-            var messages = MessageRows.list(sql, sandbox);
+            var messages = MessageRows.list(sql, sandbox, AT_ONCE);
             MessageRows.taken(sql, messages, now());
             return messages;
         });
     }
 
-    /// Everything that waits, like [#take], but it goes on waiting until it is acknowledged: a worker that dies, or
+    /// What waits, like [#take], but it goes on waiting until it is acknowledged: a worker that dies, or
     /// an answer that is lost, loses nothing.
     public List<Message> offer(SandboxId sandbox, Duration patience) throws InterruptedException {
-        return await(sandbox, patience, () -> db.read(sql -> MessageRows.list(sql, sandbox)));
+        return await(sandbox, patience, () -> db.read(sql -> MessageRows.list(sql, sandbox, AT_ONCE)));
     }
 
     /// The worker has these; what it names that does not wait is no matter.
     public void acknowledge(SandboxId sandbox, Collection<String> ids) {
         List<Message> heard = db.write(sql -> {
-            var waiting = MessageRows.list(sql, sandbox).stream()
+            var waiting = MessageRows.list(sql, sandbox, MOST_INTERRUPTED).stream()
                     .filter(message -> ids.contains(message.id()))
                     .toList();
             MessageRows.taken(sql, waiting, now());

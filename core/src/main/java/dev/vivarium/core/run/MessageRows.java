@@ -39,13 +39,14 @@ final class MessageRows {
                 .orElse(0);
     }
 
-    /// All that waits: interrupts first, then in the order in which they came.
-    static List<Message> list(Sql sql, SandboxId sandbox) throws SQLException {
+    /// What waits, at most so many: interrupts first, then in the order in which they came.
+    static List<Message> list(Sql sql, SandboxId sandbox, int limit) throws SQLException {
         return sql.list(
                 "select message_id, content, message_type, inject_mode, source, created_at" + WAITING
-                        + " order by case message_type when 'interrupt' then 0 else 1 end, position",
+                        + " order by case message_type when 'interrupt' then 0 else 1 end, position limit ?",
                 MessageRows::read,
-                sandbox.value());
+                sandbox.value(),
+                limit);
     }
 
     static void taken(Sql sql, List<Message> messages, Instant at) throws SQLException {

@@ -128,6 +128,10 @@ public final class Reviews {
                     ? Optional.of(outbox.put(sql, review.sandbox(), answered(review, status, answer)))
                     : Optional.empty();
         });
+        letter.ifPresent(told -> {
+            ring(review.sandbox());
+            outbox.send(told);
+        });
         Review now = require(review.sandbox(), review.id().value());
         if (letter.isEmpty()) {
             throw new SandboxException(new Failure.Unrecognized(
@@ -135,8 +139,6 @@ public final class Reviews {
                     409,
                     "review " + review.id() + " is " + now.status().text() + " and cannot be answered again"));
         }
-        ring(review.sandbox());
-        outbox.send(letter.get());
         return now;
     }
 

@@ -94,11 +94,13 @@ final class RunRows {
         sql.update("update sandbox_runs set process = ? where run_id = ? and " + ALIVE, name, id.value());
     }
 
-    static void started(Sql sql, RunId id) throws SQLException {
-        sql.update(
-                "update sandbox_runs set status = ? where run_id = ? and " + ALIVE,
-                Run.Status.RUNNING.text(),
-                id.value());
+    /// Reports whether it was not over yet.
+    static boolean started(Sql sql, RunId id) throws SQLException {
+        return sql.update(
+                        "update sandbox_runs set status = ? where run_id = ? and " + ALIVE,
+                        Run.Status.RUNNING.text(),
+                        id.value())
+                == 1;
     }
 
     /// How a run ended, and why: a sentence, and a word where there is one.

@@ -160,15 +160,23 @@ public final class Runs {
         });
     }
 
-    /// Its worker runs.
+    /// Its worker runs. Nothing is told of one that is over already.
     Run started(Run run) {
         var data = about(run).with("runtime", run.program().runtime().text());
-        outbox.send(db.write(sql -> {
-            RunRows.started(sql, run.id());
+        Optional<Outbox.Letter> letter = db.write(sql -> {
+            boolean isAlive = RunRows.started(sql, run.id());
             RunRows.settle(sql, run.sandbox());
-            return outbox.put(sql, run.sandbox(), event(run, "sandbox.run_started", data));
-        }));
+            return isAlive
+                    ? Optional.of(outbox.put(sql, run.sandbox(), event(run, "sandbox.run_started", data)))
+                    : Optional.empty();
+        });
+        letter.ifPresent(outbox::send);
         return find(run.sandbox()).orElse(run);
+    }
+
+    /// Tells what could not be told when it happened.
+    void tellLeft() {
+        outbox.sendLeft();
     }
 
     private static EventData about(Run run) {

@@ -127,6 +127,7 @@ public final class Supervisor implements AutoCloseable {
         try {
             for (long beat = 1; !stopped.await(BEAT.toMillis(), TimeUnit.MILLISECONDS); beat++) {
                 active.values().forEach(this::look);
+                followers.execute(this::tellLeft);
                 if (beat % BEATS_BETWEEN_DEADLINES == 0 && !active.isEmpty()) {
                     expireReviews();
                 }
@@ -147,6 +148,14 @@ public final class Supervisor implements AutoCloseable {
             reviews.expireDue();
         } catch (SandboxException e) {
             LOG.warn("reviews that are due stay open a while: {}", e.getMessage());
+        }
+    }
+
+    private void tellLeft() {
+        try {
+            runs.tellLeft();
+        } catch (SandboxException e) {
+            LOG.warn("what happened to runs is told later: {}", e.getMessage());
         }
     }
 

@@ -77,6 +77,25 @@ abstract class InboxContract {
     }
 
     @Test
+    void manyComeInPagesAndTooManyAreRefusedButAnInterrupt() throws Exception {
+        for (int i = 0; i < 1000; i++) {
+            say("word " + i, Kind.USER_MESSAGE);
+        }
+        assertThatThrownBy(() -> say("one more", Kind.USER_MESSAGE))
+                .hasMessageContaining("has not heard 1000 messages");
+        say("stop", Kind.INTERRUPT);
+
+        List<Message> page = inbox.offer(sandbox, Duration.ZERO);
+        assertThat(page).hasSize(100);
+        assertThat(page.getFirst().content()).isEqualTo("stop");
+        say("stop again", Kind.INTERRUPT);
+        inbox.acknowledge(sandbox, page.stream().map(Message::id).toList());
+
+        assertThat(inbox.waiting(sandbox)).isEqualTo(902);
+        assertThat(take()).startsWith("stop again", "word 99").hasSize(100);
+    }
+
+    @Test
     void eachSandboxHasItsOwn() throws Exception {
         say("mine", Kind.USER_MESSAGE);
 
