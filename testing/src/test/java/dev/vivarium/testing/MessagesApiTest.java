@@ -105,6 +105,7 @@ class MessagesApiTest {
                 "{\"event_type\":\"user.guidance\",\"event_data\":{\"content\":\"\"}}|event_data.content",
                 "{\"event_type\":\"user.interrupt\",\"event_data\":{\"content\":7}}|event_data.content",
                 "{\"event_type\":\"user.approve\",\"event_data\":{\"review_id\":\"rev\"}}|event_type",
+                "{\"event_type\":\"sandbox.message\",\"event_data\":{\"content\":\"hello\"}}|event_type",
             })
     void whatNoAgentWouldHearIsNoEvent(String body, String field) {
         var answer = api.post(sandbox + "/events", body);

@@ -40,8 +40,12 @@ record SentEvent(NewEvent event, Optional<NewMessage> message) {
                     !ANSWERS.contains(event.type()),
                     "event_type",
                     "must not be " + event.type() + ": answer a review by POST …/reviews/{review_id}");
-            return Inbox.kindOf(event.type())
-                    .map(kind -> said(at, event, kind, sandbox))
+            Optional<Message.Kind> said = Inbox.kindOf(event.type());
+            require(
+                    said.filter(Message.Kind.SYSTEM::equals).isEmpty(),
+                    "event_type",
+                    "must not be " + event.type() + ": say it by POST …/messages with message_type system");
+            return said.map(kind -> said(at, event, kind, sandbox))
                     .orElseGet(() -> new SentEvent(event, Optional.empty()));
         });
     }
