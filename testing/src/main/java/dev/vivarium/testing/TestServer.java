@@ -171,10 +171,15 @@ public final class TestServer implements AutoCloseable {
         return server.tokens().issue(wanted).token();
     }
 
-    /// A token for the process inside a sandbox, as a run would be given one.
+    /// A token for the process inside a sandbox, as a run would be given one; for a task that nobody has.
     public String workerToken(String sandbox, WorkerGrant.Audience audience) {
+        return workerToken(sandbox, TaskId.random(new SecureRandom()), audience);
+    }
+
+    /// A token for the process inside a sandbox, as its run at this task was given one.
+    public String workerToken(String sandbox, TaskId task, WorkerGrant.Audience audience) {
         var info = sandboxes().require(new SandboxId(sandbox)).info();
-        var work = new WorkerGrant.Work(info.id(), info.thread(), info.user(), TaskId.random(new SecureRandom()));
+        var work = new WorkerGrant.Work(info.id(), info.thread(), info.user(), task);
         return server.workers().issue(work, audience);
     }
 

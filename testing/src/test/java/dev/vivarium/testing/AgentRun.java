@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.access.WorkerGrant.Audience;
-import dev.vivarium.core.access.WorkerGrant.Work;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
-import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.TaskId;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
@@ -99,8 +97,7 @@ final class AgentRun {
     }
 
     String token(Audience audience) {
-        var info = server.sandboxes().require(new SandboxId(id())).info();
-        return server.workers().issue(new Work(info.id(), info.thread(), info.user(), new TaskId(task())), audience);
+        return server.workerToken(id(), new TaskId(task()), audience);
     }
 
     /// Sends JSON by this method, with an `Idempotency-Key` unless it is empty.

@@ -4,27 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 import static org.awaitility.Awaitility.await;
 
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
 import dev.vivarium.core.access.WorkerGrant.Audience;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.TaskId;
 import dev.vivarium.scripted.Script;
 import dev.vivarium.scripted.ScriptedModel;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -49,10 +41,7 @@ class ModelGatewayTest {
     static Path directory;
 
     private static ScriptedModel model;
-    private static HttpServer vendor;
-    private static final CompletableFuture<HttpExchange> HELD = new CompletableFuture<>();
-    private static final CountDownLatch GONE = new CountDownLatch(1);
-    private static volatile String sent = "";
+    private static OpenAiVendor vendor;
     private static TestServer server;
 
     private Api api;
@@ -63,11 +52,7 @@ class ModelGatewayTest {
     @BeforeAll
     static void start() throws IOException {
         model = ScriptedModel.start(Script.parse("{\"steps\": []}"), 0);
-        vendor = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        vendor.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
-        vendor.createContext("/v1/chat/completions", ModelGatewayTest::complete);
-        vendor.createContext("/v1/models", exchange -> say(exchange, 200, "{\"data\":[{\"id\":\"gpt-4o\"}]}"));
-        vendor.start();
+        vendor = OpenAiVendor.start(OTHER_KEY);
         Path keyFile = Files.writeString(directory.resolve("key"), KEY + "\n");
         Files.setPosixFilePermissions(keyFile, PosixFilePermissions.fromString("rw-------"));
         server = TestServer.startIsolated(
@@ -78,7 +63,7 @@ class ModelGatewayTest {
                 "--model-key-file",
                 keyFile.toString(),
                 "--openai-url",
-                "http://127.0.0.1:" + vendor.getAddress().getPort(),
+                vendor.url(),
                 "--openai-key",
                 OTHER_KEY,
                 "--model-timeout-seconds",
@@ -91,59 +76,7 @@ class ModelGatewayTest {
     static void stop() {
         server.close();
         model.close();
-        vendor.stop(0);
-    }
-
-    /// Shows its headers and body to the test, and does what the question says.
-    private static void complete(HttpExchange exchange) throws IOException {
-        String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
-        sent = exchange.getRequestHeaders().entrySet() + "\n" + body;
-        if (body.contains("please hold")) {
-            hold(exchange);
-        } else if (body.contains("echo the key")) {
-            say(exchange, 400, "{\"error\":{\"message\":\"bad key " + OTHER_KEY + "\"}}");
-        } else if (body.contains("\"stream\":true")) {
-            exchange.getResponseHeaders().add("Content-Type", "text/event-stream");
-            exchange.sendResponseHeaders(200, 0);
-            exchange.getResponseBody()
-                    .write(("data: {\"model\":\"gpt-4o\",\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n"
-                                    + "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1000,\"completion_tokens\":100,"
-                                    + "\"prompt_tokens_details\":{\"cached_tokens\":400}}}\n\ndata: [DONE]\n\n")
-                            .getBytes(StandardCharsets.UTF_8));
-            exchange.close();
-        } else {
-            say(exchange, 200, "{\"model\":\"gpt-4o\",\"choices\":[{\"message\":{\"content\":\"12345678\"}}]}");
-        }
-    }
-
-    /// Begins to answer and waits until the caller hangs up.
-    private static void hold(HttpExchange exchange) throws IOException {
-        exchange.getResponseHeaders().add("Content-Type", "text/event-stream");
-        exchange.sendResponseHeaders(200, 0);
-        var out = exchange.getResponseBody();
-        HELD.complete(exchange);
-        try {
-            while (true) {
-                out.write(": still here\n\n".getBytes(StandardCharsets.UTF_8));
-                out.flush();
-                if (GONE.await(20, TimeUnit.MILLISECONDS)) {
-                    return;
-                }
-            }
-        } catch (IOException e) {
-            GONE.countDown();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private static void say(HttpExchange exchange, int status, String json) throws IOException {
-        byte[] bytes = json.getBytes(StandardCharsets.UTF_8);
-        exchange.getResponseHeaders().add("Content-Type", "application/json");
-        exchange.getResponseHeaders().add("Set-Cookie", "vendor=1");
-        exchange.sendResponseHeaders(status, bytes.length);
-        exchange.getResponseBody().write(bytes);
-        exchange.close();
+        vendor.close();
     }
 
     @BeforeEach
@@ -153,14 +86,14 @@ class ModelGatewayTest {
     }
 
     private void spawn(String budget) {
-        sandbox = api.post(
+        var spawned = api.post(
                         "/api/v1/sandboxes",
                         "{\"task\":{\"title\":\"t\",\"description\":\"d\"},\"runtime\":\"command\","
                                 + "\"command\":[\"sleep\",\"1000\"],\"budget_usd\":" + budget + "}")
-                .json()
-                .string("sandbox_id");
+                .json();
+        sandbox = spawned.string("sandbox_id");
         door = server.sandboxes().require(new SandboxId(sandbox)).openDoor();
-        token = server.workerToken(sandbox, Audience.MODEL);
+        token = server.workerToken(sandbox, new TaskId(spawned.string("task_id")), Audience.MODEL);
     }
 
     @Test
@@ -198,7 +131,7 @@ class ModelGatewayTest {
                 .contains("[DONE]")
                 .endsWith(" 200");
 
-        assertThat(sent)
+        assertThat(vendor.sent())
                 .contains("Bearer " + OTHER_KEY, "\"stream_options\":{\"include_usage\":true}")
                 .doesNotContain(token, "Cookie", "a=b", door.getAuthority());
         var call = lastCall();
@@ -280,8 +213,7 @@ class ModelGatewayTest {
                 sandbox,
                 "timeout 2 " + curl("chat/completions", "{\"stream\":true,\"messages\":[\"please hold\"]}", xApiKey()));
 
-        assertThat(HELD).isCompleted();
-        assertThat(GONE.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(vendor.awaitHangUp()).isTrue();
         await().untilAsserted(() -> assertThat(lastCall().integer("status")).isEqualTo(499));
         assertThat(lastCall().flag("estimated")).isTrue();
         assertThat(lastCall().integer("input_tokens")).isPositive();
@@ -304,12 +236,12 @@ class ModelGatewayTest {
 
     @Test
     void whoForbidsTheCountOfTokensIsRefusedAndTheModelIsNotAsked() {
-        sent = "";
+        vendor.forget();
         String body =
                 "{\"model\":\"gpt-4o\",\"messages\":[],\"stream\":true,\"stream_options\":{\"include_usage\":false}}";
 
         assertThat(ask("chat/completions", body)).contains("include_usage").endsWith(" 400");
-        assertThat(sent).isEmpty();
+        assertThat(vendor.sent()).isEmpty();
     }
 
     @Test
@@ -318,7 +250,7 @@ class ModelGatewayTest {
 
         assertThat(ask("chat/completions", "{\"model\":\"gpt-4o\",\"messages\":[]}", headers))
                 .endsWith(" 200");
-        assertThat(sent).contains("gpt-4o").doesNotContain("strange");
+        assertThat(vendor.sent()).contains("gpt-4o").doesNotContain("strange");
     }
 
     @Test
@@ -337,6 +269,10 @@ class ModelGatewayTest {
                 .endsWith(" 401");
         assertThat(ask("messages", ask, "-H 'x-api-key: " + strangers + "' "))
                 .contains("permission_error")
+                .endsWith(" 403");
+        String another = server.workerToken(sandbox, Audience.MODEL);
+        assertThat(ask("messages", ask, "-H 'x-api-key: " + another + "' "))
+                .contains("that run is over")
                 .endsWith(" 403");
         assertThat(api.with(token).post("/model/v1/messages", ask).status()).isEqualTo(403);
         assertThat(api.post("/model/v1/messages", ask).status()).isEqualTo(404);

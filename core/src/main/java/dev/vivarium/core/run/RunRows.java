@@ -57,6 +57,15 @@ final class RunRows {
         return find(sql, sandbox).filter(run -> run.isActive() && run.task().equals(task));
     }
 
+    /// The newest run of a sandbox at this task, also one that has ended.
+    static Optional<Run> at(Sql sql, SandboxId sandbox, TaskId task) throws SQLException {
+        return sql.first(
+                "select * from sandbox_runs where sandbox_id = ? and task_id = ?" + NEWEST + " limit 1",
+                RunRows::read,
+                sandbox.value(),
+                task.value());
+    }
+
     /// Those that have not ended.
     static List<Run> active(Sql sql) throws SQLException {
         return sql.list("select * from sandbox_runs where " + ALIVE + NEWEST, RunRows::read);

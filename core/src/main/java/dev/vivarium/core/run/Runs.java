@@ -225,13 +225,14 @@ public final class Runs {
         return new NewEvent(Optional.of(NewEvent.OUR_IDS + run.id() + "." + type), type, data.text(), NewEvent.OURS);
     }
 
-    /// Adds what one answer of a model took to the run of a sandbox, also if it has just ended: it was used.
-    /// Returns what the run may still cost. One that has spent its budget is stopped.
-    public Allowance charge(SandboxId sandbox, Usage usage) {
+    /// Adds what one answer of a model took to the run of a sandbox at this task, also if it has just ended and
+    /// another has begun: it was used. Returns what the run may still cost. One that has spent its budget is
+    /// stopped.
+    public Allowance charge(SandboxId sandbox, TaskId task, Usage usage) {
         Run run = db.write(sql -> {
-            Run charged = RunRows.find(sql, sandbox).orElseThrow(() -> noRun(sandbox));
+            Run charged = RunRows.at(sql, sandbox, task).orElseThrow(() -> notAtWork(sandbox, task));
             RunRows.charge(sql, charged.id(), usage);
-            return RunRows.find(sql, sandbox).orElse(charged);
+            return RunRows.at(sql, sandbox, task).orElse(charged);
         });
         return bounded(run);
     }
@@ -259,9 +260,10 @@ public final class Runs {
         return left;
     }
 
-    /// What the run that is going on in a sandbox may cost, and has. Fails with `no-run` when there is none.
-    public Allowance allowance(SandboxId sandbox) {
-        return allowance(requireActive(sandbox));
+    /// What the run that is going on in a sandbox at this task may cost, and has. Fails with `no-run` when there is
+    /// none.
+    public Allowance allowance(SandboxId sandbox, TaskId task) {
+        return allowance(requireActive(sandbox, task));
     }
 
     private static Allowance allowance(Run run) {

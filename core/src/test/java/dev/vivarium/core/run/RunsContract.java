@@ -111,17 +111,19 @@ abstract class RunsContract {
     void whatAModelTookIsAddedToTheBillionthAndABudgetIsHeld() {
         var stopped = new ArrayList<Run>();
         runs.whenOverspent(stopped::add);
-        started(begin(Optional.of("0.001")));
+        Run run = started(begin(Optional.of("0.001")));
 
-        assertThat(runs.charge(sandbox.id(), usage("0.0000003")).isSpent()).isFalse();
-        assertThat(runs.allowance(sandbox.id()).spentUsd()).isEqualByComparingTo("0.0000003");
+        assertThat(runs.charge(sandbox.id(), run.task(), usage("0.0000003")).isSpent())
+                .isFalse();
+        assertThat(runs.allowance(sandbox.id(), run.task()).spentUsd()).isEqualByComparingTo("0.0000003");
         assertThat(stopped).isEmpty();
-        assertThat(runs.charge(sandbox.id(), usage("0.001")).isSpent()).isTrue();
+        assertThat(runs.charge(sandbox.id(), run.task(), usage("0.001")).isSpent())
+                .isTrue();
 
         assertThat(stopped).extracting(Run::sandbox).containsExactly(sandbox.id());
         assertThat(runs.find(sandbox.id()).orElseThrow().spent().tokens()).isEqualTo(220);
         runs.end(stopped.getFirst(), Run.Status.FAILED, Optional.of("budget"));
-        assertThatThrownBy(() -> runs.allowance(sandbox.id())).hasMessageContaining("no agent runs");
+        assertThatThrownBy(() -> runs.allowance(sandbox.id(), run.task())).hasMessageContaining("is over");
     }
 
     @Test
@@ -177,7 +179,14 @@ abstract class RunsContract {
         assertThatThrownBy(() -> runs.heartbeat(sandbox.id(), old.task(), "{}")).hasMessageContaining("is over");
         assertThatThrownBy(() -> runs.requireActive(sandbox.id(), old.task())).hasMessageContaining("is over");
 
+        runs.charge(sandbox.id(), old.task(), usage("5"));
+
         assertThat(runs.find(sandbox.id())).contains(next);
+        assertThat(runs.newest(Optional.empty(), Optional.of(old.task()), 1)
+                        .getFirst()
+                        .spent()
+                        .costUsd())
+                .isEqualByComparingTo("5");
         assertThat(runs.verdict(next)).isEmpty();
         assertThat(runs.isAnothers(sandbox.id(), old.task())).isTrue();
         assertThat(runs.isAnothers(sandbox.id(), next.task())).isFalse();

@@ -1,5 +1,6 @@
 package dev.vivarium.server.model;
 
+import dev.vivarium.core.access.WorkerGrant;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.run.Allowance;
 import dev.vivarium.core.run.Runs;
@@ -33,10 +34,10 @@ public final class Books {
     /// @param status what the agent was answered, as a status of HTTP
     record Call(Usage usage, boolean isEstimated, int status, Duration took) {}
 
-    /// Fails with [Trouble] when the run of a sandbox may not ask a model any more, or there is none.
-    void requireFunds(SandboxId sandbox) throws Trouble {
+    /// Fails with [Trouble] when the run of this work may not ask a model any more, or there is none.
+    void requireFunds(WorkerGrant.Work work) throws Trouble {
         try {
-            Allowance allowance = runs.allowance(sandbox);
+            Allowance allowance = runs.allowance(work.sandbox(), work.task());
             if (allowance.isSpent()) {
                 throw new Trouble(
                         Trouble.Kind.SPENT,
@@ -50,11 +51,12 @@ public final class Books {
     }
 
     /// Durable when it returns: the charge first, as it may be the last of the run.
-    void enter(SandboxId sandbox, Call call) {
+    void enter(WorkerGrant.Work work, Call call) {
+        SandboxId sandbox = work.sandbox();
         Usage usage = call.usage();
         try {
             if (usage.costUsd().signum() > 0 || usage.inputTokens() + usage.outputTokens() > 0) {
-                runs.charge(sandbox, usage);
+                runs.charge(sandbox, work.task(), usage);
             }
             log.append(sandbox, NewEvent.of("agent.model_call", data(call).text(), SOURCE));
         } catch (SandboxException e) {

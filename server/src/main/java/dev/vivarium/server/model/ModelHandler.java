@@ -89,15 +89,15 @@ public final class ModelHandler implements AutoCloseable {
         // A model may think for longer than a connection may be silent; how long, is decided here.
         exchange.request().addIdleTimeoutListener(_ -> false);
         try {
-            SandboxId sandbox = admit(exchange, route);
-            requirePace(exchange, sandbox);
-            books.requireFunds(sandbox);
+            WorkerGrant.Work work = admit(exchange, route);
+            requirePace(exchange, work.sandbox());
+            books.requireFunds(work);
             if (route.method().equals("GET")) {
-                ask(exchange, route, Question.EMPTY, sandbox);
+                ask(exchange, route, Question.EMPTY, work);
                 return;
             }
-            try (var _ = room.take(sandbox, length(exchange))) {
-                ask(exchange, route, Question.of(route.dialect(), body(exchange)), sandbox);
+            try (var _ = room.take(work.sandbox(), length(exchange))) {
+                ask(exchange, route, Question.of(route.dialect(), body(exchange)), work);
             }
         } catch (Trouble e) {
             if (exchange.response().isCommitted()) {
@@ -110,8 +110,8 @@ public final class ModelHandler implements AutoCloseable {
         }
     }
 
-    /// Which sandbox asks. What the token says must agree with the wire that brought it.
-    private SandboxId admit(Exchange exchange, Route route) throws Trouble {
+    /// Who asks. What the token says must agree with the wire that brought it.
+    private WorkerGrant.Work admit(Exchange exchange, Route route) throws Trouble {
         SandboxId from = exchange.from().orElseThrow(() -> new Trouble(Trouble.Kind.NOT_FOUND, "not here"));
         try {
             String credential = exchange.credential()
@@ -128,7 +128,7 @@ public final class ModelHandler implements AutoCloseable {
                         .detail("not-allowed"));
                 throw new Trouble(Trouble.Kind.REFUSED, "the token is for another sandbox");
             }
-            return from;
+            return grant.work();
         } catch (SandboxException e) {
             throw new Trouble(Trouble.Kind.UNKNOWN_CALLER, e.failure().sentence());
         }
@@ -168,7 +168,8 @@ public final class ModelHandler implements AutoCloseable {
         return bytes;
     }
 
-    private void ask(Exchange exchange, Route route, Question question, SandboxId sandbox) throws IOException, Trouble {
+    private void ask(Exchange exchange, Route route, Question question, WorkerGrant.Work work)
+            throws IOException, Trouble {
         var relay = new Relay(exchange, route.dialect(), question, config);
         long began = System.nanoTime();
         int status = Relay.HUNG_UP;
@@ -187,7 +188,7 @@ public final class ModelHandler implements AutoCloseable {
                     tally.begun();
                 }
                 books.enter(
-                        sandbox,
+                        work,
                         new Books.Call(tally.usage(question.length(), prices), tally.isEstimated(), status, took));
             }
             relay.finish();
