@@ -92,12 +92,28 @@ class TranscriptsTest {
         assertThat(resume(api.as("stranger"), done.id()).status()).isEqualTo(404);
         assertThat(resume(api, "sbxaaaaaaaaaaaaaaaaaaaa").status()).isEqualTo(404);
         assertThat(resume(api, running.id()).status()).isEqualTo(409);
-        assertThat(resume(api, silent.id()).json().string("detail")).contains("left no conversation");
+        assertThat(resume(api, silent.id()).json().string("detail")).contains("there is no conversation");
         var other = api.post(
                 AgentRun.ALL,
                 "{\"task\":{\"title\":\"x\"},\"runtime\":\"claude\",\"resume_from\":\"" + done.id() + "\"}");
         assertThat(other.status()).isEqualTo(422);
         assertThat(other.json().string("field")).isEqualTo("resume_from");
+    }
+
+    @Test
+    void aConversationOfWhichAPartIsGoneIsSaidToBeGone() throws IOException {
+        var done = AgentRun.of(server, AGENT);
+        done.awaitStatus("completed");
+        Path copy = server.home().resolve("transcripts").resolve(done.id());
+        try (var files = Files.list(copy)) {
+            for (Path file : files.filter(file -> !file.endsWith("index")).toList()) {
+                Files.delete(file);
+            }
+        }
+
+        var refused = resume(server.api(), done.id());
+        assertThat(refused.status()).isEqualTo(409);
+        assertThat(refused.json().string("detail")).contains("it was removed since");
     }
 
     private static Api.Answer resume(Api api, String sandbox) {

@@ -105,10 +105,7 @@ public final class Agents {
                     "resume_from",
                     "names a run of the runtime " + earlier.program().runtime().text()));
         }
-        return earlier.session()
-                .filter(session -> transcripts.has(from))
-                .orElseThrow(() -> new SandboxException(new Failure.Unrecognized(
-                        "no-transcript", 409, "the agent of sandbox " + from + " left no conversation to go on with")));
+        return earlier.session().filter(session -> transcripts.has(from)).orElseThrow(() -> Transcripts.none(from));
     }
 
     private NewSandbox withImage(NewRun wanted) {

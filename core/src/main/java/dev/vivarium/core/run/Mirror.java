@@ -84,11 +84,21 @@ final class Mirror {
         }
     }
 
-    /// How much room it takes.
+    /// Reports whether there is something here, and all of it is.
+    boolean isWhole() throws IOException {
+        Map<String, Copy> copies = copies();
+        return !copies.isEmpty() && copies.keySet().stream().allMatch(path -> Files.isRegularFile(file(path)));
+    }
+
+    /// How much room it takes. What goes away meanwhile takes none.
     long bytes() throws IOException {
         long bytes = 0;
         for (Path file : list()) {
-            bytes += Files.size(file);
+            try {
+                bytes += Files.size(file);
+            } catch (NoSuchFileException e) {
+                // Its place is taken by another, or by nothing.
+            }
         }
         return bytes;
     }

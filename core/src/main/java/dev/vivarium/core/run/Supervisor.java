@@ -135,12 +135,16 @@ public final class Supervisor implements AutoCloseable {
                     active.values().forEach(run -> followers.execute(() -> saveTranscript(run)));
                 }
                 if (beat % BEATS_BETWEEN_PRUNINGS == 1) {
-                    followers.execute(transcripts::prune);
+                    followers.execute(() -> transcripts.prune(this::isAtWork));
                 }
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    private boolean isAtWork(SandboxId sandbox) {
+        return active.values().stream().anyMatch(run -> run.sandbox().equals(sandbox));
     }
 
     private void expireReviews() {

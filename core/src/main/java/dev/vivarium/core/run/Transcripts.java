@@ -13,7 +13,9 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
@@ -26,6 +28,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -155,12 +158,25 @@ public final class Transcripts {
         turns.remove(sandbox);
     }
 
-    /// Reports whether there is one of that sandbox.
+    /// Reports whether there is one of that sandbox, and all of it is there.
     boolean has(SandboxId sandbox) {
-        return Files.isDirectory(root.resolve(sandbox.value()));
+        try {
+            return new Mirror(root.resolve(sandbox.value())).isWhole();
+        } catch (IOException e) {
+            throw new UncheckedIOException("reading the transcript of " + sandbox, e);
+        }
     }
 
-    /// Puts the conversation of one sandbox into another, where its runtime looks for it.
+    static SandboxException none(SandboxId sandbox) {
+        return new SandboxException(new Failure.Unrecognized(
+                "no-transcript",
+                409,
+                "there is no conversation of the agent of sandbox " + sandbox
+                        + " to go on with: it left none, or it was removed since; start without resume_from"));
+    }
+
+    /// Puts the conversation of one sandbox into another, where its runtime looks for it. Fails with
+    /// `no-transcript` when it has been removed meanwhile.
     void restore(SandboxId from, Sandbox to, Run run) {
         var mirror = new Mirror(root.resolve(from.value()));
         try {
@@ -170,6 +186,8 @@ public final class Transcripts {
                     upload.commit();
                 }
             }
+        } catch (NoSuchFileException e) {
+            throw none(from);
         } catch (IOException e) {
             throw new UncheckedIOException("reading the transcript of " + from, e);
         }
@@ -185,39 +203,58 @@ public final class Transcripts {
     }
 
     /// Removes those that have not grown for so long that nobody will go on with them, and the oldest of the others
-    /// while they take more room than they may.
-    void prune() {
+    /// while all together take more room than they may. One that still grows stays.
+    void prune(Predicate<SandboxId> isAtWork) {
         Instant limit = clock.instant().minus(kept.age());
         long room = kept.bytes();
-        try {
-            for (Path directory : newestFirst()) {
-                var mirror = new Mirror(directory);
+        for (Found found : newestFirst()) {
+            try {
+                var mirror = new Mirror(root.resolve(found.sandbox().value()));
                 room -= mirror.bytes();
-                if (room < 0 || lastGrown(directory).isBefore(limit)) {
-                    mirror.delete();
+                boolean isDue = room < 0 || found.grown().isBefore(limit);
+                if (isDue && !isAtWork.test(found.sandbox())) {
+                    deleteInTurn(found.sandbox(), mirror);
                 }
+            } catch (IOException e) {
+                LOG.warn("the transcript of {} stays a while: {}", found.sandbox(), e.getMessage());
             }
-        } catch (IOException | UncheckedIOException e) {
-            LOG.warn("old transcripts stay a while: {}", e.getMessage());
         }
     }
 
-    private List<Path> newestFirst() throws IOException {
-        var found = new ArrayList<Path>();
+    /// Not while it is copied: an index would name what is gone.
+    private void deleteInTurn(SandboxId sandbox, Mirror mirror) throws IOException {
+        Semaphore turn = turns.computeIfAbsent(sandbox, any -> new Semaphore(1));
+        if (turn.tryAcquire()) {
+            try {
+                mirror.delete();
+            } finally {
+                turn.release();
+                turns.remove(sandbox, turn);
+            }
+        }
+    }
+
+    /// A conversation, and when it last grew: asked once, as it may grow while it is compared.
+    private record Found(SandboxId sandbox, Instant grown) {}
+
+    private static boolean isOne(Path directory) {
+        return SandboxId.isWellFormed(directory.getFileName().toString());
+    }
+
+    private List<Found> newestFirst() {
+        var found = new ArrayList<Found>();
         if (Files.isDirectory(root)) {
-            try (var all = Files.newDirectoryStream(root)) {
-                all.forEach(found::add);
+            try (var all = Files.newDirectoryStream(root, Transcripts::isOne)) {
+                for (Path directory : all) {
+                    var sandbox = new SandboxId(directory.getFileName().toString());
+                    found.add(new Found(
+                            sandbox, Files.getLastModifiedTime(directory).toInstant()));
+                }
+            } catch (IOException | DirectoryIteratorException e) {
+                LOG.warn("old transcripts stay a while: {}", e.getMessage());
             }
         }
-        found.sort(Comparator.comparing(Transcripts::lastGrown).reversed());
+        found.sort(Comparator.comparing(Found::grown).reversed());
         return found;
-    }
-
-    private static Instant lastGrown(Path directory) {
-        try {
-            return Files.getLastModifiedTime(directory).toInstant();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 }

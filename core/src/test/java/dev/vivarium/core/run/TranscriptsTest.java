@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -31,12 +32,53 @@ class TranscriptsTest {
 
         var kept = new Transcripts.Kept(Duration.ofHours(1), 2500);
         var transcripts = new Transcripts(root, kept, InstantSource.fixed(NOW));
-        transcripts.prune();
+        transcripts.prune(sandbox -> false);
 
         assertThat(transcripts.has(newest)).isTrue();
         assertThat(transcripts.has(newer)).isTrue();
         assertThat(transcripts.has(old)).isFalse();
         assertThat(transcripts.has(ancient)).isFalse();
+    }
+
+    @Test
+    void whatAnAgentIsAtWorkOnStaysAndTakesItsRoomFromTheOthers() throws IOException {
+        SandboxId old = conversation(1, Duration.ofHours(3));
+        SandboxId newer = conversation(2, Duration.ofMinutes(20));
+        SandboxId newest = conversation(3, Duration.ofMinutes(10));
+
+        var transcripts =
+                new Transcripts(root, new Transcripts.Kept(Duration.ofHours(1), 500), InstantSource.fixed(NOW));
+        transcripts.prune(Set.of(old, newest)::contains);
+
+        assertThat(transcripts.has(old)).isTrue();
+        assertThat(transcripts.has(newest)).isTrue();
+        assertThat(transcripts.has(newer)).isFalse();
+    }
+
+    @Test
+    void whatCannotBeMeasuredDoesNotKeepTheOthers() throws IOException {
+        SandboxId broken = SandboxId.random(new Random(9));
+        Files.writeString(root.resolve(broken.value()), "no directory");
+        SandboxId ancient = conversation(1, Duration.ofHours(3));
+
+        var transcripts =
+                new Transcripts(root, new Transcripts.Kept(Duration.ofHours(1), 5000), InstantSource.fixed(NOW));
+        transcripts.prune(sandbox -> false);
+
+        assertThat(transcripts.has(ancient)).isFalse();
+        assertThat(root.resolve(broken.value())).exists();
+    }
+
+    @Test
+    void aConversationOfWhichAPartIsGoneIsNone() throws IOException {
+        SandboxId sandbox = conversation(1, Duration.ofMinutes(1));
+        var transcripts =
+                new Transcripts(root, new Transcripts.Kept(Duration.ofHours(1), 5000), InstantSource.fixed(NOW));
+        assertThat(transcripts.has(sandbox)).isTrue();
+
+        Files.delete(new Mirror(root.resolve(sandbox.value())).file("one.jsonl"));
+
+        assertThat(transcripts.has(sandbox)).isFalse();
     }
 
     /// One of a thousand bytes and a little.
