@@ -285,7 +285,13 @@ public final class Catalogue {
             "on"::equals,
             "Whether the workers in sandboxes may call only so often; see `docs/reference/http-api.md`.");
     static final Setting<Integer> RATE_EVENTS = rate("rate-events", 100, "How often a worker may send events");
-    static final Setting<Integer> RATE_EVENT_MB = rate("rate-event-mb", 20, "How many MB of events a worker may send");
+    /// A bucket takes no more than a byte in each nanosecond.
+    static final Setting<Integer> RATE_EVENT_MB = Setting.integer(
+            "rate-event-mb",
+            "",
+            20,
+            new Range(1, 50_000),
+            "How many MB of events a worker may send, each minute; at most 50000.");
     static final Setting<Integer> RATE_HEARTBEATS = rate("rate-heartbeats", 10, "How often a worker's heart may beat");
     static final Setting<Integer> RATE_MESSAGES = rate("rate-messages", 30, "How often a worker may ask for messages");
     static final Setting<Integer> RATE_MODELS = rate("rate-models", 300, "How often an agent may ask a model");

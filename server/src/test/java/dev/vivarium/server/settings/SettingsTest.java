@@ -135,6 +135,7 @@ class SettingsTest {
         "--port, 70000, must be between 0 and 65535",
         "--port, eight, 'must be a whole number, not ''eight'''",
         "--max-sandboxes, 0, must be between 1 and 1000000",
+        "--rate-event-mb, 50001, must be between 1 and 50000",
         "--session-timeout-minutes, -1, must be between 0.01 and 525600",
         "--command-policy, closed, 'must be one of open, allowlist'",
         "--provider, docker, 'docker'' is not in this version; choose oci, or process for a laptop'",
