@@ -230,9 +230,8 @@ final class Ledger {
             }
         }
         List<FileChange> differences = differences(known, there, listing.truncated());
-        List<FileChange> news = differences.stream()
-                .filter(change -> !folded.contains(change.path()))
-                .toList();
+        List<FileChange> news =
+                differences.stream().filter(change -> !isSettled(change.path())).toList();
         boolean isTold = tell(workspace, news);
         if (!isTold) {
             tellFolded(news, false);
@@ -240,13 +239,18 @@ final class Ledger {
         absorb(
                 isTold
                         ? differences.stream()
-                                .filter(c -> folded.contains(c.path()))
+                                .filter(change -> isSettled(change.path()))
                                 .toList()
                         : differences,
                 known,
                 there);
         folded.clear();
         discovered = news.stream().map(FileChange::path).collect(Collectors.toSet());
+    }
+
+    /// What was told folded, and what a server before remembered by a name that is too long, is not told again.
+    private boolean isSettled(String path) {
+        return folded.contains(path) || !Fold.isNamed(path);
     }
 
     private static List<FileChange> differences(
