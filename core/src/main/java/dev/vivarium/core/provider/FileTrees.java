@@ -1,5 +1,6 @@
 package dev.vivarium.core.provider;
 
+import dev.vivarium.model.SandboxException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
@@ -67,11 +68,20 @@ public final class FileTrees {
         try {
             walkAndDelete(tree);
         } catch (FileSystemException e) {
-            if (!String.valueOf(e.getReason()).contains("name too long")) {
-                throw e;
-            }
-            // Deeper than a path can say; who goes down step by step still gets there.
-            HostTool.run("remove files", List.of("rm", "--recursive", "--force", "--", tree.toString()));
+            deleteStepByStep(tree, e);
+        }
+    }
+
+    /// For what is deeper than a path can say. Whatever else was in the way may be in the way here too: then the
+    /// first failure is the one to tell.
+    private static void deleteStepByStep(Path tree, FileSystemException first) throws IOException {
+        try {
+            HostTool.run(
+                    "remove files",
+                    List.of("rm", "--recursive", "--force", "--one-file-system", "--", tree.toString()));
+        } catch (SandboxException e) {
+            first.addSuppressed(e);
+            throw first;
         }
     }
 
