@@ -1,6 +1,7 @@
 package dev.vivarium.core.exec;
 
 import dev.vivarium.core.guest.Guest;
+import dev.vivarium.core.guest.Handover;
 import dev.vivarium.core.guest.Service;
 import dev.vivarium.core.guest.Survivor;
 import dev.vivarium.model.Command;
@@ -8,7 +9,6 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.ProcessInfo;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.HexFormat;
@@ -19,7 +19,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 /// The processes of one sandbox that were started through a server. Those that somebody waits for are known to the
@@ -35,16 +34,13 @@ public final class Processes {
     private static final Pattern ID = Pattern.compile("p[0-9a-f]{16}");
     private static final Tracked.Origin UNKNOWN =
             new Tracked.Origin("(started before the server was)", "", ProcessInfo.Kind.DETACHED);
-    /// How long a guest may take to hand over what it kept. Only one that means harm needs longer.
-    private static final Duration HANDOVER = Duration.ofSeconds(1);
 
     private final SandboxId sandbox;
     private final InstantSource clock;
     private final Herald herald;
     private final Map<String, Tracked> known = new ConcurrentHashMap<>();
     private final Semaphore slots = new Semaphore(MAX_DETACHED);
-    /// Open unless what a guest kept is being taken over: who asks meanwhile must not hear that it is gone.
-    private volatile CountDownLatch settled = new CountDownLatch(0);
+    private final Handover handover = new Handover();
 
     public Processes(SandboxId sandbox, InstantSource clock, Herald herald) {
         this.sandbox = sandbox;
@@ -85,7 +81,7 @@ public final class Processes {
 
     /// Says that [#moveTo] follows, before anybody can ask.
     public void expectMove() {
-        settled = new CountDownLatch(1);
+        handover.expect();
     }
 
     /// Finds the detached processes again on another guest than before, with what it remembers of their output.
@@ -97,16 +93,8 @@ public final class Processes {
             String id = survivor.name().orElseThrow();
             Thread.ofVirtual().name("detached-" + id).start(() -> adopt(guest, survivor, id, handedOver::countDown));
         }
-        await(handedOver);
-        settled.countDown();
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            latch.await(HANDOVER.toNanos(), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        Handover.await(handedOver);
+        handover.done();
     }
 
     private void adopt(Guest guest, Survivor survivor, String id, Runnable handedOver) {
@@ -161,7 +149,7 @@ public final class Processes {
 
     /// All that are known, in the order in which they were started.
     public List<ProcessInfo> list() {
-        await(settled);
+        handover.await();
         return known.values().stream()
                 .map(Tracked::info)
                 .sorted(Comparator.comparing(ProcessInfo::startedAt).thenComparing(ProcessInfo::id))
@@ -170,7 +158,7 @@ public final class Processes {
 
     /// The process with this id. Fails with `NoSuchProcess`.
     public Tracked require(String id) {
-        await(settled);
+        handover.await();
         return Optional.ofNullable(known.get(id))
                 .orElseThrow(() -> new SandboxException(new Failure.NoSuchProcess(id)));
     }

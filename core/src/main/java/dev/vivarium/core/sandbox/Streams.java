@@ -121,6 +121,7 @@ final class Streams {
             guest.close();
             return;
         }
+        sandbox.shells().expectMove();
         sandbox.processes().expectMove();
         try (Move move = begun.get()) {
             if (!move.to(new State.Running(machine, guest))) {

@@ -2,6 +2,7 @@ package dev.vivarium.core.shell;
 
 import dev.vivarium.core.exec.Herald;
 import dev.vivarium.core.guest.Guest;
+import dev.vivarium.core.guest.Handover;
 import dev.vivarium.core.guest.Service;
 import dev.vivarium.core.guest.Survivor;
 import dev.vivarium.model.Command;
@@ -28,6 +29,7 @@ public final class Shells {
     private final RandomGenerator random;
     private final InstantSource clock;
     private final Herald herald;
+    private final Handover handover = new Handover();
 
     public Shells(RandomGenerator random, InstantSource clock, Herald herald) {
         this.random = random;
@@ -49,6 +51,7 @@ public final class Shells {
 
     /// The shell with this id. Fails with the problem `no-such-shell`.
     public Shell require(ShellId id) {
+        handover.await();
         Shell shell = shells.get(id);
         if (shell == null) {
             throw new SandboxException(noSuchShell(id));
@@ -58,6 +61,7 @@ public final class Shells {
 
     /// All of them, the newest last; also a few that have ended.
     public List<Shell> list() {
+        handover.await();
         return shells.values().stream()
                 .sorted(Comparator.comparing(Shell::started)
                         .thenComparing(shell -> shell.id().value()))
@@ -75,6 +79,11 @@ public final class Shells {
                 && survivor.name().filter(ShellId::isWellFormed).isPresent();
     }
 
+    /// Says that [#moveTo] follows, before anybody can ask.
+    public void expectMove() {
+        handover.expect();
+    }
+
     /// Finds the shells again on another guest than before.
     public void moveTo(Guest guest) {
         Map<ShellId, Survivor> kept = new HashMap<>();
@@ -87,6 +96,7 @@ public final class Shells {
             shell.moved(guest, Optional.ofNullable(kept.remove(shell.id())));
         }
         kept.forEach((id, survivor) -> adopt(guest, id, survivor));
+        handover.done();
     }
 
     private void adopt(Guest guest, ShellId id, Survivor survivor) {

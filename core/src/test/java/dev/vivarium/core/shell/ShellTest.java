@@ -218,6 +218,19 @@ final class ShellTest {
     }
 
     @Test
+    void whoAsksWhileItIsBeingFoundWaits() throws Exception {
+        Shell shell = open("sleep 1000");
+        real.guest().close();
+        Shells others = newShells();
+        others.expectMove();
+        try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
+            Future<Shell> early = callers.submit(() -> others.require(shell.id()));
+            others.moveTo(real.accept());
+            assertThat(early.get().id()).isEqualTo(shell.id());
+        }
+    }
+
+    @Test
     void aShellThatIsNotOnTheNextGuestIsGone() {
         Shell shell = open("sleep 1000");
         try (Viewer viewer = join(shell, "ann", Role.TYPIST);

@@ -1,0 +1,36 @@
+package dev.vivarium.core.guest;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/// Whether what a guest kept is being taken over from it. Who asks meanwhile waits: they must not hear that it is gone.
+/// Thread-safe.
+public final class Handover {
+    /// How long a guest may take. Only one that means harm needs longer.
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+    private volatile CountDownLatch settled = new CountDownLatch(0);
+
+    /// Says that it follows, before anybody can ask.
+    public void expect() {
+        settled = new CountDownLatch(1);
+    }
+
+    public void done() {
+        settled.countDown();
+    }
+
+    public void await() {
+        await(settled);
+    }
+
+    /// Waits for a part of it.
+    public static void await(CountDownLatch part) {
+        try {
+            part.await(PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
