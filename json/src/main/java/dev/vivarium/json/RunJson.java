@@ -72,7 +72,9 @@ public final class RunJson {
         Json.time(out, "created_at", sandbox.createdAt());
         Json.time(out, "last_activity", sandbox.lastActivity());
         Json.time(out, "expires_at", sandbox.expiresAt());
+        out.writeStringProperty("expires_by", sandbox.expiresAt().isBefore(sandbox.endsAt()) ? "idle" : "lifetime");
         Json.time(out, "ends_at", sandbox.endsAt());
+        SessionJson.writeLimits(out, sandbox.limits());
         sandbox.end().ifPresent(end -> SessionJson.writeEnd(out, end));
         run.ifPresent(known -> {
             out.writeStringProperty("task_id", known.task().value());

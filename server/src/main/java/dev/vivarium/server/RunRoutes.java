@@ -23,8 +23,10 @@ import dev.vivarium.core.run.Workers;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.Run;
+import dev.vivarium.server.api.AllReviewsHandler;
 import dev.vivarium.server.api.Callers;
 import dev.vivarium.server.api.Endpoints;
+import dev.vivarium.server.api.ListSandboxesHandler;
 import dev.vivarium.server.api.ReviewsHandler;
 import dev.vivarium.server.api.RunLifeHandler;
 import dev.vivarium.server.api.RunsHandler;
@@ -108,6 +110,13 @@ final class RunRoutes {
                 agency.tasks(),
                 new SandboxRule(config.engine()),
                 new Endpoints(config.access().publicUrl()));
+        var list = new ListSandboxesHandler(
+                parts.sandboxes(),
+                agency.runs(),
+                agency.tasks(),
+                agency.reviews(),
+                parts.access().rights(),
+                parts.sight().watching());
         var runs = new RunsHandler(parts.sandboxes(), agency.runs(), agency.tasks(), parts.log());
         var life = new RunLifeHandler(
                 parts.sandboxes(),
@@ -118,7 +127,7 @@ final class RunRoutes {
                 clock);
         return List.of(
                 Route.post(ALL, KEY, insteadOfInvalid(spawn::handle)),
-                Route.get(ALL, KEY, runs::list),
+                Route.get(ALL, KEY, list::handle),
                 Route.get(ONE, kept(Scope.SHELL_RO), runs::details),
                 Route.delete(ONE, KEY, life::end),
                 Route.post(ONE + "/pause", scoped(Scope.PROCESS), life::pause),
@@ -140,7 +149,9 @@ final class RunRoutes {
     private static List<Route> reviews(Routes.Parts parts, InstantSource clock) {
         var agency = parts.agency();
         var handler = new ReviewsHandler(agency.reviews(), agency.runs(), agency.repeats(), clock);
+        var all = new AllReviewsHandler(agency.reviews(), parts.access().rights());
         return List.of(
+                Route.get("/api/v1/reviews", KEY, all::handle),
                 Route.post(TASK + "/review", WORKER, insteadOfInvalid(handler::ask)),
                 Route.get(TASK + "/review/{review_id}", WORKER, handler::await),
                 Route.get(ONE + "/reviews", kept(Scope.SHELL_RO), handler::list),

@@ -36,6 +36,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
 
 /// One running server: the store, the engine and the HTTP edge in front of them. Sandboxes outlive it. Thread-safe.
 public final class Vivarium implements AutoCloseable {
@@ -64,7 +65,7 @@ public final class Vivarium implements AutoCloseable {
         this.edge = edge;
         this.chronicle = chronicle;
         this.housekeeping = housekeeping;
-        chronicle.catchUp(() -> parts.sandboxes().newestEnded(ENDS_TOLD_LATE));
+        chronicle.catchUp(() -> parts.sandboxes().newestEnded(Optional.empty(), ENDS_TOLD_LATE));
     }
 
     /// Starts everything, from the bottom up, and returns when the server answers. The provider is the server's

@@ -145,6 +145,9 @@ class OpenApiTest {
         check("get " + view + "/files/{path}", api.get(at + "/files/b"), 404);
         check("get " + view + "/diff", api.get(at + "/diff?path=a"), 200);
         check("get " + view + "/terminal", api.get(at + "/terminal"), 200);
+        check("get " + view + "/events", api.get(at + "/events?newest=true"), 200);
+        check("get /api/v1/sandboxes", api.get("/api/v1/sandboxes?ended=true"), 200);
+        check("get /api/v1/reviews", api.get("/api/v1/reviews"), 200);
     }
 
     @Test

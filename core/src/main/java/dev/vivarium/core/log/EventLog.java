@@ -75,6 +75,13 @@ public final class EventLog implements AutoCloseable {
         return db.read(sql -> EventRows.list(sql, sandbox, query));
     }
 
+    /// The last of those that are asked for and stand before a number, oldest first; as many as the other would
+    /// give.
+    public List<Event> readBefore(SandboxId sandbox, Query query, long beforeSeq) {
+        return db.read(sql -> EventRows.listBefore(sql, sandbox, query, beforeSeq))
+                .reversed();
+    }
+
     /// The next events for a follower: not so many that those who do not take them would fill the memory.
     List<Event> page(SandboxId sandbox, long afterSeq) {
         return db.read(sql -> EventRows.page(sql, sandbox, afterSeq));
@@ -89,6 +96,11 @@ public final class EventLog implements AutoCloseable {
     /// The number of a sandbox's newest event, zero if there is none.
     public long head(SandboxId sandbox) {
         return db.read(sql -> EventRows.head(sql, sandbox));
+    }
+
+    /// The number of the oldest event of a sandbox that is kept, zero if there is none.
+    public long first(SandboxId sandbox) {
+        return db.read(sql -> EventRows.first(sql, sandbox));
     }
 
     /// Follows a sandbox from after `seq`: first what is kept, then what comes.

@@ -77,8 +77,19 @@ final class EventRows {
     }
 
     static List<Event> list(Sql sql, SandboxId sandbox, Query query) throws SQLException {
-        var text = new StringBuilder("select " + COLUMNS + " from sandbox_events where sandbox_id = ? and seq > ?");
-        var arguments = new ArrayList<Object>(List.of(sandbox.value(), query.afterSeq()));
+        return list(sql, sandbox, query, Long.MAX_VALUE, "seq");
+    }
+
+    /// Of those before a number the newest, newest first.
+    static List<Event> listBefore(Sql sql, SandboxId sandbox, Query query, long beforeSeq) throws SQLException {
+        return list(sql, sandbox, query, beforeSeq, "seq desc");
+    }
+
+    private static List<Event> list(Sql sql, SandboxId sandbox, Query query, long beforeSeq, String order)
+            throws SQLException {
+        var text = new StringBuilder(
+                "select " + COLUMNS + " from sandbox_events where sandbox_id = ? and seq > ? and seq < ?");
+        var arguments = new ArrayList<Object>(List.of(sandbox.value(), query.afterSeq(), beforeSeq));
         query.since().ifPresent(since -> {
             text.append(" and created_at >= ?");
             arguments.add(since.toEpochMilli());
@@ -91,10 +102,10 @@ final class EventRows {
             }
             arguments.add(type);
         });
-        text.append(" order by seq limit ?");
+        text.append(" order by ").append(order).append(" limit ?");
         arguments.add(query.limit());
         arguments.add(Query.MOST_CHARACTERS);
-        return sql.list(bounded(text.toString(), "seq"), EventRows::read, arguments.toArray());
+        return sql.list(bounded(text.toString(), order), EventRows::read, arguments.toArray());
     }
 
     /// Of those that the server saw itself, the newest first.

@@ -6,12 +6,16 @@ import dev.vivarium.model.Review;
 import dev.vivarium.model.ReviewId;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.TaskId;
+import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// Reviews as rows. All of them are calls on a transaction of the caller. One that is not pending is never changed.
 final class ReviewRows {
@@ -53,6 +57,46 @@ final class ReviewRows {
                 ReviewRows::read,
                 sandbox.value(),
                 limit);
+    }
+
+    /// The newest of all sandboxes: those that stand so, if it is said how, and that `user` has or was invited to,
+    /// if there is one.
+    static List<ReviewEntry> listAll(Sql sql, Optional<Review.Status> status, Optional<UserId> user, int limit)
+            throws SQLException {
+        @Nullable String wanted = status.map(Review.Status::text).orElse(null);
+        @Nullable String name = user.map(UserId::value).orElse(null);
+        return sql.list(
+                """
+                select r.*, s.thread_id as of_thread, s.user_id as of_user, coalesce(t.title, '') as task_title
+                from sandbox_reviews r
+                join sandboxes s on s.id = r.sandbox_id
+                left join sandbox_tasks t on t.task_id = r.task_id
+                where (cast(? as text) is null or r.status = ?)
+                  and (cast(? as text) is null or s.user_id = ?
+                    or exists (select 1 from members m where m.thread_id = s.thread_id and m.user_id = ?))
+                order by r.created_at desc, r.review_id limit ?""",
+                row -> new ReviewEntry(
+                        read(row),
+                        new ThreadId(row.getString("of_thread")),
+                        new UserId(row.getString("of_user")),
+                        row.getString("task_title")),
+                wanted,
+                wanted,
+                name,
+                name,
+                name,
+                limit);
+    }
+
+    /// How many of each sandbox have no answer yet.
+    static Map<SandboxId, Integer> pending(Sql sql) throws SQLException {
+        var counts = new HashMap<SandboxId, Integer>();
+        for (var count : sql.list(
+                "select sandbox_id, count(*) from sandbox_reviews where " + PENDING + " group by sandbox_id",
+                row -> Map.entry(new SandboxId(row.getString(1)), row.getInt(2)))) {
+            counts.put(count.getKey(), count.getValue());
+        }
+        return counts;
     }
 
     /// Those that nobody has answered in time.

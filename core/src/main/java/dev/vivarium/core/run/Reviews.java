@@ -11,6 +11,7 @@ import dev.vivarium.model.ReviewId;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.UserId;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
@@ -115,6 +116,18 @@ public final class Reviews {
     public List<Review> list(SandboxId sandbox, int limit) {
         expireDue();
         return db.read(sql -> ReviewRows.list(sql, sandbox, limit));
+    }
+
+    /// The newest reviews of all sandboxes; of those that stand so, and that a user has or was invited to.
+    public List<ReviewEntry> list(Optional<Review.Status> status, Optional<UserId> user, int limit) {
+        expireDue();
+        return db.read(sql -> ReviewRows.listAll(sql, status, user, limit));
+    }
+
+    /// How many of each sandbox have no answer yet.
+    public Map<SandboxId, Integer> pending() {
+        expireDue();
+        return db.read(ReviewRows::pending);
     }
 
     /// Answers a review: `approve`, `reject` or one of its options. Fails with `review-answered` when that was

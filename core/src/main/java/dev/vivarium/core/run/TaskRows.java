@@ -8,11 +8,36 @@ import dev.vivarium.model.UserId;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /// Tasks as rows. All of them are calls on a transaction of the caller.
 final class TaskRows {
+    /// So many are looked for at once, whether there are as many or not: one text, prepared once.
+    private static final int IDS_AT_ONCE = 64;
+
+    private static final String TITLES = "select task_id, title from sandbox_tasks where task_id in ("
+            + String.join(", ", Collections.nCopies(IDS_AT_ONCE, "?")) + ")";
+
     private TaskRows() {}
+
+    static Map<TaskId, String> titles(Sql sql, List<TaskId> ids) throws SQLException {
+        var titles = new HashMap<TaskId, String>();
+        for (int from = 0; from < ids.size(); from += IDS_AT_ONCE) {
+            var padded = new Object[IDS_AT_ONCE];
+            for (int i = 0; i < IDS_AT_ONCE; i++) {
+                padded[i] = ids.get(Math.min(from + i, ids.size() - 1)).value();
+            }
+            for (var found :
+                    sql.list(TITLES, row -> Map.entry(new TaskId(row.getString(1)), row.getString(2)), padded)) {
+                titles.put(found.getKey(), found.getValue());
+            }
+        }
+        return titles;
+    }
 
     static void insert(Sql sql, Task task) throws SQLException {
         sql.update(

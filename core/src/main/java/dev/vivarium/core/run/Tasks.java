@@ -13,7 +13,11 @@ import java.security.SecureRandom;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
 
 /// What agents are asked to do. Thread-safe.
@@ -43,6 +47,11 @@ public final class Tasks {
 
     public Optional<Task> find(TaskId id) {
         return db.read(sql -> TaskRows.find(sql, id));
+    }
+
+    /// The titles of these tasks.
+    public Map<TaskId, String> titles(Collection<TaskId> ids) {
+        return db.read(sql -> TaskRows.titles(sql, List.copyOf(Set.copyOf(ids))));
     }
 
     /// The task with this id, as it was sent, if its owner is one of `mine`; throws `no-such-task` otherwise.

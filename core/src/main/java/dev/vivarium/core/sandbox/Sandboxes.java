@@ -252,9 +252,9 @@ public final class Sandboxes implements AutoCloseable {
         return engine.rows.find(id).filter(row -> row.end().isPresent()).flatMap(SandboxRow::info);
     }
 
-    /// What is known of those that ended last, newest first.
-    public List<SandboxInfo> newestEnded(int limit) {
-        return engine.rows.newestEnded(limit).stream()
+    /// What is known of those that ended last, newest first; of one user, if there is one.
+    public List<SandboxInfo> newestEnded(Optional<UserId> user, int limit) {
+        return engine.rows.newestEnded(user, limit).stream()
                 .flatMap(row -> row.info().stream())
                 .toList();
     }

@@ -165,11 +165,15 @@ public final class SandboxRows {
         return db.read(sql -> sql.list("select * from sandboxes where " + ALIVE, SandboxRows::row));
     }
 
-    /// Those that ended last, newest first.
-    public List<SandboxRow> newestEnded(int limit) {
+    /// Those that ended last, newest first; of one user, if there is one.
+    public List<SandboxRow> newestEnded(Optional<UserId> user, int limit) {
+        @Nullable String name = user.map(UserId::value).orElse(null);
         return db.read(sql -> sql.list(
-                "select * from sandboxes where ended_at is not null order by ended_at desc limit ?",
+                "select * from sandboxes where ended_at is not null and (cast(? as text) is null or user_id = ?)"
+                        + " order by ended_at desc limit ?",
                 SandboxRows::row,
+                name,
+                name,
                 limit));
     }
 

@@ -28,7 +28,7 @@ final class Meter {
     private final Map<SandboxId, Sample> samples = new ConcurrentHashMap<>();
 
     /// What a sandbox had computed at some moment.
-    private record Sample(Instant at, Duration cpu) {}
+    private record Sample(Instant at, Duration cpu, Reading reading) {}
 
     Meter(EventLog log, InstantSource clock) {
         this.log = log;
@@ -39,26 +39,35 @@ final class Meter {
     void read(Sandbox sandbox) {
         SandboxInfo info = sandbox.info();
         Machine.Usage usage = sandbox.usage();
-        var now = new Sample(clock.instant(), usage.cpu());
-        Sample before =
-                Optional.ofNullable(samples.put(info.id(), now)).orElse(new Sample(info.createdAt(), Duration.ZERO));
-        double cpus = cpus(before, now);
-        if (info.lastActivity().isAfter(before.at) || cpus > IDLE) {
+        Instant at = clock.instant();
+        Optional<Sample> last = Optional.ofNullable(samples.get(info.id()));
+        Instant since = last.map(Sample::at).orElse(info.createdAt());
+        double cpus = cpus(last.map(Sample::cpu).orElse(Duration.ZERO), usage.cpu(), Duration.between(since, at));
+        samples.put(info.id(), new Sample(at, usage.cpu(), new Reading(at, percent(cpus), usage.memoryBytes())));
+        if (info.lastActivity().isAfter(since) || cpus > IDLE) {
             log.note(info.id(), event(usage, sandbox.stats(), info.limits(), cpus));
         }
     }
 
-    private static double cpus(Sample before, Sample now) {
-        double elapsed = Duration.between(before.at, now.at).toNanos() / NANOS;
-        double used = now.cpu.minus(before.cpu).toNanos() / NANOS;
+    /// What a sandbox used when it was last looked at, if it was.
+    Optional<Reading> last(SandboxId sandbox) {
+        return Optional.ofNullable(samples.get(sandbox)).map(Sample::reading);
+    }
+
+    private static double cpus(Duration before, Duration now, Duration elapsed) {
+        double used = now.minus(before).toNanos() / NANOS;
         // A machine that was started again counts anew.
-        return elapsed <= 0 || used < 0 ? 0 : used / elapsed;
+        return !elapsed.isPositive() || used < 0 ? 0 : used / (elapsed.toNanos() / NANOS);
+    }
+
+    private static double percent(double cpus) {
+        return Math.round(cpus * 1000) / 10.0;
     }
 
     private static NewEvent event(Machine.Usage usage, GuestStats stats, Limits limits, double cpus) {
         var data = EventData.nothing()
-                .with("cpu_percent", Math.round(cpus * 1000) / 10.0)
-                .with("cpu_limit_percent", Math.round(limits.cpus() * 1000) / 10.0)
+                .with("cpu_percent", percent(cpus))
+                .with("cpu_limit_percent", percent(limits.cpus()))
                 .with("memory_bytes", usage.memoryBytes())
                 .with("memory_limit_bytes", limits.memoryBytes())
                 .with("processes", stats.processes())

@@ -84,6 +84,12 @@ public final class Watching implements Observer, AutoCloseable {
         }
     }
 
+    /// What a sandbox used when it was last looked at; nothing of one that nobody has looked at since the server
+    /// started. Asks nobody.
+    public Optional<Reading> reading(SandboxId sandbox) {
+        return meter.last(sandbox);
+    }
+
     @Override
     public void created(SandboxInfo sandbox, Origin origin, Duration took) {
         sandboxes.ifPresent(all -> start(() -> all.find(sandbox.id()).ifPresent(made -> watch(made, Age.NEW))));

@@ -44,19 +44,29 @@ public final class EventsHandler {
     }
 
     public void list(Exchange exchange) throws IOException {
-        exchange.allowQuery("limit", "since", "after_seq", "type");
+        exchange.allowQuery("limit", "since", "after_seq", "before_seq", "newest", "type");
         var sandbox = new SandboxId(exchange.path("sandbox_id"));
         var query = new Query(
                 afterSeq(exchange), since(exchange), exchange.optionalQuery("type"), Page.limit(exchange, Query.MOST));
+        Optional<Long> before = beforeSeq(exchange);
         Optional<EventStream.Format> format = EventStream.Format.accepted(exchange);
         if (format.isPresent()) {
+            before.ifPresent(_ -> {
+                throw new SandboxException(
+                        new Failure.InvalidRequest("before_seq", "is for pages; a stream begins after_seq"));
+            });
             stream(exchange, format.get(), sandbox, query);
         } else {
-            page(exchange, log.read(sandbox, query), query);
+            page(exchange, sandbox, query, before);
         }
     }
 
-    private static void page(Exchange exchange, List<Event> events, Query query) throws IOException {
+    /// The ends of the log are looked at first: whoever goes on from there then misses nothing.
+    private void page(Exchange exchange, SandboxId sandbox, Query query, Optional<Long> before) throws IOException {
+        long head = log.head(sandbox);
+        long first = log.first(sandbox);
+        List<Event> events =
+                before.map(seq -> log.readBefore(sandbox, query, seq)).orElseGet(() -> log.read(sandbox, query));
         exchange.answer(200, out -> {
             out.writeArrayPropertyStart("events");
             for (Event event : events) {
@@ -68,6 +78,8 @@ public final class EventsHandler {
             out.writeNumberProperty(
                     "next_after_seq",
                     events.isEmpty() ? query.afterSeq() : events.getLast().seq());
+            out.writeNumberProperty("first_seq", first);
+            out.writeNumberProperty("head_seq", head);
         });
     }
 
@@ -177,6 +189,16 @@ public final class EventsHandler {
             throw new SandboxException(
                     new Failure.InvalidRequest("Last-Event-ID", "must be the number of an event"), e);
         }
+    }
+
+    /// Before which event a page ends, if it is to end there; the newest page ends before none.
+    private static Optional<Long> beforeSeq(Exchange exchange) {
+        Optional<Long> before = Page.number(exchange, "before_seq");
+        if (before.filter(seq -> seq < 1).isPresent()) {
+            throw new SandboxException(new Failure.InvalidRequest("before_seq", "must be the number of an event"));
+        }
+        boolean isNewest = Flags.of(exchange, "newest", false);
+        return before.or(() -> isNewest ? Optional.of(Long.MAX_VALUE) : Optional.empty());
     }
 
     private static Optional<Instant> since(Exchange exchange) {
