@@ -72,6 +72,7 @@ final class Routes {
             Provider provider,
             Sandboxes sandboxes,
             Keys keys,
+            ConsoleRoutes.Front front,
             ThreadRoutes.Access access,
             Telemetry telemetry,
             Metrics metrics,
@@ -97,6 +98,7 @@ final class Routes {
         routes.addAll(sockets(parts, clock, callers));
         routes.addAll(DataRoutes.of(callers, call, config.calls(), parts.telemetry()));
         routes.addAll(ThreadRoutes.of(parts.access(), parts.sandboxes(), callers, clock));
+        routes.addAll(ConsoleRoutes.of(parts, clock));
         return List.copyOf(routes);
     }
 

@@ -92,17 +92,17 @@ public final class Vivarium implements AutoCloseable {
                     new RunRoutes.Engine(config.home(), db, log, sandboxes, clock), config.runs(), access.workers()));
             var gate = new Gate();
             var limits = limits(config, sandboxes);
-            var admission = admission(keys, access, sandboxes, limits);
+            var front = ConsoleRoutes.Front.open(db, keys, config, clock);
+            var admission = admission(keys, front, access, sandboxes, limits);
             var preview = new PreviewHandler(admission, new Visits(access.audit(), clock), config.preview(), clock);
             var sockets = undo.add(new Sockets(admission, access.tokens(), config.watch()));
             var parts = new Routes.Parts(
-                    config, db, log, inbox, agency, sight, provider, sandboxes, keys, access, telemetry, metrics,
+                    config, db, log, inbox, agency, sight, provider, sandboxes, keys, front, access, telemetry, metrics,
                     preview, sockets, limits);
             var router = new Router(Routes.of(parts, gate, clock), Routes.hosts(preview, config.preview()));
             var model = undo.add(InsideRoutes.model(parts, clock));
             var routers = new Routers(router, new Router(InsideRoutes.of(router.routes(), model)));
-            var witness = new Witness(access.audit(), clock);
-            var edge = undo.add(Edge.start(config.http(), routers, admission, witness, gate));
+            var edge = undo.add(Edge.start(config.http(), routers, admission, witness(access, clock), gate));
             sandboxes.reception().staff(edge.porter());
             var housekeeping = undo.add(new Housekeeping(config.log(), log, inbox, sight.history(), clock));
             watch(metrics, sandboxes, access.audit());
@@ -116,14 +116,20 @@ public final class Vivarium implements AutoCloseable {
         metrics.watchAudit(audit::dropped);
     }
 
+    private static Witness witness(ThreadRoutes.Access access, InstantSource clock) {
+        return new Witness(access.audit(), clock);
+    }
+
     private static RateLimits limits(Config config, Sandboxes sandboxes) {
         var limits = new RateLimits(config.rates());
         sandboxes.whenEnded(limits::forget);
         return limits;
     }
 
-    private static Admission admission(Keys keys, ThreadRoutes.Access access, Sandboxes sandboxes, RateLimits limits) {
-        return new Admission(keys, access.tokens(), access.workers(), access.rights(), sandboxes, limits);
+    private static Admission admission(
+            Keys keys, ConsoleRoutes.Front front, ThreadRoutes.Access access, Sandboxes sandboxes, RateLimits limits) {
+        var proofs = new Admission.Proofs(keys, front.sessions(), access.tokens(), access.workers());
+        return new Admission(proofs, access.rights(), sandboxes, limits, front.origins());
     }
 
     private static ThreadRoutes.Access access(Config config, Db db, InstantSource clock, Undo undo) {

@@ -44,13 +44,15 @@ public final class ShellClient implements AutoCloseable {
         return open(server, "/sandboxes/" + sandbox + "/shell", reading);
     }
 
-    /// A socket to anything else of a server.
-    public static ShellClient open(URI server, String path, Reading reading) {
+    /// A socket to anything else of a server. `headers` are names and values, one after the other.
+    public static ShellClient open(URI server, String path, Reading reading, String... headers) {
         var client = new ShellClient();
         URI uri = URI.create("ws://" + server.getAuthority() + path);
-        client.socket.set(CLIENT.newWebSocketBuilder()
-                .buildAsync(uri, client.listener(reading))
-                .join());
+        var builder = CLIENT.newWebSocketBuilder();
+        for (int i = 0; i < headers.length; i += 2) {
+            builder.header(headers[i], headers[i + 1]);
+        }
+        client.socket.set(builder.buildAsync(uri, client.listener(reading)).join());
         return client;
     }
 

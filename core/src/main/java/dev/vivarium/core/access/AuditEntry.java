@@ -41,6 +41,9 @@ public record AuditEntry(
         ENDED,
         /// What the sandbox may reach was changed.
         ALLOWED,
+        /// Somebody let a browser in by showing a key, or ended that.
+        SIGNED_IN,
+        SIGNED_OUT,
         /// A program in the sandbox made a connection outwards, or was refused one.
         EGRESS;
 

@@ -60,16 +60,33 @@ public final class Keys {
         if (!USER_KEY.matcher(key).matches()) {
             return Optional.empty();
         }
-        String hex = HexFormat.of().formatHex(hash);
-        Principal known = cache.get(hex);
-        return known != null ? Optional.of(known) : lookUp(hex);
+        return findUser(HexFormat.of().formatHex(hash));
+    }
+
+    /// Who holds the key with that hash, if anybody does.
+    Optional<Principal> findByHash(String hash) {
+        return hash.equals(adminHash()) ? Optional.of(new Principal.Admin()) : findUser(hash);
+    }
+
+    String adminHash() {
+        return HexFormat.of().formatHex(adminHash);
+    }
+
+    /// The SHA-256 of a secret, in hexadecimal digits.
+    static String hash(String secret) {
+        return HexFormat.of().formatHex(sha256(secret));
+    }
+
+    private Optional<Principal> findUser(String hash) {
+        Principal known = cache.get(hash);
+        return known != null ? Optional.of(known) : lookUp(hash);
     }
 
     /// Makes a key for `user`. It can be read from the result and nowhere else.
     public IssuedKey issue(UserId user) {
         String key = AdminKey.random(random);
         String keyId = "key_" + AdminKey.random(random).substring(4, 16);
-        String hash = HexFormat.of().formatHex(sha256(key));
+        String hash = hash(key);
         db.write(sql -> sql.update(
                 "insert into api_keys (key_id, user_id, hash, created_at) values (?, ?, ?, ?)",
                 keyId,

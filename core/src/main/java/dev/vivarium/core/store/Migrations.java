@@ -24,7 +24,8 @@ final class Migrations {
             "V9__usage.sql",
             "V10__delivery.sql",
             "V11__told.sql",
-            "V12__given_ids.sql");
+            "V12__given_ids.sql",
+            "V13__browser_sessions.sql");
 
     private Migrations() {}
 

@@ -1,5 +1,6 @@
 package dev.vivarium.server.http;
 
+import dev.vivarium.core.access.BrowserSessions;
 import dev.vivarium.core.access.Keys;
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.Rights;
@@ -15,7 +16,7 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import java.util.Map;
 import java.util.Optional;
-import org.eclipse.jetty.http.HttpFields;
+import org.eclipse.jetty.server.Request;
 
 /// Decides who calls and whether they may: 401 without a good key or token, 404 for a sandbox that is not there or not
 /// theirs (nobody can tell which), 403 when only the scope is missing. Thread-safe.
@@ -23,38 +24,54 @@ public final class Admission {
     private static final int SHOWN_ID = 64;
 
     private final Keys keys;
+    private final BrowserSessions sessions;
     private final Tokens tokens;
     private final WorkerTokens workers;
     private final Rights rights;
     private final Sandboxes sandboxes;
     private final RateLimits limits;
+    private final Credentials credentials;
 
-    public Admission(
-            Keys keys, Tokens tokens, WorkerTokens workers, Rights rights, Sandboxes sandboxes, RateLimits limits) {
-        this.keys = keys;
-        this.tokens = tokens;
-        this.workers = workers;
+    public Admission(Proofs proofs, Rights rights, Sandboxes sandboxes, RateLimits limits, Origins origins) {
+        this.keys = proofs.keys;
+        this.sessions = proofs.sessions;
+        this.tokens = proofs.tokens;
+        this.workers = proofs.workers;
         this.rights = rights;
         this.sandboxes = sandboxes;
         this.limits = limits;
+        this.credentials = new Credentials(origins);
     }
 
+    /// All that somebody can be known by.
+    public record Proofs(Keys keys, BrowserSessions sessions, Tokens tokens, WorkerTokens workers) {}
+
     /// Who may call a route with these parameters of its path.
-    Caller admit(Route route, Map<String, String> parameters, HttpFields headers) {
+    Caller admit(Route route, Map<String, String> parameters, Request request) {
         return switch (route.access()) {
             case Route.Access.Open _, Route.Access.Own _ -> Caller.ANYBODY;
-            case Route.Access.Key _ -> Caller.of(keys.authenticate(Credentials.key(headers)));
-            case Route.Access.Admin _ -> Caller.of(admin(headers));
-            case Route.Access.Token _ -> Caller.of(identify(headers));
-            case Route.Access.Scoped(var scope) -> admit(name(parameters), Credentials.key(headers), scope);
-            case Route.Access.Kept(var scope) -> admitKept(name(parameters), Credentials.key(headers), scope);
-            case Route.Access.Inside(var scope) -> admitInside(name(parameters), Credentials.key(headers), scope);
-            case Route.Access.Worker _ -> admitWorker(Credentials.key(headers));
+            case Route.Access.Key _ -> Caller.of(keyHolder(credentials.of(request)));
+            case Route.Access.Admin _ -> Caller.of(admin(credentials.of(request)));
+            case Route.Access.Token _ -> Caller.of(identify(request));
+            case Route.Access.Scoped(var scope) -> admit(name(parameters), credentials.of(request), scope);
+            case Route.Access.Kept(var scope) -> admitKept(name(parameters), credentials.of(request), scope);
+            case Route.Access.Inside(var scope) -> admitInside(name(parameters), credentials.of(request), scope);
+            case Route.Access.Worker _ -> admitWorker(Credentials.key(request.getHeaders()));
         };
+    }
+
+    /// The session of the browser that asks, if it is one and shows nothing else.
+    Optional<Credential> session(Request request) {
+        return credentials.session(request);
     }
 
     /// Lets in whoever holds `credential`, a key or a token, and may do `wanted` to the sandbox of that name.
     public Caller admit(String sandboxId, String credential, Scope wanted) {
+        return admit(sandboxId, new Credential.Shown(credential), wanted);
+    }
+
+    /// The same, or whose browser it is.
+    public Caller admit(String sandboxId, Credential credential, Scope wanted) {
         Principal principal = identify(credential);
         Sandbox sandbox = find(sandboxId, principal);
         var scopes = rights.of(principal, target(sandbox)).orElseThrow(() -> unknown(sandboxId));
@@ -65,11 +82,11 @@ public final class Admission {
     }
 
     /// The same, or the worker of that sandbox.
-    private Caller admitInside(String sandboxId, String credential, Scope wanted) {
-        if (!WorkerTokens.isOne(credential)) {
+    private Caller admitInside(String sandboxId, Credential credential, Scope wanted) {
+        if (!(credential instanceof Credential.Shown(String token)) || !WorkerTokens.isOne(token)) {
             return admit(sandboxId, credential, wanted);
         }
-        var caller = admitWorker(credential);
+        var caller = admitWorker(token);
         if (!caller.sandbox().orElseThrow().id().value().equals(sandboxId)) {
             throw unknown(sandboxId);
         }
@@ -88,12 +105,12 @@ public final class Admission {
 
     /// Sees to it that `cut` is called when the caller of a sandbox's route loses the right to it; for tokens, not
     /// for keys. Close the result when the answer is complete.
-    Optional<Leash> leash(Caller caller, Router.Match match, HttpFields headers, Runnable cut) {
+    Optional<Leash> leash(Caller caller, Router.Match match, Request request, Runnable cut) {
         return Optional.of(caller)
                 .filter(_ -> isAboutOneSandbox(match.route().access()))
                 .flatMap(Caller::principal)
                 .flatMap(Principal::findGrant)
-                .map(grant -> Leash.take(tokens, grant, () -> isAdmitted(match, headers), cut));
+                .map(grant -> Leash.take(tokens, grant, () -> isAdmitted(match, request), cut));
     }
 
     private static boolean isAboutOneSandbox(Route.Access access) {
@@ -102,9 +119,9 @@ public final class Admission {
                 || access instanceof Route.Access.Inside;
     }
 
-    private boolean isAdmitted(Router.Match match, HttpFields headers) {
+    private boolean isAdmitted(Router.Match match, Request request) {
         try {
-            admit(match.route(), match.parameters(), headers);
+            admit(match.route(), match.parameters(), request);
             return true;
         } catch (SandboxException e) {
             return false;
@@ -137,7 +154,7 @@ public final class Admission {
     }
 
     /// The same for a sandbox that may have ended.
-    public Caller admitKept(String sandboxId, String credential, Scope wanted) {
+    public Caller admitKept(String sandboxId, Credential credential, Scope wanted) {
         Principal principal = identify(credential);
         boolean wasTheirs = SandboxId.isWellFormed(sandboxId)
                 && sandboxes
@@ -157,18 +174,44 @@ public final class Admission {
         }
     }
 
-    /// Who sends these headers, if they hold one that is good for anything.
-    Optional<Principal> find(HttpFields headers) {
+    /// The same for whatever is shown.
+    public Optional<Principal> find(Credential credential) {
+        return switch (credential) {
+            case Credential.Shown(String text) -> find(text);
+            case Credential.Session(String id) -> sessions.find(id).map(BrowserSessions.Session::who);
+            case Credential.Foreign _ -> Optional.empty();
+        };
+    }
+
+    /// Who sends a request, if they show something that is good for anything.
+    Optional<Principal> find(Request request) {
         try {
-            return find(Credentials.key(headers));
+            return find(credentials.of(request));
         } catch (SandboxException e) {
             return Optional.empty();
         }
     }
 
-    /// Whoever has any key or token that is good for something.
-    Principal identify(HttpFields headers) {
-        return identify(Credentials.key(headers));
+    /// Whoever has any key, token or session that is good for something.
+    Principal identify(Request request) {
+        return identify(credentials.of(request));
+    }
+
+    /// Whoever shows this; fails with `NotAuthenticated` when it is good for nothing, and with `wrong-origin` when
+    /// a page from elsewhere made the browser show it.
+    public Principal identify(Credential credential) {
+        return switch (credential) {
+            case Credential.Shown(String text) -> identify(text);
+            case Credential.Session(String id) -> signedIn(id);
+            case Credential.Foreign _ -> throw Origins.wrong();
+        };
+    }
+
+    private Principal signedIn(String id) {
+        return sessions.find(id)
+                .orElseThrow(() ->
+                        new SandboxException(new Failure.NotAuthenticated("the session has ended; sign in again")))
+                .who();
     }
 
     /// Whoever holds `credential`; fails with `NotAuthenticated` when it is good for nothing.
@@ -181,8 +224,12 @@ public final class Admission {
         return keys.find(credential).orElseGet(() -> new Principal.Holder(tokens.verify(credential)));
     }
 
-    private Principal admin(HttpFields headers) {
-        Principal principal = keys.authenticate(Credentials.key(headers));
+    private Principal keyHolder(Credential credential) {
+        return credential instanceof Credential.Shown(String key) ? keys.authenticate(key) : identify(credential);
+    }
+
+    private Principal admin(Credential credential) {
+        Principal principal = keyHolder(credential);
         if (!(principal instanceof Principal.Admin)) {
             throw new SandboxException(new Failure.NotAllowed("this needs an admin key"));
         }

@@ -4,20 +4,75 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.eclipse.jetty.http.HttpFields;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.server.Request;
 
-/// Finds the one key that a request carries. Stateless.
-final class Credentials {
+/// Finds the one key, token or session that a request carries. Immutable.
+public final class Credentials {
+    /// The cookie of a browser that was let in.
+    public static final String COOKIE = "viv_session";
+
+    /// The same by `https`: no page of another host can plant one of this name.
+    public static final String SECURE_COOKIE = "__Host-" + COOKIE;
+
     private static final String SCHEME = "bearer ";
+    private static final String API_KEY = "X-API-Key";
 
-    private Credentials() {}
+    private final Origins origins;
+
+    Credentials(Origins origins) {
+        this.origins = origins;
+    }
+
+    /// What a request shows: in a header, or else by a cookie. Fails with `NotAuthenticated` when that is nothing.
+    Credential of(Request request) {
+        HttpFields headers = request.getHeaders();
+        return session(request).orElseGet(() -> new Credential.Shown(key(headers)));
+    }
+
+    /// The session of the browser that asks, unless it shows something else. Who comes through a door, from inside
+    /// a sandbox, is no browser of ours.
+    Optional<Credential> session(Request request) {
+        HttpFields headers = request.getHeaders();
+        if (!headers.contains(HttpHeader.COOKIE)
+                || headers.contains(HttpHeader.AUTHORIZATION)
+                || headers.contains(API_KEY)
+                || VisitEndPoint.of(request).isPresent()) {
+            return Optional.empty();
+        }
+        return sessionId(headers)
+                .map(id -> origins.isOurs(request) ? new Credential.Session(id) : new Credential.Foreign());
+    }
+
+    /// The id of the session that the cookies name. Two that differ are refused: one of them was planted.
+    private Optional<String> sessionId(HttpFields headers) {
+        List<String> secure = cookies(headers, SECURE_COOKIE);
+        List<String> ids = secure.isEmpty() && !origins.isAlwaysSecure() ? cookies(headers, COOKIE) : secure;
+        if (ids.size() > 1) {
+            throw refused("the request carries more than one session");
+        }
+        return ids.stream().findFirst();
+    }
+
+    private static List<String> cookies(HttpFields headers, String name) {
+        return headers.getValuesList(HttpHeader.COOKIE).stream()
+                .flatMap(line -> Stream.of(line.split(";")))
+                .map(String::strip)
+                .filter(pair -> pair.startsWith(name + "="))
+                .map(pair -> pair.substring(name.length() + 1))
+                .distinct()
+                .toList();
+    }
 
     /// The key of `Authorization: Bearer` or `X-API-Key`. Two that differ are refused: whichever one we took,
     /// something in between may have meant the other.
     static String key(HttpFields headers) {
-        var keys = new TreeSet<String>(headers.getValuesList("X-API-Key"));
-        for (String value : headers.getValuesList("Authorization")) {
+        var keys = new TreeSet<String>(headers.getValuesList(API_KEY));
+        for (String value : headers.getValuesList(HttpHeader.AUTHORIZATION)) {
             keys.add(bearer(value));
         }
         if (keys.isEmpty()) {

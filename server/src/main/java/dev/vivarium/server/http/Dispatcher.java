@@ -36,6 +36,8 @@ final class Dispatcher extends Handler.Abstract {
             "ratelimit-remaining",
             "ratelimit-reset");
 
+    private static final String CONFINED = "default-src 'none'; frame-ancestors 'none'; sandbox";
+
     private final Routers routers;
     private final Admission admission;
     private final Witness witness;
@@ -122,7 +124,7 @@ final class Dispatcher extends Handler.Abstract {
         var match = find(request, path == null ? "" : path);
         if (match.isEmpty()) {
             // Nobody without a key or token learns which paths there are.
-            admission.identify(request.getHeaders());
+            admission.identify(request);
             throw nothingThere(request, response);
         }
         return handle(request, response, requestId, match.get());
@@ -138,6 +140,7 @@ final class Dispatcher extends Handler.Abstract {
             admission.count(caller.get(), route).ifPresent(standing -> pace(standing, response));
             response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
             response.getHeaders().put("X-Content-Type-Options", "nosniff");
+            confine(request, response, route);
             var exchange = new Exchange(
                     request, response, requestId, match, caller.get(), checks(request, response, match, caller.get()));
             if (route.access() instanceof Route.Access.Open) {
@@ -158,11 +161,26 @@ final class Dispatcher extends Handler.Abstract {
         }
     }
 
+    /// What a browser is sent for its session may be a file that an agent wrote. Shown as a page, it must be
+    /// nobody. What has rules of its own, as previews and our pages have, is left alone.
+    private void confine(Request request, Response response, Route route) {
+        boolean isOurs = !(route.access() instanceof Route.Access.Open || route.access() instanceof Route.Access.Own);
+        if (isOurs && admission.session(request).isPresent()) {
+            response.getHeaders().put("Content-Security-Policy", CONFINED);
+            response.getHeaders().put("Cross-Origin-Resource-Policy", "same-origin");
+        }
+    }
+
     private Exchange.Checks checks(Request request, Response response, Router.Match match, Caller caller) {
         return new Exchange.Checks() {
             @Override
             public void mayStill() {
                 admit(request, match);
+            }
+
+            @Override
+            public Optional<Credential> session() {
+                return admission.session(request);
             }
 
             @Override
@@ -184,7 +202,7 @@ final class Dispatcher extends Handler.Abstract {
 
     /// At a door, what a token says must agree with the wire that brought it.
     private Caller admit(Request request, Router.Match match) {
-        var caller = admission.admit(match.route(), match.parameters(), request.getHeaders());
+        var caller = admission.admit(match.route(), match.parameters(), request);
         VisitEndPoint.of(request).ifPresent(visited -> {
             boolean isTheirs = caller.principal()
                     .filter(who -> Admission.isFrom(who, visited.sandbox()))
@@ -206,7 +224,7 @@ final class Dispatcher extends Handler.Abstract {
             // Whose credential is good but not for this was not told by the failure.
             var who = caller.flatMap(Caller::principal)
                     .or(() -> Exchange.shown(request).flatMap(admission::find))
-                    .or(() -> admission.find(request.getHeaders()));
+                    .or(() -> admission.find(request));
             var from = VisitEndPoint.of(request).map(VisitEndPoint::sandbox);
             witness.refused(match, who, from, failure);
         }
@@ -216,7 +234,7 @@ final class Dispatcher extends Handler.Abstract {
         if (!gate.enter()) {
             throw new SandboxException(new Failure.ShuttingDown());
         }
-        var leash = admission.leash(caller, match, request.getHeaders(), () -> cut(request, exchange));
+        var leash = admission.leash(caller, match, request, () -> cut(request, exchange));
         try {
             match.route().operation().handle(exchange);
         } finally {

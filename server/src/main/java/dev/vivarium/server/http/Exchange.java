@@ -57,6 +57,9 @@ public final class Exchange {
         /// The caller may call this no more.
         void mayStill();
 
+        /// The session of the browser that calls.
+        Optional<Credential> session();
+
         /// A body has arrived, of which the caller may send only so much.
         void arrived(int bytes);
     }
@@ -99,6 +102,11 @@ public final class Exchange {
         boolean isThere =
                 header("Authorization").isPresent() || header("X-API-Key").isPresent();
         return isThere ? Optional.of(Credentials.key(request.getHeaders())) : Optional.empty();
+    }
+
+    /// The session of the browser that calls, if it is one and shows nothing else; on a route that asks for none.
+    public Optional<Credential> session() {
+        return checks.session();
     }
 
     /// Says what key or token the caller showed elsewhere than in the headers, so that a refusal can name who it

@@ -52,7 +52,8 @@ public final class Witness {
     void refused(Router.Match match, Optional<Principal> who, Optional<SandboxId> from, Failure failure) {
         boolean isAboutOne =
                 match.raw().containsKey("sandbox_id") || match.raw().containsKey("thread_id");
-        if (!isAboutOne && from.isEmpty()) {
+        boolean isAttack = failure.slug().equals("wrong-origin");
+        if (!isAboutOne && !isAttack && from.isEmpty()) {
             return;
         }
         var entry = AuditEntry.of(

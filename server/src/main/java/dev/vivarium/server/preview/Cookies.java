@@ -73,6 +73,7 @@ final class Cookies {
     }
 
     private static boolean isOurs(String pair) {
-        return name(pair).toLowerCase(Locale.ROOT).startsWith(OUR_MARK);
+        String name = name(pair).toLowerCase(Locale.ROOT);
+        return name.startsWith(OUR_MARK) || name.startsWith("__host-" + OUR_MARK);
     }
 }

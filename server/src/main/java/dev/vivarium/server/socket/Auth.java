@@ -6,13 +6,14 @@ import dev.vivarium.model.Command;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.ShellId;
+import dev.vivarium.server.http.Credential;
 import java.util.Optional;
 
 /// The first message of a socket: who comes, and to which shell. Immutable.
 ///
 /// Without `session_id` a new shell is started, which runs `command` or else `bash`. With
 /// `observe` the newest is watched instead.
-record Auth(String token, Optional<ShellId> session, Optional<TerminalSize> size, Command command, Hands hands) {
+record Auth(Optional<ShellId> session, Optional<TerminalSize> size, Command command, Hands hands) {
     /// Whether somebody who may type wants to.
     enum Hands {
         ON,
@@ -24,11 +25,15 @@ record Auth(String token, Optional<ShellId> session, Optional<TerminalSize> size
         return "Auth[" + session + "]";
     }
 
-    /// Throws `NotAuthenticated` when it is not such a message.
-    static String token(JsonFields fields) {
+    /// What is shown in it: a key or a token, or else nothing but the session that the browser showed when it made
+    /// the connection. Throws `NotAuthenticated` when it is not such a message.
+    static Credential credential(JsonFields fields, Optional<Credential> session) {
         try {
             if (fields.string("type").equals("auth")) {
-                return fields.string("token");
+                return fields.optionalString("token")
+                        .<Credential>map(Credential.Shown::new)
+                        .or(() -> session)
+                        .orElseGet(() -> new Credential.Shown(fields.string("token")));
             }
         } catch (SandboxException e) {
             throw refused(e.failure().sentence());
@@ -37,14 +42,13 @@ record Auth(String token, Optional<ShellId> session, Optional<TerminalSize> size
     }
 
     static Auth read(JsonFields fields) {
-        String token = token(fields);
         var session = fields.optionalString("session_id").map(Auth::session);
         var size = size(fields);
         var command = fields.optionalString("command").map(Command::shell).orElseGet(() -> Command.of("bash"));
         var directory = fields.optionalString("cwd").orElse("");
         var hands = fields.optionalFlag("observe").orElse(false) ? Hands.OFF : Hands.ON;
         fields.refuseOthers();
-        return new Auth(token, session, size, command.withDirectory(directory), hands);
+        return new Auth(session, size, command.withDirectory(directory), hands);
     }
 
     static Optional<TerminalSize> size(JsonFields fields) {

@@ -24,6 +24,7 @@ import dev.vivarium.server.api.TerminalText;
 import dev.vivarium.server.feed.Filter;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Caller;
+import dev.vivarium.server.http.Credential;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
@@ -75,7 +76,7 @@ public final class EventSocket extends GuardedSocket {
     }
 
     @Override
-    Caller admit(Admission admission, String credential, Scope wanted) {
+    Caller admit(Admission admission, Credential credential, Scope wanted) {
         return admission.admitKept(sandboxId(), credential, wanted);
     }
 

@@ -13,6 +13,7 @@ import dev.vivarium.server.feed.Feed;
 import dev.vivarium.server.feed.Filter;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Caller;
+import dev.vivarium.server.http.Credential;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
@@ -47,7 +48,7 @@ public final class FeedSocket extends GuardedSocket {
 
     /// Whoever has a key, or a token that lets them watch its sandbox.
     @Override
-    Caller admit(Admission admission, String credential, Scope wanted) {
+    Caller admit(Admission admission, Credential credential, Scope wanted) {
         Principal who = admission.identify(credential);
         return who instanceof Principal.Holder(var grant)
                 ? admission.admit(grant.sandbox().value(), credential, wanted)

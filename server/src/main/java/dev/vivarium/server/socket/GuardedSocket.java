@@ -9,6 +9,7 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Caller;
+import dev.vivarium.server.http.Credential;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
@@ -39,6 +40,7 @@ public abstract class GuardedSocket implements Session.Listener {
     private final AtomicBoolean beating = new AtomicBoolean();
     private final AtomicInteger refusals = new AtomicInteger();
     private volatile Optional<String> said = Optional.empty();
+    private volatile Optional<Credential> session = Optional.empty();
     private volatile Optional<Permit> permit = Optional.empty();
 
     GuardedSocket(Sockets sockets, SocketWitness door, String sandboxId) {
@@ -53,8 +55,14 @@ public abstract class GuardedSocket implements Session.Listener {
         return this;
     }
 
+    /// Takes what a browser showed when it made the connection, for whoever shows nothing else.
+    final GuardedSocket by(Optional<Credential> browser) {
+        session = browser;
+        return this;
+    }
+
     /// Lets in whoever may; throws otherwise.
-    Caller admit(Admission admission, String credential, Scope wanted) {
+    Caller admit(Admission admission, Credential credential, Scope wanted) {
         return admission.admit(sandboxId, credential, wanted);
     }
 
@@ -161,10 +169,10 @@ public abstract class GuardedSocket implements Session.Listener {
     private void enter(String text) {
         try {
             JsonFields fields = first(text);
-            String token = Auth.token(fields);
-            Caller caller = admit(token, entrance());
+            Credential shown = Auth.credential(fields, session);
+            Caller caller = admit(shown, entrance());
             Scope needed = settle(caller, fields);
-            permit = Optional.of(new Permit(caller, token, needed, watch(caller, token)));
+            permit = Optional.of(new Permit(caller, shown, needed, watch(caller, shown)));
             peer.trust();
             sockets.known(this);
             greet();
@@ -185,7 +193,7 @@ public abstract class GuardedSocket implements Session.Listener {
     }
 
     /// A refusal is on record.
-    private Caller admit(String credential, Scope wanted) {
+    private Caller admit(Credential credential, Scope wanted) {
         try {
             return admit(sockets.admission(), credential, wanted);
         } catch (SandboxException e) {
@@ -200,8 +208,8 @@ public abstract class GuardedSocket implements Session.Listener {
         }
     }
 
-    private Optional<Watch> watch(Caller caller, String token) {
-        return sockets.watch(caller, why -> ended(token, why));
+    private Optional<Watch> watch(Caller caller, Credential shown) {
+        return sockets.watch(caller, why -> ended(shown, why));
     }
 
     private void refuse(Failure failure) {
@@ -219,7 +227,7 @@ public abstract class GuardedSocket implements Session.Listener {
             String type = fields.string("type");
             switch (type) {
                 case "ping" -> peer.send(Messages.pong());
-                case "auth" -> renew(at, fields.string("token"));
+                case "auth" -> renew(at, new Credential.Shown(fields.string("token")));
                 default -> obey(at.caller(), type, fields);
             }
         } catch (SandboxException e) {
@@ -238,13 +246,13 @@ public abstract class GuardedSocket implements Session.Listener {
     }
 
     /// Another token of the same person, before the first expires. It must allow what they do here.
-    private void renew(Permit at, String token) {
-        Caller caller = admit(token, at.needed());
+    private void renew(Permit at, Credential shown) {
+        Caller caller = admit(shown, at.needed());
         var before = at.caller().principal().orElseThrow().name();
         if (!caller.principal().orElseThrow().name().equals(before)) {
             throw new SandboxException(new Failure.NotAllowed("that token is somebody else's"));
         }
-        permit = Optional.of(new Permit(caller, token, at.needed(), watch(caller, token)));
+        permit = Optional.of(new Permit(caller, shown, at.needed(), watch(caller, shown)));
         at.close();
         greet();
         check();
@@ -288,8 +296,8 @@ public abstract class GuardedSocket implements Session.Listener {
     }
 
     /// The token by which somebody came in has ended.
-    private void ended(String token, Watch.Ended why) {
-        Optional<Permit> now = permit.filter(at -> at.credential().equals(token));
+    private void ended(Credential shown, Watch.Ended why) {
+        Optional<Permit> now = permit.filter(at -> at.credential().equals(shown));
         if (now.isEmpty()) {
             return;
         }

@@ -39,7 +39,8 @@ public final class SocketsHandler {
     public void shell(Exchange exchange) {
         exchange.allowQuery();
         String sandboxId = exchange.path("sandbox_id");
-        exchange.upgrade(() -> new ShellSocket(sockets, doors.shells(), callers, sandboxId));
+        var session = exchange.session();
+        exchange.upgrade(() -> new ShellSocket(sockets, doors.shells(), callers, sandboxId).by(session));
     }
 
     /// `GET /ws/sandboxes/{sandbox_id}`. Clients that cannot choose what they say first may show a key or a token
@@ -48,7 +49,10 @@ public final class SocketsHandler {
         exchange.allowQuery("token", "after_seq", "event_types");
         var from = new EventSocket.Start(exchange.path("sandbox_id"), afterSeq(exchange), Filter.of(exchange));
         Optional<String> first = first(exchange);
-        exchange.upgrade(() -> new EventSocket(sockets, doors.watchers(), log, inbox, agents, from).asSaid(first));
+        var session = exchange.session();
+        exchange.upgrade(() -> new EventSocket(sockets, doors.watchers(), log, inbox, agents, from)
+                .by(session)
+                .asSaid(first));
     }
 
     /// `GET /api/v1/ws/events`, in the same way.
@@ -56,7 +60,10 @@ public final class SocketsHandler {
         exchange.allowQuery("token", "event_types", "entity_types", "entity_ids");
         Filter filter = Filter.of(exchange);
         Optional<String> first = first(exchange);
-        exchange.upgrade(() -> new FeedSocket(sockets, doors.listeners(), feed, filter).asSaid(first));
+        var session = exchange.session();
+        exchange.upgrade(() -> new FeedSocket(sockets, doors.listeners(), feed, filter)
+                .by(session)
+                .asSaid(first));
     }
 
     /// What a client would have said first that shows its key or token elsewhere.

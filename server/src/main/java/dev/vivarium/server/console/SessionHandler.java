@@ -1,0 +1,103 @@
+package dev.vivarium.server.console;
+
+import dev.vivarium.core.access.Audit;
+import dev.vivarium.core.access.AuditEntry;
+import dev.vivarium.core.access.AuditEntry.Kind;
+import dev.vivarium.core.access.BrowserSessions;
+import dev.vivarium.core.access.Principal;
+import dev.vivarium.json.Json;
+import dev.vivarium.json.ProblemJson;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.server.http.Credential;
+import dev.vivarium.server.http.Credentials;
+import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.Origins;
+import java.io.IOException;
+import java.time.InstantSource;
+import java.util.Optional;
+
+/// `/console/session`: a browser shows a key once and is given a cookie for it that no script can read, and that is
+/// good for nothing but requests from our own pages. Thread-safe.
+public final class SessionHandler {
+    private static final String ROUTE = "/console/session";
+    private static final int NO_CONTENT = 204;
+
+    private final BrowserSessions sessions;
+    private final Origins origins;
+    private final Audit audit;
+    private final InstantSource clock;
+    private final String version;
+
+    public SessionHandler(BrowserSessions sessions, Origins origins, Audit audit, InstantSource clock, String version) {
+        this.sessions = sessions;
+        this.origins = origins;
+        this.audit = audit;
+        this.clock = clock;
+        this.version = version;
+    }
+
+    /// `POST`: signs in. A page from elsewhere must not sign anybody in, either: they would then work for somebody
+    /// else without knowing.
+    public void signIn(Exchange exchange) throws IOException {
+        BrowserSessions.Begun begun;
+        try {
+            origins.require(exchange.request());
+            var fields = exchange.json();
+            String key = fields.string("key");
+            fields.refuseOthers();
+            begun = sessions.begin(key);
+        } catch (SandboxException e) {
+            int status = ProblemJson.status(e.failure());
+            if (status == 401 || status == 403) {
+                audit.record(
+                        entry(Kind.REFUSED, status, "POST").detail(e.failure().slug()));
+            }
+            throw e;
+        }
+        audit.record(
+                entry(Kind.SIGNED_IN, NO_CONTENT, "POST").by(begun.session().who()));
+        setCookie(exchange, begun.id(), BrowserSessions.LENGTH.toSeconds());
+        exchange.answer(NO_CONTENT);
+    }
+
+    /// `GET`: says who is signed in.
+    public void show(Exchange exchange) throws IOException {
+        exchange.allowQuery();
+        Principal who = exchange.principal();
+        var session = exchange.session()
+                .flatMap(
+                        shown -> shown instanceof Credential.Session(String id) ? sessions.find(id) : Optional.empty());
+        exchange.answer(200, out -> {
+            out.writeStringProperty("user_id", who.name().value());
+            out.writeBooleanProperty("is_admin", who instanceof Principal.Admin);
+            session.ifPresent(known -> Json.time(out, "expires_at", known.expires()));
+            out.writeObjectPropertyStart("server");
+            out.writeStringProperty("version", version);
+            out.writeEndObject();
+        });
+    }
+
+    /// `DELETE`: signs out.
+    public void signOut(Exchange exchange) throws IOException {
+        exchange.allowQuery();
+        if (exchange.session().isPresent() && exchange.session().get() instanceof Credential.Session(String id)) {
+            sessions.end(id);
+            audit.record(entry(Kind.SIGNED_OUT, NO_CONTENT, "DELETE").by(exchange.principal()));
+            setCookie(exchange, "", 0);
+        }
+        exchange.answer(NO_CONTENT);
+    }
+
+    private void setCookie(Exchange exchange, String value, long seconds) {
+        boolean isSecure = origins.isSecure(exchange.request());
+        String name = isSecure ? Credentials.SECURE_COOKIE : Credentials.COOKIE;
+        exchange.answerHeader(
+                "Set-Cookie",
+                name + "=" + value + "; Path=/; Max-Age=" + seconds + "; HttpOnly; SameSite=Strict"
+                        + (isSecure ? "; Secure" : ""));
+    }
+
+    private AuditEntry entry(Kind kind, int outcome, String method) {
+        return AuditEntry.of(clock.instant(), kind, outcome, method + " " + ROUTE);
+    }
+}
