@@ -6,6 +6,8 @@ import static dev.vivarium.server.http.Route.Access.OWN;
 import dev.vivarium.core.access.BrowserSessions;
 import dev.vivarium.core.access.Keys;
 import dev.vivarium.core.store.Db;
+import dev.vivarium.server.console.Pages;
+import dev.vivarium.server.console.PagesHandler;
 import dev.vivarium.server.console.SessionHandler;
 import dev.vivarium.server.http.Origins;
 import dev.vivarium.server.http.Route;
@@ -13,25 +15,27 @@ import dev.vivarium.server.settings.Config;
 import java.time.InstantSource;
 import java.util.List;
 
-/// The routes by which people sign in with a browser.
+/// The routes of what people open in a browser: how they sign in, and the pages they see.
 final class ConsoleRoutes {
     private static final String SESSION = "/console/session";
 
     private ConsoleRoutes() {}
 
     /// Who is signed in, and which pages are ours.
-    record Front(BrowserSessions sessions, Origins origins) {
-        static Front open(Db db, Keys keys, Config config, InstantSource clock) {
+    record Front(BrowserSessions sessions, Origins origins, PagesHandler pages) {
+        static Front open(Db db, Keys keys, Pages pages, Config config, InstantSource clock) {
             return new Front(
                     new BrowserSessions(db, keys, clock),
-                    new Origins(config.access().publicUrl()));
+                    new Origins(config.access().publicUrl()),
+                    new PagesHandler(pages, config.preview()));
         }
     }
 
     static List<Route> of(Routes.Parts parts, InstantSource clock) {
         var front = parts.front();
+        var server = new SessionHandler.Server(Version.current(), front.pages().build());
         var session = new SessionHandler(
-                front.sessions(), front.origins(), parts.access().audit(), clock, Version.current());
+                front.sessions(), front.origins(), parts.access().audit(), clock, server);
         return List.of(
                 Route.post(SESSION, OWN, session::signIn),
                 Route.get(SESSION, KEY, session::show),

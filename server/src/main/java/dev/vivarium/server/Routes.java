@@ -116,7 +116,7 @@ final class Routes {
         var preview = parts.preview();
         var shells = new ShellsHandler(callers);
         return List.of(
-                Route.get("/", OPEN, new WelcomeHandler()::handle),
+                Route.get("/", OPEN, new WelcomeHandler(parts.front().pages())::handle),
                 Route.get("/health", OPEN, health(parts, gate, clock)::handle),
                 Route.get("/openapi.json", OPEN, new OpenApiHandler()::handle),
                 Route.post(

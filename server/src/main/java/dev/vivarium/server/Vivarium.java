@@ -15,6 +15,7 @@ import dev.vivarium.core.sandbox.Chronicle;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.sandbox.SandboxesConfig;
 import dev.vivarium.core.store.Db;
+import dev.vivarium.server.console.Pages;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Edge;
 import dev.vivarium.server.http.Gate;
@@ -71,6 +72,11 @@ public final class Vivarium implements AutoCloseable {
     /// Starts everything, from the bottom up, and returns when the server answers. The provider is the server's
     /// from here on.
     public static Vivarium start(Config config, Provider provider) {
+        return start(config, provider, Pages.onClassPath());
+    }
+
+    /// The same with another console than that of the class path.
+    public static Vivarium start(Config config, Provider provider, Pages pages) {
         try (var undo = new Undo()) {
             undo.add(provider::close);
             var clock = InstantSource.system();
@@ -92,7 +98,7 @@ public final class Vivarium implements AutoCloseable {
                     new RunRoutes.Engine(config.home(), db, log, sandboxes, clock), config.runs(), access.workers()));
             var gate = new Gate();
             var limits = limits(config, sandboxes);
-            var front = ConsoleRoutes.Front.open(db, keys, config, clock);
+            var front = ConsoleRoutes.Front.open(db, keys, pages, config, clock);
             var admission = admission(keys, front, access, sandboxes, limits);
             var preview = new PreviewHandler(admission, new Visits(access.audit(), clock), config.preview(), clock);
             var sockets = undo.add(new Sockets(admission, access.tokens(), config.watch()));
@@ -101,7 +107,7 @@ public final class Vivarium implements AutoCloseable {
                     preview, sockets, limits);
             var router = new Router(Routes.of(parts, gate, clock), Routes.hosts(preview, config.preview()));
             var model = undo.add(InsideRoutes.model(parts, clock));
-            var routers = new Routers(router, new Router(InsideRoutes.of(router.routes(), model)));
+            var routers = routers(router, front, model);
             var edge = undo.add(Edge.start(config.http(), routers, admission, witness(access, clock), gate));
             sandboxes.reception().staff(edge.porter());
             var housekeeping = undo.add(new Housekeeping(config.log(), log, inbox, sight.history(), clock));
@@ -114,6 +120,11 @@ public final class Vivarium implements AutoCloseable {
     private static void watch(Metrics metrics, Sandboxes sandboxes, Audit audit) {
         metrics.watch(sandboxes::pool);
         metrics.watchAudit(audit::dropped);
+    }
+
+    private static Routers routers(Router outside, ConsoleRoutes.Front front, ModelHandler model) {
+        var inside = new Router(InsideRoutes.of(outside.routes(), model));
+        return new Routers(outside, new Router(front.pages().routes()), inside);
     }
 
     private static Witness witness(ThreadRoutes.Access access, InstantSource clock) {

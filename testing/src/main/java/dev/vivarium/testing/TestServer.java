@@ -20,6 +20,7 @@ import dev.vivarium.core.store.Db;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.server.Vivarium;
+import dev.vivarium.server.console.Pages;
 import dev.vivarium.server.http.Route;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.Settings;
@@ -58,13 +59,20 @@ public final class TestServer implements AutoCloseable {
     private final Path home;
     private final Opener opener;
     private final Config config;
+    private final Pages pages;
     private volatile Vivarium server;
 
-    private TestServer(Path home, Opener opener, Config config) {
+    private TestServer(Path home, Opener opener, Config config, Pages pages) {
         this.home = home;
         this.opener = opener;
         this.config = config;
-        this.server = Vivarium.start(config, open());
+        this.pages = pages;
+        this.server = Vivarium.start(config, open(), pages);
+    }
+
+    /// A server with this console.
+    public static TestServer start(Pages pages, String... arguments) {
+        return start(ProcessProvider::open, config -> config, pages, arguments);
     }
 
     /// How a provider is opened on a home.
@@ -102,6 +110,10 @@ public final class TestServer implements AutoCloseable {
     }
 
     private static TestServer start(Opener opener, UnaryOperator<Config> change, String... arguments) {
+        return start(opener, change, Pages.onClassPath(), arguments);
+    }
+
+    private static TestServer start(Opener opener, UnaryOperator<Config> change, Pages pages, String... arguments) {
         try {
             Path home = Files.createTempDirectory("viv-").toRealPath();
             var all = new ArrayList<>(List.of("--home", home.toString()));
@@ -115,7 +127,7 @@ public final class TestServer implements AutoCloseable {
             if (!all.contains("--pool-size")) {
                 all.addAll(List.of("--pool-size", "0"));
             }
-            return new TestServer(home, opener, change.apply(Config.of(Settings.read(all, Map.of(), home))));
+            return new TestServer(home, opener, change.apply(Config.of(Settings.read(all, Map.of(), home))), pages);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -204,7 +216,7 @@ public final class TestServer implements AutoCloseable {
         try (var store = config.store().map(Db::postgres).orElseGet(() -> Db.sqlite(home.resolve("vivarium.db")))) {
             meanwhile.accept(store);
         }
-        server = Vivarium.start(config, open());
+        server = Vivarium.start(config, open(), pages);
     }
 
     private Provider open() {

@@ -6,6 +6,8 @@ import static org.awaitility.Awaitility.await;
 import dev.vivarium.core.access.WorkerGrant.Audience;
 import dev.vivarium.model.SandboxId;
 import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -60,6 +62,20 @@ class DoorTest {
         assertThat(curl(admin + door + messages(session)))
                 .contains("only the worker of sandbox")
                 .endsWith(" 403");
+    }
+
+    @Test
+    void theCookieOfABrowserIsNotLookedAt() {
+        var answer = Api.send(HttpRequest.newBuilder(server.uri().resolve("/console/session"))
+                .header("Origin", server.uri().toString())
+                .header("Content-Type", "application/json")
+                .POST(BodyPublishers.ofString("{\"key\":\"" + server.adminKey() + "\"}")));
+        String cookie = answer.headers().firstValue("Set-Cookie").orElseThrow().split(";")[0];
+
+        assertThat(curl("-H 'Cookie: " + cookie + "' " + door + messages(session)))
+                .endsWith(" 401");
+        assertThat(curl("-H 'Cookie: " + cookie + "' " + door + "/console/session"))
+                .endsWith(" 401");
     }
 
     @Test

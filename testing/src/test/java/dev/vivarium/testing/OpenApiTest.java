@@ -148,6 +148,7 @@ class OpenApiTest {
         check("get " + view + "/events", api.get(at + "/events?newest=true"), 200);
         check("get /api/v1/sandboxes", api.get("/api/v1/sandboxes?ended=true"), 200);
         check("get /api/v1/reviews", api.get("/api/v1/reviews"), 200);
+        check("get /console/session", api.get("/console/session"), 200);
     }
 
     @Test

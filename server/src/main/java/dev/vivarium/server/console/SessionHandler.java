@@ -26,15 +26,18 @@ public final class SessionHandler {
     private final Origins origins;
     private final Audit audit;
     private final InstantSource clock;
-    private final String version;
+    private final Server server;
 
-    public SessionHandler(BrowserSessions sessions, Origins origins, Audit audit, InstantSource clock, String version) {
+    public SessionHandler(BrowserSessions sessions, Origins origins, Audit audit, InstantSource clock, Server server) {
         this.sessions = sessions;
         this.origins = origins;
         this.audit = audit;
         this.clock = clock;
-        this.version = version;
+        this.server = server;
     }
+
+    /// What a page is told of the server: its version, and which console it has. Immutable.
+    public record Server(String version, Optional<String> build) {}
 
     /// `POST`: signs in. A page from elsewhere must not sign anybody in, either: they would then work for somebody
     /// else without knowing.
@@ -72,7 +75,8 @@ public final class SessionHandler {
             out.writeBooleanProperty("is_admin", who instanceof Principal.Admin);
             session.ifPresent(known -> Json.time(out, "expires_at", known.expires()));
             out.writeObjectPropertyStart("server");
-            out.writeStringProperty("version", version);
+            out.writeStringProperty("version", server.version);
+            server.build.ifPresent(build -> out.writeStringProperty("build", build));
             out.writeEndObject();
         });
     }

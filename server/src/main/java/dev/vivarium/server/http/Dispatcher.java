@@ -252,7 +252,7 @@ final class Dispatcher extends Handler.Abstract {
     private Optional<Router.Match> find(Request request, String path) {
         String host =
                 Optional.ofNullable(request.getHeaders().get(HttpHeader.HOST)).orElse("");
-        return path.startsWith("/") ? routers.of(request).find(request.getMethod(), host, path) : Optional.empty();
+        return path.startsWith("/") ? routers.find(request, host, path) : Optional.empty();
     }
 
     private SandboxException nothingThere(Request request, Response response) {

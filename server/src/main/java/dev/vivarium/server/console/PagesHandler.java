@@ -1,0 +1,141 @@
+package dev.vivarium.server.console;
+
+import static dev.vivarium.server.http.Route.Access.OPEN;
+
+import dev.vivarium.core.files.Digests;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.Route;
+import dev.vivarium.server.settings.PreviewConfig;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/// Shows the [console][Pages]. Each of its files has a route of its own, and there is no other way to a file. The page
+/// itself is asked for anew each time; what it is made of has a hash in its name and never changes. Thread-safe.
+public final class PagesHandler {
+    private static final Pattern HASHED = Pattern.compile("assets/.*");
+    private static final String COMPRESSED = ".gz";
+    private static final int BUILD_DIGITS = 16;
+
+    private static final Map<String, String> TYPES = Map.ofEntries(
+            Map.entry("html", "text/html; charset=utf-8"),
+            Map.entry("js", "text/javascript; charset=utf-8"),
+            Map.entry("css", "text/css; charset=utf-8"),
+            Map.entry("json", "application/json"),
+            Map.entry("map", "application/json"),
+            Map.entry("webmanifest", "application/manifest+json"),
+            Map.entry("svg", "image/svg+xml"),
+            Map.entry("png", "image/png"),
+            Map.entry("ico", "image/x-icon"),
+            Map.entry("woff2", "font/woff2"),
+            Map.entry("wasm", "application/wasm"),
+            Map.entry("txt", "text/plain; charset=utf-8"));
+
+    private final Pages pages;
+    private final String policy;
+    private final String indexTag;
+
+    public PagesHandler(Pages pages, PreviewConfig previews) {
+        this.pages = pages;
+        this.policy = policy(previews);
+        this.indexTag = pages.areThere() ? tag(pages.read(Pages.INDEX)) : "";
+    }
+
+    /// Nothing but what came with the page is run, and nobody shows it in a frame. In a frame of its own it shows
+    /// previews.
+    private static String policy(PreviewConfig previews) {
+        String hosts = (previews.secure() ? "https" : "http") + "://*." + previews.domain() + ":*";
+        // What would be read as another rule of the policy is not said.
+        String frames = hosts.matches("[A-Za-z0-9.:/*-]+") ? "'self' " + hosts : "'self'";
+        return "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self';"
+                + " connect-src 'self'; frame-src " + frames
+                + "; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; object-src 'none'";
+    }
+
+    private static String tag(byte[] bytes) {
+        return '"' + HexFormat.of().formatHex(Digests.sha256().digest(bytes)) + '"';
+    }
+
+    /// By which a page finds that the server has another console than the one it came from; nothing without one.
+    public Optional<String> build() {
+        return pages.areThere() ? Optional.of(indexTag.substring(1, 1 + BUILD_DIGITS)) : Optional.empty();
+    }
+
+    /// Reports whether there is a console to show, and the caller is a browser that wants a page.
+    public boolean isWanted(Exchange exchange) {
+        return pages.areThere() && exchange.accepts("text/html");
+    }
+
+    /// The routes of the console: its files, and the addresses that it knows itself. None if there is no console.
+    public List<Route> routes() {
+        if (!pages.areThere()) {
+            return List.of();
+        }
+        var routes = new ArrayList<Route>();
+        for (String name : pages.names()) {
+            if (!name.endsWith(COMPRESSED) && !name.equals(Pages.INDEX)) {
+                routes.add(Route.get("/" + name, OPEN, exchange -> file(exchange, name)));
+            }
+        }
+        routes.add(Route.get("/console", OPEN, this::page));
+        routes.add(Route.get("/console/{rest…}", OPEN, this::page));
+        return routes;
+    }
+
+    /// Shows the page, which then looks at its own address.
+    public void page(Exchange exchange) throws IOException {
+        if (!isWanted(exchange)) {
+            throw new SandboxException(new Failure.Unrecognized(
+                    "no-such-route", 404, "this is a page of the console, for browsers; /openapi.json lists the API"));
+        }
+        exchange.answerHeader("Cache-Control", "no-cache").answerHeader("ETag", indexTag);
+        if (exchange.headerList("If-None-Match")
+                .filter(tags -> tags.contains(indexTag))
+                .isPresent()) {
+            protect(exchange).answerHeader("Vary", "Accept, Accept-Encoding").answer(304);
+        } else {
+            send(exchange, Pages.INDEX, "Accept, Accept-Encoding");
+        }
+    }
+
+    private void file(Exchange exchange, String name) throws IOException {
+        boolean isHashed = HASHED.matcher(name).matches();
+        exchange.answerHeader("Cache-Control", isHashed ? "public, max-age=31536000, immutable" : "no-cache");
+        send(exchange, name, "Accept-Encoding");
+    }
+
+    private void send(Exchange exchange, String name, String varies) throws IOException {
+        protect(exchange).answerHeader("Vary", varies);
+        boolean isSmaller = pages.names().contains(name + COMPRESSED) && acceptsGzip(exchange);
+        if (isSmaller) {
+            exchange.answerHeader("Content-Encoding", "gzip");
+        }
+        exchange.answer(200, type(name), pages.read(isSmaller ? name + COMPRESSED : name));
+    }
+
+    private Exchange protect(Exchange exchange) {
+        return exchange.answerHeader("Content-Security-Policy", policy)
+                .answerHeader("Referrer-Policy", "no-referrer")
+                .answerHeader("Cross-Origin-Opener-Policy", "same-origin")
+                .answerHeader("Cross-Origin-Resource-Policy", "same-origin");
+    }
+
+    private static boolean acceptsGzip(Exchange exchange) {
+        return exchange.headerList("Accept-Encoding").stream()
+                .flatMap(list -> List.of(list.split(",")).stream())
+                .map(coding -> coding.strip().toLowerCase(Locale.ROOT))
+                .anyMatch(coding -> coding.equals("gzip") || coding.matches("gzip;\\s*q=(1|0\\.[0-9]*[1-9]).*"));
+    }
+
+    private static String type(String name) {
+        String extension = name.substring(name.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
+        return TYPES.getOrDefault(extension, "application/octet-stream");
+    }
+}
