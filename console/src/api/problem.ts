@@ -1,0 +1,65 @@
+/** What the server refused, as an RFC 9457 problem; or that there was no server to ask. */
+export class ApiError extends Error {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly requestId: string | undefined
+
+  constructor(problem: { type: string; title: string; detail: string; status: number }, requestId?: string) {
+    super(problem.detail || problem.title)
+    this.name = 'ApiError'
+    this.type = problem.type
+    this.title = problem.title
+    this.status = problem.status
+    this.requestId = requestId
+  }
+
+  /** The last word of the type: `urn:vivarium:problem:not-found` is `not-found`. */
+  get slug(): string {
+    return this.type.slice(this.type.lastIndexOf(':') + 1)
+  }
+
+  get isUnauthorized(): boolean {
+    return this.status === 401
+  }
+
+  /** Whether the same question may be answered later. */
+  get isPassing(): boolean {
+    return this.status === 0 || this.status === 429 || this.status >= 500
+  }
+}
+
+const UNREACHABLE = {
+  type: 'urn:vivarium:problem:unreachable',
+  title: 'The server cannot be reached',
+  detail: 'The server cannot be reached. What you see is the last that it said.',
+  status: 0,
+}
+
+export function unreachable(): ApiError {
+  return new ApiError(UNREACHABLE)
+}
+
+/** Reads the problem out of an answer, whatever a proxy on the way made of it. */
+export async function problemOf(response: Response): Promise<ApiError> {
+  const requestId = response.headers.get('X-Request-Id') ?? undefined
+  const body = await response.json().catch(() => undefined)
+  return new ApiError(problemFields(body, response), requestId)
+}
+
+function problemFields(body: unknown, response: Response) {
+  const given = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
+  const text = (name: string) => (typeof given[name] === 'string' ? given[name] : '')
+  const title = text('title') || response.statusText || `HTTP ${response.status}`
+  return {
+    type: text('type') || 'about:blank',
+    title,
+    detail: text('detail') || text('error') || title,
+    status: response.status,
+  }
+}
+
+/** One sentence for people about anything that was thrown. */
+export function sentence(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,91 @@
+import type { QueryClient } from '@tanstack/react-query'
+import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect } from '@tanstack/react-router'
+import { sessionQuery } from './api/session'
+import type { Status } from './api/types'
+import { FleetScreen } from './screens/fleet/FleetScreen'
+import { Frame } from './screens/frame/Frame'
+import { NotFound } from './screens/frame/NotFound'
+import { SandboxScreen } from './screens/sandbox/SandboxScreen'
+import { SignInScreen } from './screens/sign-in/SignInScreen'
+import { SORTS, type Sort } from './store/fleet-view'
+import { Failure } from './ui/States'
+
+interface Context {
+  readonly queries: QueryClient
+}
+
+const STATUSES: readonly Status[] = ['creating', 'running', 'paused', 'completed', 'failed', 'terminated']
+
+/** A search parameter that is one of these words; anything else counts as not given. */
+function oneOf<T extends string>(words: readonly T[], given: unknown): T | undefined {
+  return words.find((word) => word === given)
+}
+
+function words(given: unknown): string | undefined {
+  return typeof given === 'string' && given !== '' ? given : typeof given === 'number' ? String(given) : undefined
+}
+
+const rootRoute = createRootRouteWithContext<Context>()({
+  component: Outlet,
+  notFoundComponent: NotFound,
+  errorComponent: ({ error, reset }) => <Failure error={error} onRetry={reset} />,
+})
+
+const signInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/console/sign-in',
+  validateSearch: (search): { next?: string } => ({ next: words(search.next) }),
+  component: SignInScreen,
+})
+
+const startRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/console' })
+  },
+})
+
+const frameRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'frame',
+  beforeLoad: async ({ context, location }) => {
+    const session = await context.queries.ensureQueryData(sessionQuery)
+    if (session === null) throw redirect({ to: '/console/sign-in', search: { next: location.href } })
+    return { session }
+  },
+  component: Frame,
+})
+
+const fleetRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/console',
+  validateSearch: (search): { q?: string; status?: Status; sort?: Sort; ended?: true } => ({
+    q: words(search.q),
+    status: oneOf(STATUSES, search.status),
+    sort: oneOf(SORTS, search.sort),
+    ended: search.ended === true ? true : undefined,
+  }),
+  component: FleetScreen,
+})
+
+const sandboxRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/console/sandboxes/$sandboxId',
+  validateSearch: (search): { at?: number } => ({
+    at: typeof search.at === 'number' && Number.isSafeInteger(search.at) && search.at > 0 ? search.at : undefined,
+  }),
+  component: SandboxScreen,
+})
+
+const routeTree = rootRoute.addChildren([startRoute, signInRoute, frameRoute.addChildren([fleetRoute, sandboxRoute])])
+
+export function makeRouter(queries: QueryClient) {
+  return createRouter({ routeTree, context: { queries }, defaultPreload: false })
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof makeRouter>
+  }
+}

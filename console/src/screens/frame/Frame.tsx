@@ -1,0 +1,69 @@
+import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { KeySheet } from '~/keys/KeySheet'
+import { useKeyboard, useShortcuts } from '~/keys/shortcuts'
+import { FleetWatch } from '~/store/fleet-watch'
+import { nextTheme } from '~/theme/theme'
+import { Boundary } from '~/ui/Boundary'
+import css from './Frame.module.css'
+import { FleetContext } from './fleet-context'
+import { Rail } from './Rail'
+import { TopBar } from './TopBar'
+
+/** What is around every screen: the rail, the bar and the keys; and the connection that all screens share. */
+export function Frame() {
+  const [watch, setWatch] = useState<FleetWatch>()
+  const [areKeysShown, showKeys] = useState(false)
+  const main = useRef<HTMLElement>(null)
+  const path = useRouterState({ select: (state) => state.location.pathname })
+  const navigate = useNavigate()
+
+  useEffect(() => {
+    const started = new FleetWatch()
+    started.start()
+    setWatch(started)
+    return () => started.close()
+  }, [])
+
+  useKeyboard()
+  useShortcuts(
+    'Everywhere',
+    useMemo(
+      () => [
+        { keys: '?', does: 'Show the keys', run: () => showKeys(true) },
+        { keys: 'g f', does: 'Go to the fleet', run: () => void navigate({ to: '/console' }) },
+        { keys: 'g t', does: 'Next theme: system, light, dark', run: nextTheme },
+      ],
+      [navigate],
+    ),
+  )
+  useFocusAfterNavigation(main, path)
+
+  if (watch === undefined) return null
+  return (
+    <FleetContext value={watch}>
+      <a className={css.skip} href="#main">
+        Skip to the content
+      </a>
+      <div className={css.frame}>
+        <Rail onKeys={() => showKeys(true)} />
+        <TopBar />
+        <main id="main" ref={main} className={css.main} tabIndex={-1}>
+          <Boundary of={path}>
+            <Outlet />
+          </Boundary>
+        </main>
+      </div>
+      {areKeysShown && <KeySheet onClose={() => showKeys(false)} />}
+    </FleetContext>
+  )
+}
+
+/** Whoever does not see the page change hears it: the focus goes to what is new. */
+function useFocusAfterNavigation(main: React.RefObject<HTMLElement | null>, path: string): void {
+  const before = useRef(path)
+  useEffect(() => {
+    if (before.current !== path) main.current?.focus({ preventScroll: true })
+    before.current = path
+  }, [main, path])
+}

@@ -1,0 +1,10 @@
+import { Link } from '@tanstack/react-router'
+import { Empty } from '~/ui/States'
+
+export function NotFound() {
+  return (
+    <Empty title="There is nothing at this address">
+      <Link to="/console">To the fleet</Link>
+    </Empty>
+  )
+}

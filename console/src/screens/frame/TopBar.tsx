@@ -1,0 +1,70 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Link, useMatches, useRouteContext, useRouter } from '@tanstack/react-router'
+import { LogOut, Monitor, Moon, Sun } from 'lucide-react'
+import { sessionQuery, signOut } from '~/api/session'
+import { nextTheme, type Theme, useTheme } from '~/theme/theme'
+import { Button } from '~/ui/Button'
+import { ConnectionPill } from './ConnectionPill'
+import css from './Frame.module.css'
+
+const THEMES: Record<Theme, { icon: typeof Sun; word: string }> = {
+  system: { icon: Monitor, word: 'Theme: as the system' },
+  light: { icon: Sun, word: 'Theme: light' },
+  dark: { icon: Moon, word: 'Theme: dark' },
+}
+
+export function TopBar() {
+  const { session } = useRouteContext({ from: '/frame' })
+  const theme = THEMES[useTheme()]
+  const leave = useSignOut()
+  return (
+    <header className={css.bar}>
+      <Trail />
+      <ConnectionPill />
+      <Button look="quiet" compact icon={theme.icon} onClick={nextTheme} title={theme.word}>
+        {theme.word}
+      </Button>
+      <span className={css.user} title={`Vivarium ${session.server.version}`}>
+        {session.user_id}
+        {session.is_admin && <span className={css.admin}>admin</span>}
+      </span>
+      <Button look="quiet" compact icon={LogOut} onClick={leave} title="Sign out">
+        Sign out
+      </Button>
+    </header>
+  )
+}
+
+/** Where one is: the fleet, and below it the sandbox. */
+function Trail() {
+  const sandbox = useMatches({
+    select: (matches) => matches.flatMap((match) => ('sandboxId' in match.params ? [match.params.sandboxId] : []))[0],
+  })
+  return (
+    <div className={css.trail}>
+      {sandbox === undefined ? (
+        <span>Fleet</span>
+      ) : (
+        <>
+          <Link to="/console">Fleet</Link>
+          <span aria-hidden>/</span>
+          <code>{sandbox}</code>
+        </>
+      )}
+    </div>
+  )
+}
+
+function useSignOut(): () => void {
+  const queries = useQueryClient()
+  const router = useRouter()
+  return () => {
+    void signOut()
+      .catch(() => undefined)
+      .then(() => {
+        queries.clear()
+        queries.setQueryData(sessionQuery.queryKey, null)
+        return router.invalidate()
+      })
+  }
+}

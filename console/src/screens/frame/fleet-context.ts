@@ -1,0 +1,12 @@
+import { createContext, useContext, useSyncExternalStore } from 'react'
+import type { FleetWatch } from '~/store/fleet-watch'
+
+export const FleetContext = createContext<FleetWatch | undefined>(undefined)
+
+/** The fleet of this tab, and a new rendering when it changes. */
+export function useFleet(): FleetWatch {
+  const watch = useContext(FleetContext)
+  if (watch === undefined) throw new Error('useFleet is for what is inside the frame')
+  useSyncExternalStore(watch.fleet.notifier.subscribe, watch.fleet.notifier.version)
+  return watch
+}

@@ -1,0 +1,104 @@
+import { Hand, SendHorizontal, Signpost } from 'lucide-react'
+import { type KeyboardEvent, useId, useMemo, useRef, useState } from 'react'
+import { sentence } from '~/api/problem'
+import type { Sandbox } from '~/api/types'
+import { useShortcuts } from '~/keys/shortcuts'
+import { isReachable, type LiveState } from '~/live/state'
+import { Button } from '~/ui/Button'
+import css from './Composer.module.css'
+import type { Actions, Speech } from './use-actions'
+
+const EFFECT =
+  'Send is a message to the agent. Guide is advice that it reads before its next tool call. Interrupt stops what it does now; files stay.'
+
+interface Props {
+  readonly sandbox: Sandbox
+  readonly state: LiveState
+  readonly actions: Actions
+}
+
+/** Speaking to the agent. What is refused stays in the box. */
+export function Composer({ sandbox, state, actions }: Props) {
+  const [words, setWords] = useState('')
+  const box = useRef<HTMLTextAreaElement>(null)
+  const effectId = useId()
+  const why = whyNot(sandbox, state)
+  const { mutate, isPending, error } = actions.say
+  const isBlocked = why !== undefined || isPending
+
+  const say = (type: Speech) => {
+    const content = words.trim() || (type === 'interrupt' ? 'Stop what you are doing.' : '')
+    if (isBlocked || content === '') return
+    mutate({ content, type }, { onSuccess: () => setWords('') })
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey || event.altKey)) return
+    event.preventDefault()
+    say(event.altKey ? 'guidance' : 'user_message')
+  }
+  useComposerKeys(box, () => say('interrupt'))
+
+  if (sandbox.run === undefined) return null
+  return (
+    <form className={css.composer} onSubmit={(event) => event.preventDefault()}>
+      <textarea
+        ref={box}
+        className={css.box}
+        rows={2}
+        value={words}
+        placeholder={why ?? 'Say something to the agent'}
+        aria-label="Message to the agent"
+        aria-describedby={effectId}
+        onChange={(event) => setWords(event.target.value)}
+        onKeyDown={onKeyDown}
+      />
+      {error && (
+        <p role="alert" className={css.problem}>
+          {sentence(error)}
+        </p>
+      )}
+      <div className={css.bar}>
+        <p id={effectId} className={css.effect}>
+          {why ?? EFFECT}
+        </p>
+        <Button icon={Hand} disabled={isBlocked} title="Ctrl ." onClick={() => say('interrupt')}>
+          Interrupt
+        </Button>
+        <Button icon={Signpost} disabled={isBlocked || !words.trim()} title="Alt Enter" onClick={() => say('guidance')}>
+          Guide
+        </Button>
+        <Button
+          look="primary"
+          icon={SendHorizontal}
+          disabled={isBlocked || !words.trim()}
+          title="Ctrl Enter"
+          onClick={() => say('user_message')}
+        >
+          Send
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+/** Why nothing can be said now. */
+function whyNot(sandbox: Sandbox, state: LiveState): string | undefined {
+  if (!isReachable(state)) return 'The server cannot be reached now.'
+  if (sandbox.status === 'running' || sandbox.status === 'paused' || sandbox.status === 'creating') return undefined
+  return `The run has ended: ${sandbox.status}.`
+}
+
+function useComposerKeys(box: React.RefObject<HTMLTextAreaElement | null>, interrupt: () => void): void {
+  const latest = useRef(interrupt)
+  latest.current = interrupt
+  useShortcuts(
+    'Agent',
+    useMemo(
+      () => [
+        { keys: 'm', does: 'Write to the agent', run: () => box.current?.focus() },
+        { keys: 'Mod+.', does: 'Interrupt it', run: () => latest.current() },
+      ],
+      [box],
+    ),
+  )
+}

@@ -1,0 +1,42 @@
+import { Check, LoaderCircle, SquareTerminal, X } from 'lucide-react'
+import type { CommandRow } from '~/store/rows'
+import { count, plain, took } from '~/ui/format'
+import { Terminal } from '~/ui/Terminal'
+import { Fold } from './Fold'
+import css from './rows.module.css'
+
+export function CommandPart({ row }: { row: CommandRow }) {
+  const line = (
+    <>
+      <SquareTerminal size={15} aria-hidden className={css.icon} />
+      <code className={css.cut}>{plain(row.line) || '(begun earlier)'}</code>
+      {row.how !== 'exec' && <span className={css.tag}>{row.how}</span>}
+      <Outcome row={row} />
+    </>
+  )
+  return (
+    <Fold line={line}>
+      {row.line.includes('\n') && <pre className={css.input}>{plain(row.line)}</pre>}
+      {row.dropped > 0 && <p className={css.aside}>{count(row.dropped)} characters are not shown</p>}
+      <Terminal>{row.output || '(nothing written)'}</Terminal>
+    </Fold>
+  )
+}
+
+function Outcome({ row: { end } }: { row: CommandRow }) {
+  if (end === undefined) {
+    return (
+      <span className={css.outcome}>
+        <LoaderCircle size={14} className={css.spin} aria-hidden /> running
+      </span>
+    )
+  }
+  const isGood = end.exitCode === 0
+  return (
+    <span className={css.outcome} data-mood={isGood ? 'ok' : 'bad'}>
+      {isGood ? <Check size={14} aria-hidden /> : <X size={14} aria-hidden />}
+      {!isGood && (end.cause === 'exited' ? `exit ${end.exitCode}` : end.cause)}
+      {end.durationMs !== undefined && ` ${took(end.durationMs)}`}
+    </span>
+  )
+}

@@ -1,0 +1,69 @@
+import { FileDiff } from 'lucide-react'
+import type { FileChange, FilesRow } from '~/store/rows'
+import { count, plain } from '~/ui/format'
+import { Fold } from './Fold'
+import css from './rows.module.css'
+
+const SIGNS = { created: 'A', modified: 'M', deleted: 'D' } as const
+
+export function FilesPart({ row }: { row: FilesRow }) {
+  const total = row.changes.length + row.counted
+  const names = row.changes.slice(0, 3).map((change) => change.path)
+  const rest = total - names.length
+  const line = (
+    <>
+      <FileDiff size={15} aria-hidden className={css.icon} />
+      <span className={css.name}>{total === 1 ? '1 change' : `${count(total)} changes`}</span>
+      <code className={css.cut}>{plain(names.join(', '))}</code>
+      {names.length > 0 && rest > 0 && <span className={css.outcome}>and {count(rest)} more</span>}
+    </>
+  )
+  return (
+    <Fold line={line}>
+      <ul className={css.files}>
+        {row.changes.map((change) => (
+          <li key={change.seq}>
+            <File change={change} />
+          </li>
+        ))}
+      </ul>
+      {row.counted > 0 && <p className={css.aside}>{count(row.counted)} more were only counted</p>}
+    </Fold>
+  )
+}
+
+function File({ change }: { change: FileChange }) {
+  const line = (
+    <>
+      <abbr title={change.how} className={css.sign} data-how={change.how}>
+        {SIGNS[change.how]}
+      </abbr>
+      <code className={css.cut}>{plain(change.path)}</code>
+    </>
+  )
+  return change.diff ? (
+    <Fold line={line}>
+      <Diff text={change.diff} />
+    </Fold>
+  ) : (
+    <span className={css.bare}>{line}</span>
+  )
+}
+
+function Diff({ text }: { text: string }) {
+  return (
+    <pre className={css.diff}>
+      {text.split('\n').map((line, index) => (
+        <span key={index} data-sign={signOf(line)}>
+          {plain(line)}
+          {'\n'}
+        </span>
+      ))}
+    </pre>
+  )
+}
+
+function signOf(line: string): string | undefined {
+  if (line.startsWith('+++') || line.startsWith('---') || line.startsWith('@@')) return '@'
+  return line[0] === '+' || line[0] === '-' ? line[0] : undefined
+}

@@ -1,0 +1,30 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { api } from '~/api/client'
+
+export type Speech = 'user_message' | 'guidance' | 'interrupt'
+
+/** What a person can do to a sandbox and its agent. What fails is kept with the action, for the screen to show. */
+export function useActions(sandboxId: string) {
+  const queries = useQueryClient()
+  const params = { path: { sandbox_id: sandboxId } }
+  const onSettled = () => queries.invalidateQueries({ queryKey: ['sandbox', sandboxId] })
+  return {
+    say: useMutation({
+      mutationFn: ({ content, type }: { content: string; type: Speech }) =>
+        api.POST('/api/v1/sandboxes/{sandbox_id}/messages', { params, body: { content, message_type: type } }),
+    }),
+    pause: useMutation({ mutationFn: () => api.POST('/api/v1/sandboxes/{sandbox_id}/pause', { params }), onSettled }),
+    resume: useMutation({ mutationFn: () => api.POST('/api/v1/sandboxes/{sandbox_id}/resume', { params }), onSettled }),
+    end: useMutation({ mutationFn: () => api.DELETE('/api/v1/sandboxes/{sandbox_id}', { params }), onSettled }),
+    answer: useMutation({
+      mutationFn: ({ reviewId, ...body }: { reviewId: string; decision: string; comment?: string }) =>
+        api.POST('/api/v1/sandboxes/{sandbox_id}/reviews/{review_id}', {
+          params: { path: { sandbox_id: sandboxId, review_id: reviewId } },
+          body,
+        }),
+      onSettled,
+    }),
+  }
+}
+
+export type Actions = ReturnType<typeof useActions>

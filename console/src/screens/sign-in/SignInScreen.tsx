@@ -1,0 +1,95 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useRouter, useSearch } from '@tanstack/react-router'
+import { Sprout } from 'lucide-react'
+import { type FormEvent, useState } from 'react'
+import { api, body } from '~/api/client'
+import { ApiError, sentence } from '~/api/problem'
+import { sessionQuery, signIn } from '~/api/session'
+import { Button } from '~/ui/Button'
+import css from './SignInScreen.module.css'
+
+/** The key is exchanged for a cookie and forgotten. */
+export function SignInScreen() {
+  const { next } = useSearch({ from: '/console/sign-in' })
+  const [problem, setProblem] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const enter = useEntrance(next)
+
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const key = String(new FormData(event.currentTarget).get('key') ?? '').trim()
+    setBusy(true)
+    setProblem('')
+    enter(key)
+      .catch((error: unknown) => setProblem(explained(error)))
+      .finally(() => setBusy(false))
+  }
+
+  return (
+    <main className={css.page}>
+      <form className={css.card} onSubmit={submit}>
+        <div className={css.brand}>
+          <Sprout size={30} aria-hidden />
+          <h1>Vivarium</h1>
+        </div>
+        <label className={css.field}>
+          API key
+          <input
+            name="key"
+            type="password"
+            autoComplete="current-password"
+            required
+            // biome-ignore lint/a11y/noAutofocus: it is the only thing to do here
+            autoFocus
+            aria-invalid={problem !== ''}
+            aria-describedby="hint"
+          />
+        </label>
+        <p id="hint" className={css.hint}>
+          The admin key is in <code>~/.vivarium/credentials</code> on the server. The browser keeps a session of twelve
+          hours, never the key.
+        </p>
+        {problem && (
+          <p role="alert" className={css.problem}>
+            {problem}
+          </p>
+        )}
+        <Button type="submit" look="primary" disabled={isBusy}>
+          {isBusy ? 'Signing in…' : 'Sign in'}
+        </Button>
+        <ServerLine />
+      </form>
+    </main>
+  )
+}
+
+function useEntrance(next: string | undefined): (key: string) => Promise<void> {
+  const queries = useQueryClient()
+  const router = useRouter()
+  return async (key) => {
+    await signIn(key)
+    const session = await queries.fetchQuery({ ...sessionQuery, staleTime: 0 })
+    if (session === null) throw new Error('The browser did not keep the session: cookies are blocked for this address.')
+    await router.navigate({ href: isOurs(next) ? next : '/console' })
+  }
+}
+
+/** Where to go on: only to a page of the console, never to where a link made by somebody else leads. */
+function isOurs(next: string | undefined): next is string {
+  return next !== undefined && /^\/console(?![^/?#])/.test(next)
+}
+
+function explained(error: unknown): string {
+  if (error instanceof ApiError && error.isUnauthorized) return 'The server does not know this key.'
+  return sentence(error)
+}
+
+function ServerLine() {
+  const { data } = useQuery({ queryKey: ['health'], queryFn: () => body(api.GET('/health')), retry: false })
+  return (
+    <p className={css.server}>
+      {location.host}
+      {data && ` · version ${data.version}`}
+    </p>
+  )
+}

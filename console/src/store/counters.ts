@@ -1,0 +1,98 @@
+import { number, text } from '~/api/data'
+import type { LogEvent, Run } from '~/api/types'
+
+const MOST_POINTS = 500
+
+export interface Spent {
+  readonly costUsd: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cacheTokens: number
+  readonly toolCalls: number
+}
+
+export interface CostPoint {
+  readonly at: number
+  readonly costUsd: number
+}
+
+const NOTHING: Spent = { costUsd: 0, inputTokens: 0, outputTokens: 0, cacheTokens: 0, toolCalls: 0 }
+
+/**
+ * What a run has used, counted event by event. The server's own count, when it comes, is the truth up to the event with
+ * which it was read; later events are added to it.
+ */
+export class Counters {
+  #spent: Spent = NOTHING
+  #countedUntil = 0
+  readonly #tools = new Map<string, number>()
+  #cost: CostPoint[] = []
+
+  get spent(): Spent {
+    return this.#spent
+  }
+
+  /** How often each tool was called, of the events that are loaded. */
+  get tools(): ReadonlyMap<string, number> {
+    return this.#tools
+  }
+
+  /** The cost after each model call of the events that are loaded. */
+  get cost(): readonly CostPoint[] {
+    return this.#cost
+  }
+
+  /** The server's count, which includes the event with this number and all before. */
+  settle(run: Run, seq: number): void {
+    if (seq < this.#countedUntil) return
+    this.#countedUntil = seq
+    this.#spent = {
+      costUsd: run.cost_usd,
+      inputTokens: run.usage.input_tokens,
+      outputTokens: run.usage.output_tokens,
+      cacheTokens: run.usage.cache_read_tokens + run.usage.cache_write_tokens,
+      toolCalls: run.tool_calls,
+    }
+  }
+
+  /** A new event, at the end. */
+  append(event: LogEvent): void {
+    this.#note(event)
+    if (event.seq <= this.#countedUntil) return
+    this.#countedUntil = event.seq
+    if (event.event_type === 'agent.tool_use') {
+      this.#spent = { ...this.#spent, toolCalls: this.#spent.toolCalls + 1 }
+    } else if (event.event_type === 'agent.model_call') {
+      this.#spent = plus(this.#spent, event)
+    }
+  }
+
+  /** Older events came or went: what is known only of loaded events is counted anew. */
+  rebuild(events: Iterable<LogEvent>): void {
+    this.#tools.clear()
+    this.#cost = []
+    for (const event of events) this.#note(event)
+  }
+
+  #note(event: LogEvent): void {
+    if (event.event_type === 'agent.tool_use') {
+      const name = text(event.event_data, 'tool_name') ?? 'tool'
+      this.#tools.set(name, (this.#tools.get(name) ?? 0) + 1)
+    } else if (event.event_type === 'agent.model_call') {
+      const before = this.#cost.at(-1)?.costUsd ?? 0
+      const point = { at: Date.parse(event.created_at), costUsd: before + (number(event.event_data, 'cost_usd') ?? 0) }
+      this.#cost = [...this.#cost.slice(-MOST_POINTS + 1), point]
+    }
+  }
+}
+
+function plus(spent: Spent, call: LogEvent): Spent {
+  const of = (name: string) => number(call.event_data, name) ?? 0
+  return {
+    ...spent,
+    costUsd: spent.costUsd + of('cost_usd'),
+    inputTokens: spent.inputTokens + of('input_tokens'),
+    outputTokens: spent.outputTokens + of('output_tokens'),
+    cacheTokens: spent.cacheTokens + of('cache_read_tokens') + of('cache_write_tokens'),
+  }
+}

@@ -1,0 +1,209 @@
+import type { LogEvent, Run } from '~/api/types'
+import { Counters } from './counters'
+import { Notifier, type Soon } from './notifier'
+import { Timeline } from './timeline'
+
+const PAGE = 200
+const LARGE_PAGE = 1000
+/** Events in memory at most; trimmed a tenth at a time, so that a trim is rare. */
+const CAP = 20_000
+const SLACK = 2_000
+const RETRY_MS = 2_000
+
+/** Pages of a log, always in ascending order. */
+export interface History {
+  newest(limit: number): Promise<Page>
+  /** The newest events before this number. */
+  before(seq: number, limit: number): Promise<Page>
+  /** The oldest events after this number. */
+  after(seq: number, limit: number): Promise<Page>
+}
+
+export interface Page {
+  readonly events: readonly LogEvent[]
+  /** The oldest event that the log still has; zero if it has none. */
+  readonly firstSeq: number
+  readonly headSeq: number
+}
+
+/**
+ * The events of one sandbox, in order and each once, whatever order they come in. The newest are loaded first; older ones
+ * when somebody asks. A hole is fetched before anything after it is shown. Listeners hear of changes once a frame.
+ */
+export class EventStore {
+  readonly notifier: Notifier
+  readonly timeline = new Timeline()
+  readonly counters = new Counters()
+  readonly #history: History
+  readonly #cap: number
+  #events: LogEvent[] = []
+  #ahead = new Map<number, LogEvent>()
+  #filling: Promise<void> | undefined
+  #older: Promise<void> | undefined
+  #lastSeq = 0
+  #oldestKept = 0
+  #headSeq = 0
+  #isOpen = false
+  #retry: ReturnType<typeof setTimeout> | undefined
+
+  constructor(history: History, options: { soon?: Soon; cap?: number } = {}) {
+    this.#history = history
+    this.#cap = options.cap ?? CAP
+    this.notifier = new Notifier(options.soon)
+  }
+
+  get events(): readonly LogEvent[] {
+    return this.#events
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  /** The last event that is shown, after which a stream goes on. */
+  get lastSeq(): number {
+    return this.#lastSeq
+  }
+
+  /** How many events the log has that are not here yet. */
+  get behind(): number {
+    return Math.max(0, this.#headSeq - this.#lastSeq)
+  }
+
+  get hasOlder(): boolean {
+    const first = this.#events[0]
+    return first !== undefined && first.seq > this.#oldestKept && this.#events.length < this.#cap
+  }
+
+  get isLoadingOlder(): boolean {
+    return this.#older !== undefined
+  }
+
+  /** Loads the newest page. */
+  async open(): Promise<void> {
+    const page = await this.#history.newest(PAGE)
+    this.#oldestKept = page.firstSeq
+    this.#headSeq = Math.max(this.#headSeq, page.headSeq)
+    this.#lastSeq = page.events.length > 0 ? 0 : page.headSeq
+    for (const event of page.events) this.#append(event)
+    this.#isOpen = true
+    this.#drain()
+    this.notifier.changed()
+  }
+
+  /** After a lost connection: how far the log has come meanwhile, so that it can be said. */
+  async lookAhead(): Promise<void> {
+    const page = await this.#history.newest(1)
+    this.#headSeq = Math.max(this.#headSeq, page.headSeq)
+    this.notifier.changed()
+  }
+
+  /** An event from a stream. Those that were here already are dropped. */
+  receive(event: LogEvent): void {
+    if (event.seq <= this.#lastSeq) return
+    this.#ahead.set(event.seq, event)
+    this.#headSeq = Math.max(this.#headSeq, event.seq)
+    if (this.#isOpen) this.#drain()
+  }
+
+  /** The server's own count of what was used. */
+  settle(run: Run, seq: number): void {
+    this.counters.settle(run, seq)
+    this.notifier.changed()
+  }
+
+  /** Loads the page before the first event; a second call while it comes is the same. */
+  loadOlder(limit = PAGE): Promise<void> {
+    const first = this.#events[0]
+    if (first === undefined || !this.hasOlder) return Promise.resolve()
+    this.#older ??= this.#prepend(first.seq, limit).finally(() => {
+      this.#older = undefined
+      this.notifier.changed()
+    })
+    this.notifier.changed()
+    return this.#older
+  }
+
+  /** Loads older pages until the event with this number is here. Returns whether it is. */
+  async reach(seq: number): Promise<boolean> {
+    for (
+      let first = this.#events[0];
+      first !== undefined && first.seq > seq && this.hasOlder;
+      first = this.#events[0]
+    ) {
+      await this.loadOlder(LARGE_PAGE)
+      if (this.#events[0] === first) break
+    }
+    return this.timeline.indexOf(seq) !== undefined
+  }
+
+  close(): void {
+    clearTimeout(this.#retry)
+    this.#ahead.clear()
+  }
+
+  async #prepend(before: number, limit: number): Promise<void> {
+    const page = await this.#history.before(before, limit)
+    const older = page.events.filter((event) => event.seq < before)
+    this.#oldestKept = older.length === 0 ? before : page.firstSeq
+    if (older.length === 0) return
+    this.#events = [...older, ...this.#events]
+    this.#rebuild()
+  }
+
+  /** Shows what follows without a hole; fetches the hole if there is one. */
+  #drain(): void {
+    for (let next = this.#ahead.get(this.#lastSeq + 1); next !== undefined; next = this.#ahead.get(this.#lastSeq + 1)) {
+      this.#ahead.delete(next.seq)
+      this.#append(next)
+    }
+    if (this.#ahead.size > 0) {
+      this.#filling ??= this.#fill().finally(() => {
+        this.#filling = undefined
+      })
+    }
+    this.notifier.changed()
+  }
+
+  async #fill(): Promise<void> {
+    while (this.#ahead.size > 0) {
+      const page = await this.#history.after(this.#lastSeq, LARGE_PAGE).catch(() => undefined)
+      if (page === undefined) return this.#fillLater()
+      for (const event of page.events) if (event.seq > this.#lastSeq) this.#append(event)
+      if (page.events.length === 0) this.#skipHole()
+      for (const seq of this.#ahead.keys()) if (seq <= this.#lastSeq) this.#ahead.delete(seq)
+      this.#drain()
+    }
+  }
+
+  /** The log has nothing between the last event and those ahead: it was removed. */
+  #skipHole(): void {
+    const next = this.#ahead.get(Math.min(...this.#ahead.keys()))
+    if (next !== undefined) this.#append(next)
+  }
+
+  #fillLater(): void {
+    clearTimeout(this.#retry)
+    this.#retry = setTimeout(() => this.#drain(), RETRY_MS)
+  }
+
+  #append(event: LogEvent): void {
+    this.#events.push(event)
+    this.#lastSeq = event.seq
+    this.#headSeq = Math.max(this.#headSeq, event.seq)
+    this.timeline.append(event)
+    this.counters.append(event)
+    if (this.#events.length > this.#cap + Math.min(SLACK, this.#cap)) this.#trim()
+  }
+
+  #trim(): void {
+    this.#events = this.#events.slice(-this.#cap)
+    this.#rebuild()
+  }
+
+  #rebuild(): void {
+    this.timeline.rebuild(this.#events)
+    this.counters.rebuild(this.#events)
+    this.notifier.changed()
+  }
+}

@@ -1,0 +1,162 @@
+import { number, object, text } from '~/api/data'
+import type { EventData, Sandbox, Status } from '~/api/types'
+import { Notifier, type Soon } from './notifier'
+
+const MOST_SAMPLES = 40
+
+/** An event as the stream of all sandboxes tells it. */
+export interface FleetEvent {
+  readonly seq: number
+  readonly sandbox_id: string
+  readonly event_type: string
+  readonly timestamp: string
+  readonly data: EventData
+}
+
+/** A sandbox as a row of the fleet: what the server said of it, and what happened since. */
+export interface FleetRow {
+  readonly sandbox: Sandbox
+  readonly title: string
+  readonly status: Status
+  readonly lastEventAt: number
+  /** What the agent does, in a few words. */
+  readonly action: string
+  readonly costUsd: number
+  readonly toolCalls: number
+  readonly pendingReviews: number
+  readonly cpu: readonly number[]
+  readonly memoryBytes: number | undefined
+}
+
+/** Types that say nothing about what goes on in a sandbox. */
+const NO_SIGN_OF_LIFE = new Set(['sandbox.metrics'])
+
+/** Events after which only the server knows how things stand. */
+const DECISIVE = new Set([
+  'sandbox.started',
+  'sandbox.paused',
+  'sandbox.resumed',
+  'sandbox.recovered',
+  'sandbox.terminated',
+  'sandbox.run_started',
+  'sandbox.run_ended',
+  'agent.review_requested',
+  'user.approve',
+  'user.reject',
+  'sandbox.review_expired',
+])
+
+/** All sandboxes that the caller may see, kept up to date by events. Listeners hear of changes once a frame. */
+export class Fleet {
+  readonly notifier: Notifier
+  readonly #reload: () => void
+  #rows = new Map<string, FleetRow>()
+  #list: readonly FleetRow[] | undefined
+  #isLoaded = false
+
+  /** `reload` is called when events alone no longer tell the state; it may be called often. */
+  constructor(reload: () => void, soon?: Soon) {
+    this.#reload = reload
+    this.notifier = new Notifier(soon)
+  }
+
+  get isLoaded(): boolean {
+    return this.#isLoaded
+  }
+
+  /** The same array until something changes. */
+  get rows(): readonly FleetRow[] {
+    this.#list ??= [...this.#rows.values()]
+    return this.#list
+  }
+
+  find(sandboxId: string): FleetRow | undefined {
+    return this.#rows.get(sandboxId)
+  }
+
+  /** What the server says now; samples and actions that only events told are kept. */
+  load(sandboxes: readonly Sandbox[]): void {
+    const before = this.#rows
+    this.#rows = new Map(
+      sandboxes.map((sandbox) => [sandbox.sandbox_id, merged(sandbox, before.get(sandbox.sandbox_id))]),
+    )
+    this.#isLoaded = true
+    this.#changed()
+  }
+
+  receive(event: FleetEvent): void {
+    const row = this.#rows.get(event.sandbox_id)
+    if (row === undefined || DECISIVE.has(event.event_type)) this.#reload()
+    if (row === undefined) return
+    this.#rows.set(event.sandbox_id, patched(row, event))
+    this.#changed()
+  }
+
+  #changed(): void {
+    this.#list = undefined
+    this.notifier.changed()
+  }
+}
+
+function merged(sandbox: Sandbox, before: FleetRow | undefined): FleetRow {
+  return {
+    sandbox,
+    title: sandbox.task_title ?? sandbox.thread_id,
+    status: sandbox.status,
+    lastEventAt: Math.max(Date.parse(sandbox.last_activity), before?.lastEventAt ?? 0),
+    action: before?.action ?? '',
+    costUsd: sandbox.run?.cost_usd ?? 0,
+    toolCalls: sandbox.run?.tool_calls ?? 0,
+    pendingReviews: sandbox.pending_reviews ?? 0,
+    cpu: before?.cpu ?? (sandbox.metrics === undefined ? [] : [sandbox.metrics.cpu_percent]),
+    memoryBytes: sandbox.metrics?.memory_bytes ?? before?.memoryBytes,
+  }
+}
+
+function patched(row: FleetRow, event: FleetEvent): FleetRow {
+  const heard = NO_SIGN_OF_LIFE.has(event.event_type)
+    ? row
+    : { ...row, lastEventAt: Math.max(row.lastEventAt, Date.parse(event.timestamp)) }
+  const { data } = event
+  switch (event.event_type) {
+    case 'sandbox.metrics':
+      return {
+        ...heard,
+        cpu: [...heard.cpu.slice(-MOST_SAMPLES + 1), number(data, 'cpu_percent') ?? 0],
+        memoryBytes: number(data, 'memory_bytes') ?? heard.memoryBytes,
+      }
+    case 'agent.tool_use':
+      return { ...heard, toolCalls: heard.toolCalls + 1, action: toolAction(data) }
+    case 'agent.model_call':
+      return { ...heard, costUsd: heard.costUsd + (number(data, 'cost_usd') ?? 0) }
+    case 'agent.thinking':
+      return { ...heard, action: 'thinking' }
+    case 'agent.message':
+      return { ...heard, action: firstLine(text(data, 'text') ?? '') }
+    case 'command.started':
+      return { ...heard, action: firstLine(text(data, 'command') ?? '') }
+    case 'sandbox.run_ended':
+    case 'sandbox.terminated':
+      return { ...heard, action: '' }
+    default:
+      return heard
+  }
+}
+
+function toolAction(data: EventData): string {
+  return `${text(data, 'tool_name') ?? 'tool'} ${toolSummary(object(data, 'tool_input'))}`.trim()
+}
+
+/** What a tool was asked to do, in one line: the command, the path, or the first text there is. */
+export function toolSummary(input: EventData): string {
+  for (const name of ['command', 'file_path', 'path', 'pattern', 'url', 'query', 'description']) {
+    const found = text(input, name)
+    if (found) return firstLine(found)
+  }
+  const first = Object.values(input).find((value) => typeof value === 'string')
+  return typeof first === 'string' ? firstLine(first) : ''
+}
+
+function firstLine(words: string): string {
+  return words.trimStart().split('\n', 1)[0]?.slice(0, 160) ?? ''
+}

@@ -1,0 +1,27 @@
+import { api, body } from '~/api/client'
+import type { LogEvent } from '~/api/types'
+import type { History, Page } from './event-store'
+
+/** The log of a sandbox, as the server has it. */
+export function historyOf(sandboxId: string): History {
+  return {
+    newest: (limit) => page(sandboxId, { newest: true, limit }),
+    before: (seq, limit) => page(sandboxId, { before_seq: seq, limit }),
+    after: (seq, limit) => page(sandboxId, { after_seq: seq, limit }),
+  }
+}
+
+interface Query {
+  readonly newest?: true
+  readonly before_seq?: number
+  readonly after_seq?: number
+  readonly limit: number
+}
+
+async function page(sandboxId: string, query: Query): Promise<Page> {
+  const params = { path: { sandbox_id: sandboxId }, query }
+  const answer = await body(api.GET('/api/v1/sandboxes/{sandbox_id}/events', { params }))
+  // The same address is a stream for whoever asks for one, which the description knows and the client did not.
+  if (typeof answer === 'string') throw new TypeError('the server sent a stream instead of a page')
+  return { events: answer.events as readonly LogEvent[], firstSeq: answer.first_seq, headSeq: answer.head_seq }
+}

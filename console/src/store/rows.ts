@@ -1,0 +1,109 @@
+import type { EventData } from '~/api/types'
+
+interface Base {
+  /** The event that the row began with: its name in links and for React. */
+  readonly seq: number
+  readonly at: string
+}
+
+export interface MessageRow extends Base {
+  readonly kind: 'message'
+  readonly text: string
+}
+
+export interface ThinkingRow extends Base {
+  readonly kind: 'thinking'
+  readonly text: string
+}
+
+export type Tone = 'message' | 'guidance' | 'interrupt' | 'guardian' | 'system'
+
+/** Something that was said to the agent, and when it heard it. */
+export interface SaidRow extends Base {
+  readonly kind: 'said'
+  readonly tone: Tone
+  readonly text: string
+  readonly by: string
+  readonly heard: { readonly latencyMs: number | undefined } | undefined
+}
+
+/** A tool call with its result. */
+export interface ToolRow extends Base {
+  readonly kind: 'tool'
+  readonly name: string
+  readonly input: EventData
+  readonly result: { readonly text: string; readonly isError: boolean; readonly at: string } | undefined
+}
+
+/** A command with all that it wrote. */
+export interface CommandRow extends Base {
+  readonly kind: 'command'
+  readonly line: string
+  readonly how: string
+  readonly output: string
+  /** Characters of output that are not shown, because there were too many. */
+  readonly dropped: number
+  readonly end:
+    | { readonly exitCode: number | undefined; readonly cause: string; readonly durationMs: number | undefined }
+    | undefined
+}
+
+export interface FileChange {
+  readonly seq: number
+  readonly how: 'created' | 'modified' | 'deleted'
+  readonly path: string
+  readonly diff: string | undefined
+}
+
+/** Changes of files that came one after the other. */
+export interface FilesRow extends Base {
+  readonly kind: 'files'
+  readonly changes: readonly FileChange[]
+  /** Changes that were only counted. */
+  readonly counted: number
+}
+
+export interface ReviewRow extends Base {
+  readonly kind: 'review'
+  readonly id: string
+  readonly reason: string
+  readonly description: string
+  readonly answer:
+    | { readonly decision: string; readonly by: string; readonly comment: string; readonly at: string }
+    | undefined
+}
+
+export type Mood = 'plain' | 'ok' | 'warn' | 'bad'
+
+/** Something that became of the sandbox or of the run. */
+export interface StateRow extends Base {
+  readonly kind: 'state'
+  readonly title: string
+  readonly detail: string
+  readonly mood: Mood
+}
+
+/** An event of a type that has no form of its own. */
+export interface NoteRow extends Base {
+  readonly kind: 'note'
+  readonly type: string
+  readonly data: EventData
+}
+
+/** Events that the log no longer has. */
+export interface GapRow extends Base {
+  readonly kind: 'gap'
+  readonly until: number
+}
+
+export type Row =
+  | MessageRow
+  | ThinkingRow
+  | SaidRow
+  | ToolRow
+  | CommandRow
+  | FilesRow
+  | ReviewRow
+  | StateRow
+  | NoteRow
+  | GapRow

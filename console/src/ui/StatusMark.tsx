@@ -1,0 +1,23 @@
+import { CircleCheck, CircleDashed, CirclePause, CirclePlay, CircleSlash, CircleX, type LucideIcon } from 'lucide-react'
+import type { Status } from '~/api/types'
+import css from './StatusMark.module.css'
+
+const LOOKS: Record<Status, { icon: LucideIcon; word: string; tone: string }> = {
+  creating: { icon: CircleDashed, word: 'Creating', tone: 'info' },
+  running: { icon: CirclePlay, word: 'Running', tone: 'ok' },
+  paused: { icon: CirclePause, word: 'Paused', tone: 'warn' },
+  completed: { icon: CircleCheck, word: 'Completed', tone: 'muted' },
+  failed: { icon: CircleX, word: 'Failed', tone: 'bad' },
+  terminated: { icon: CircleSlash, word: 'Ended', tone: 'muted' },
+}
+
+/** A status as icon, word and colour: never colour alone. */
+export function StatusMark({ status, title }: { status: Status; title?: string }) {
+  const { icon: Icon, word, tone } = LOOKS[status]
+  return (
+    <span className={`${css.mark} ${css[tone]}`} title={title}>
+      <Icon size={15} aria-hidden />
+      {word}
+    </span>
+  )
+}

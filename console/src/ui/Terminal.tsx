@@ -1,0 +1,41 @@
+import Anser from 'anser'
+import { useMemo } from 'react'
+import css from './Terminal.module.css'
+
+const COLOURS: Readonly<Record<string, string>> = {
+  'ansi-red': 'bad',
+  'ansi-bright-red': 'bad',
+  'ansi-green': 'ok',
+  'ansi-bright-green': 'ok',
+  'ansi-yellow': 'warn',
+  'ansi-bright-yellow': 'warn',
+  'ansi-blue': 'info',
+  'ansi-bright-blue': 'info',
+  'ansi-cyan': 'info',
+  'ansi-bright-cyan': 'info',
+  'ansi-magenta': 'mind',
+  'ansi-bright-magenta': 'mind',
+}
+
+/** What a program wrote, with its colours as ours: they are readable on both grounds. */
+export function Terminal({ children }: { children: string }) {
+  const pieces = useMemo(() => Anser.ansiToJson(shown(children), { use_classes: true, remove_empty: true }), [children])
+  return (
+    <pre className={css.terminal}>
+      {pieces.map((piece, index) => {
+        const colour = css[COLOURS[piece.fg] ?? ''] ?? ''
+        const weight = piece.decorations.includes('bold') ? css.bold : ''
+        return (
+          <span key={index} className={`${colour} ${weight}`}>
+            {piece.content}
+          </span>
+        )
+      })}
+    </pre>
+  )
+}
+
+/** A line that was written over with a carriage return shows what was written last. */
+function shown(words: string): string {
+  return words.replaceAll('\r\n', '\n').replace(/^[^\n]*\r(?=[^\n])/gm, '')
+}

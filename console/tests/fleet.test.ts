@@ -1,0 +1,112 @@
+import { describe, expect, it, vi } from 'vitest'
+import type { Sandbox } from '~/api/types'
+import { Fleet, type FleetEvent } from '~/store/fleet'
+import { arrange, keepOrder, quietFor } from '~/store/fleet-view'
+
+const AT = '2026-01-01T10:00:00Z'
+
+function sandbox(id: string, more: Partial<Sandbox> = {}): Sandbox {
+  return {
+    sandbox_id: id,
+    thread_id: `thread-${id}`,
+    user_id: 'ann',
+    status: 'running',
+    state: 'running',
+    created_at: AT,
+    last_activity: AT,
+    expires_at: AT,
+    ends_at: AT,
+    expires_by: 'idle',
+    limits: { memory_mb: 1024, cpus: 1, processes: 100, disk_mb: 1024 },
+    ...more,
+  }
+}
+
+const RUN: NonNullable<Sandbox['run']> = {
+  run_id: 'run1',
+  runtime: 'claude',
+  status: 'running',
+  cost_usd: 1,
+  tokens: 0,
+  tool_calls: 4,
+  usage: { input_tokens: 0, output_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0 },
+  started_at: AT,
+}
+
+function news(id: string, type: string, data = {}, timestamp = '2026-01-01T10:01:00Z'): FleetEvent {
+  return { seq: 1, sandbox_id: id, event_type: type, timestamp, data }
+}
+
+function fleetOf(...sandboxes: Sandbox[]) {
+  const reload = vi.fn()
+  const fleet = new Fleet(reload, (task) => task())
+  fleet.load(sandboxes)
+  return { fleet, reload }
+}
+
+describe('Fleet', () => {
+  it('patches the row of the sandbox that an event is about, and no other', () => {
+    const { fleet, reload } = fleetOf(sandbox('a', { run: RUN }), sandbox('b'))
+    const other = fleet.find('b')
+    fleet.receive(news('a', 'agent.tool_use', { tool_name: 'Bash', tool_input: { command: 'make\nall' } }))
+    fleet.receive(news('a', 'agent.model_call', { cost_usd: '0.5' }))
+    expect(fleet.find('a')).toMatchObject({ action: 'Bash make', toolCalls: 5, costUsd: 1.5 })
+    expect(fleet.find('a')?.lastEventAt).toBe(Date.parse('2026-01-01T10:01:00Z'))
+    expect(fleet.find('b')).toBe(other)
+    expect(reload).not.toHaveBeenCalled()
+  })
+
+  it('asks the server again after what it cannot know from events', () => {
+    const { fleet, reload } = fleetOf(sandbox('a'))
+    fleet.receive(news('a', 'sandbox.paused'))
+    fleet.receive(news('new', 'sandbox.started'))
+    expect(reload).toHaveBeenCalledTimes(2)
+  })
+
+  it('keeps samples and the action over a reload', () => {
+    const { fleet } = fleetOf(sandbox('a'))
+    fleet.receive(news('a', 'sandbox.metrics', { cpu_percent: 20, memory_bytes: 5 }))
+    fleet.receive(news('a', 'sandbox.metrics', { cpu_percent: 40, memory_bytes: 6 }))
+    fleet.receive(news('a', 'agent.thinking'))
+    fleet.load([sandbox('a', { status: 'paused' })])
+    expect(fleet.find('a')).toMatchObject({ status: 'paused', cpu: [20, 40], memoryBytes: 6, action: 'thinking' })
+  })
+
+  it('gives the same list until something changes', () => {
+    const { fleet } = fleetOf(sandbox('a'))
+    const { rows } = fleet
+    expect(fleet.rows).toBe(rows)
+    fleet.receive(news('a', 'agent.message', { text: 'hello' }))
+    expect(fleet.rows).not.toBe(rows)
+  })
+})
+
+describe('the fleet as it is shown', () => {
+  const rows = fleetOf(
+    sandbox('a', { task_title: 'Fix the parser', runtime: 'claude', run: RUN }),
+    sandbox('b', { task_title: 'Write docs', status: 'paused', last_activity: '2026-01-01T11:00:00Z' }),
+    sandbox('c', { user_id: 'ben', status: 'failed', reason: 'budget' }),
+  ).fleet.rows
+  const ids = (list: readonly { sandbox: Sandbox }[]) => list.map((row) => row.sandbox.sandbox_id)
+
+  it('finds rows that have all words, wherever they are', () => {
+    expect(ids(arrange(rows, { q: 'CLAUDE parser', status: undefined, sort: 'title' }))).toEqual(['a'])
+    expect(ids(arrange(rows, { q: 'budget', status: undefined, sort: 'title' }))).toEqual(['c'])
+    expect(ids(arrange(rows, { q: '', status: 'paused', sort: 'title' }))).toEqual(['b'])
+  })
+
+  it('puts what needs somebody first when ordered by status', () => {
+    expect(ids(arrange(rows, { q: '', status: undefined, sort: 'status' }))).toEqual(['c', 'b', 'a'])
+    expect(ids(arrange(rows, { q: '', status: undefined, sort: 'activity' }))).toEqual(['b', 'a', 'c'])
+  })
+
+  it('keeps an order that somebody is looking at, with newcomers at the end', () => {
+    expect(ids(keepOrder(rows, ['c', 'a']))).toEqual(['c', 'a', 'b'])
+  })
+
+  it('calls a running agent quiet after two minutes, and nobody else', () => {
+    const now = Date.parse(AT) + 240_000
+    expect(rows.map((row) => quietFor(row, now))).toEqual([240_000, undefined, undefined])
+    expect(rows.map((row) => quietFor(row, Date.parse(AT) + 60_000))[0]).toBeUndefined()
+  })
+})

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest'
+import { MessageReader } from '~/live/sse'
+
+describe('MessageReader', () => {
+  it('reads a message however it is cut', () => {
+    const whole = 'id: 7\nevent: event\ndata: {"a":1}\n\n'
+    for (let cut = 0; cut <= whole.length; cut++) {
+      const reader = new MessageReader()
+      const messages = [...reader.read(whole.slice(0, cut)), ...reader.read(whole.slice(cut))]
+      expect(messages).toEqual([{ event: 'event', data: '{"a":1}', id: '7' }])
+    }
+  })
+
+  it('drops comments and keeps what comes after them', () => {
+    expect(new MessageReader().read(': keep-alive\n\nevent: missed\ndata: {}\n\n')).toEqual([
+      { event: 'missed', data: '{}', id: undefined },
+    ])
+  })
+
+  it('takes line ends of all kinds, also between two pieces', () => {
+    const reader = new MessageReader()
+    expect(reader.read('data: one\r')).toEqual([])
+    expect(reader.read('\n\r\n').map((message) => message.data)).toEqual(['one'])
+  })
+
+  it('joins several lines of data', () => {
+    expect(new MessageReader().read('data: one\ndata:two\n\n')[0]?.data).toBe('one\ntwo')
+  })
+})

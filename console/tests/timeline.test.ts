@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest'
+import type { LogEvent } from '~/api/types'
+import { Timeline } from '~/store/timeline'
+import { event } from './events'
+
+function folded(...events: LogEvent[]): Timeline {
+  const timeline = new Timeline()
+  timeline.rebuild(events)
+  return timeline
+}
+
+describe('Timeline', () => {
+  it('folds a tool call and its result into one row, whatever is between them', () => {
+    const timeline = folded(
+      event(1, 'agent.tool_use', { tool_use_id: 'a', tool_name: 'Bash', tool_input: { command: 'make' } }),
+      event(2, 'agent.tool_use', { tool_use_id: 'b', tool_name: 'Read', tool_input: { path: 'x' } }),
+      event(3, 'agent.tool_result', { tool_use_id: 'b', content: [{ type: 'text', text: 'the file' }] }),
+      event(4, 'agent.tool_result', { tool_use_id: 'a', content: 'no rule', is_error: true }),
+    )
+    expect(timeline.rows).toMatchObject([
+      { kind: 'tool', name: 'Bash', input: { command: 'make' }, result: { text: 'no rule', isError: true } },
+      { kind: 'tool', name: 'Read', result: { text: 'the file', isError: false } },
+    ])
+    expect([1, 2, 3, 4].map((seq) => timeline.indexOf(seq))).toEqual([0, 1, 1, 0])
+  })
+
+  it('shows a result whose call is not loaded, and folds it when it is', () => {
+    const call = event(1, 'agent.tool_use', { tool_use_id: 'a', tool_name: 'Bash', tool_input: { command: 'ls' } })
+    const result = event(2, 'agent.tool_result', { tool_use_id: 'a', tool_name: 'Bash', content: 'files' })
+    const timeline = folded(result)
+    expect(timeline.rows).toMatchObject([{ kind: 'tool', name: 'Bash', result: { text: 'files' } }])
+    timeline.rebuild([call, result])
+    expect(timeline.rows).toMatchObject([{ seq: 1, input: { command: 'ls' }, result: { text: 'files' } }])
+  })
+
+  it('folds the output of a command and its end into its row', () => {
+    const timeline = folded(
+      event(1, 'command.started', { pid: 7, kind: 'exec', command: 'make test' }),
+      event(2, 'command.output', { pid: 7, stdout: 'one\n' }),
+      event(3, 'command.started', { pid: 8, process_id: 'p1', kind: 'detached', command: 'serve' }),
+      event(4, 'command.output', { pid: 7, stdout: 'two\n', stderr: 'bad\n' }),
+      event(5, 'command.completed', { pid: 7, exit_code: 2, cause: 'exited', duration_ms: 1500 }),
+    )
+    expect(timeline.rows).toMatchObject([
+      { kind: 'command', line: 'make test', output: 'one\ntwo\nbad\n', end: { exitCode: 2, durationMs: 1500 } },
+      { kind: 'command', line: 'serve', how: 'detached', end: undefined },
+    ])
+  })
+
+  it('does not mistake a second process with the same number for the first', () => {
+    const timeline = folded(
+      event(1, 'command.started', { pid: 7, command: 'first' }),
+      event(2, 'command.completed', { pid: 7, exit_code: 0 }),
+      event(3, 'command.started', { pid: 7, command: 'second' }),
+      event(4, 'command.output', { pid: 7, stdout: 'of the second' }),
+    )
+    expect(timeline.rows).toMatchObject([
+      { line: 'first', output: '' },
+      { line: 'second', output: 'of the second' },
+    ])
+  })
+
+  it('keeps the end of an output without end, and says how much is not shown', () => {
+    const timeline = folded(event(1, 'command.started', { pid: 1, command: 'yes' }))
+    for (let seq = 2; seq < 22; seq++)
+      timeline.append(event(seq, 'command.output', { pid: 1, stdout: 'y\n'.repeat(5000) }))
+    const row = timeline.rows[0]
+    expect(row).toMatchObject({ kind: 'command', dropped: 200_000 - 65_536 })
+    expect(row?.kind === 'command' && row.output.length).toBe(65_536)
+  })
+
+  it('replaces a row that changes, and no other', () => {
+    const timeline = folded(event(1), event(2, 'command.started', { pid: 1, command: 'ls' }))
+    const [message, command] = timeline.rows
+    timeline.append(event(3, 'command.output', { pid: 1, stdout: 'a' }))
+    expect(timeline.rows[0]).toBe(message)
+    expect(timeline.rows[1]).not.toBe(command)
+  })
+
+  it('marks what was said as heard', () => {
+    const timeline = folded(
+      event(1, 'user.guidance', { message_id: 'm1', content: 'use the other API', source: 'ann' }),
+      event(2, 'user.message', { message_id: 'm2', content: 'and hurry' }),
+      event(3, 'user.message_delivered', { message_id: 'm1', latency_ms: 40 }),
+    )
+    expect(timeline.rows).toMatchObject([
+      { kind: 'said', tone: 'guidance', by: 'ann', heard: { latencyMs: 40 } },
+      { kind: 'said', tone: 'message', heard: undefined },
+    ])
+  })
+
+  it('shows the answer with the question', () => {
+    const timeline = folded(
+      event(1, 'agent.review_requested', { review_id: 'r1', reason: 'Delete it?', description: 'all of it' }),
+      event(2, 'user.reject', { review_id: 'r1', decision: 'reject', comment: 'keep it', user_id: 'ann' }),
+    )
+    expect(timeline.rows).toMatchObject([
+      { kind: 'review', answer: { decision: 'reject', by: 'ann', comment: 'keep it' } },
+    ])
+  })
+
+  it('gathers changes of files that follow each other', () => {
+    const timeline = folded(
+      event(1, 'file.created', { path: 'a' }),
+      event(2, 'file.changes_folded', { created: 40, modified: 2, deleted: 1 }),
+      event(3, 'file.deleted', { path: 'b' }),
+      event(4),
+      event(5, 'file.modified', { path: 'c', diff: '+x' }),
+    )
+    expect(timeline.rows).toMatchObject([
+      { kind: 'files', changes: [{ path: 'a' }, { path: 'b', how: 'deleted' }], counted: 43 },
+      { kind: 'message' },
+      { kind: 'files', changes: [{ path: 'c', diff: '+x' }] },
+    ])
+  })
+
+  it('shows no row for what is only counted, and leads a link to it to the row before', () => {
+    const timeline = folded(event(1), event(2, 'agent.model_call', { cost_usd: 0.1 }), event(3, 'sandbox.metrics', {}))
+    expect(timeline.rows).toHaveLength(1)
+    expect(timeline.indexOf(3)).toBe(0)
+  })
+
+  it('shows what it does not know as it is', () => {
+    expect(folded(event(1, 'acme.thing', { a: 1 })).rows).toMatchObject([
+      { kind: 'note', type: 'acme.thing', data: { a: 1 } },
+    ])
+  })
+
+  it('takes data of any shape', () => {
+    const odd = {
+      text: 7,
+      tool_input: 'no object',
+      content: { deep: [null] },
+      exit_code: 'x',
+      path: 3,
+      review_id: null,
+    }
+    const types = [
+      'agent.message',
+      'agent.tool_use',
+      'agent.tool_result',
+      'command.output',
+      'file.created',
+      'user.approve',
+    ]
+    expect(() => folded(...types.map((type, index) => event(index + 1, type, odd)))).not.toThrow()
+  })
+})

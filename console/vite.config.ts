@@ -1,0 +1,49 @@
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import react from '@vitejs/plugin-react'
+import { loadEnv, type Plugin } from 'vite'
+import { defineConfig } from 'vitest/config'
+
+const SMALLEST_WORTH_COMPRESSING = 1024
+
+/** Puts a `.gz` beside every asset, so that the server never compresses. */
+function precompress(): Plugin {
+  return {
+    name: 'precompress',
+    apply: 'build',
+    generateBundle: {
+      order: 'post',
+      handler(_options, bundle) {
+        for (const file of Object.values(bundle)) {
+          const source = Buffer.from(file.type === 'chunk' ? file.code : file.source)
+          if (source.length >= SMALLEST_WORTH_COMPRESSING) {
+            this.emitFile({ type: 'asset', fileName: `${file.fileName}.gz`, source: gzipSync(source, { level: 9 }) })
+          }
+        }
+      },
+    },
+  }
+}
+
+/**
+ * `npm run dev` serves the sources and passes everything else to a running server: `VIV_SERVER`, or the default
+ * address. With `VIV_KEY` in the environment the proxy signs every request with it; nothing of that is in the build.
+ */
+export default defineConfig(({ mode }) => {
+  const env = loadEnv(mode, process.cwd(), 'VIV_')
+  const target = env.VIV_SERVER ?? 'http://127.0.0.1:8000'
+  const headers: Record<string, string> = env.VIV_KEY ? { Authorization: `Bearer ${env.VIV_KEY}` } : {}
+  const proxy = { target, headers, changeOrigin: true, ws: true }
+  return {
+    base: '/',
+    plugins: [react(), precompress()],
+    resolve: { alias: { '~': fileURLToPath(new URL('./src', import.meta.url)) } },
+    build: { target: 'es2023', assetsInlineLimit: 0, modulePreload: { polyfill: false }, manifest: true },
+    server: {
+      port: 5173,
+      strictPort: true,
+      proxy: { '/api': proxy, '/console/session': proxy, '/sandboxes': proxy, '/ws': proxy, '/health': proxy },
+    },
+    test: { environment: 'happy-dom', include: ['tests/**/*.test.{ts,tsx}'] },
+  }
+})
