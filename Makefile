@@ -7,11 +7,11 @@ export PATH := $(HOME)/.cargo/bin:$(PATH):/usr/sbin:/sbin
 
 mvn := scripts/maven
 cargo := cd guest && cargo
-shell_scripts := scripts/assemble scripts/bench scripts/check-launcher scripts/find-java.sh scripts/format scripts/gvisor scripts/maven scripts/setup scripts/test-workers scripts/train-aot scripts/viv scripts/worker-image .ci/run
+shell_scripts := console/scripts/build console/scripts/install scripts/assemble scripts/bench scripts/check-launcher scripts/find-java.sh scripts/format scripts/gvisor scripts/maven scripts/setup scripts/test-workers scripts/train-aot scripts/viv scripts/worker-image .ci/run
 
 # What the distribution is made of; a change to any of it means packaging again.
-shipped := guest model core json server sdk third-party cli scripted demo dist workers/src
-sources := pom.xml scripts/zip-worker $(shell find $(shipped) .mvn \( -name target -o -name __pycache__ \) -prune -o -type f -print)
+shipped := guest model core json server sdk third-party cli scripted demo console dist workers/src
+sources := pom.xml scripts/zip-worker $(shell find $(shipped) .mvn \( -name target -o -name __pycache__ -o -name node_modules \) -prune -o -type f -print)
 
 .PHONY: help
 help: ## print this
@@ -42,6 +42,7 @@ test: setup test-guest ## run every check and every test
 	@# Fetched while the first tests run; those that need it wait for it.
 	@nice scripts/worker-image >/dev/null & $(mvn) verify
 	@scripts/check-launcher
+	@$(MAKE) test-console
 	@scripts/test-workers
 
 .PHONY: test-guest
@@ -49,6 +50,11 @@ test-guest: setup
 	@$(cargo) fmt --check
 	@$(cargo) clippy --quiet --locked --lib --bins --tests -- --deny warnings
 	@$(cargo) test --quiet --locked
+
+.PHONY: test-console
+test-console: ## style, types, tests and size of the console
+	@console/scripts/build
+	@cd console && npm run --silent check && npm run --silent test -- --silent --reporter=dot && npm run --silent size
 
 .PHONY: test-workers
 test-workers: setup ## test the workers with the real agent SDKs, fetched on first use
@@ -62,7 +68,7 @@ lint: setup ## formatters, compiler checks and linters, without the tests
 	@if command -v shellcheck >/dev/null; then shellcheck --external-sources $(shell_scripts); fi
 
 .PHONY: format
-format: setup ## format the Java and the Rust
+format: setup ## format the Java, the Rust and the console
 	@scripts/format
 
 .PHONY: bench

@@ -38,7 +38,13 @@ export default defineConfig(({ mode }) => {
     base: '/',
     plugins: [react(), precompress()],
     resolve: { alias: { '~': fileURLToPath(new URL('./src', import.meta.url)) } },
-    build: { target: 'es2023', assetsInlineLimit: 0, modulePreload: { polyfill: false }, manifest: true },
+    build: {
+      // The first of each that know light-dark().
+      target: ['chrome123', 'firefox121', 'safari17.5'],
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      manifest: true,
+    },
     server: {
       port: 5173,
       strictPort: true,

@@ -1,4 +1,5 @@
-import type { ReactNode } from 'react'
+import { ChevronRight } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
 import type { Sandbox } from '~/api/types'
 import type { Counters } from '~/store/counters'
 import { count, moment, money, span } from '~/ui/format'
@@ -10,9 +11,15 @@ const MOST_TOOLS = 8
 
 /** What it costs and uses, and what it is. */
 export function Facts({ sandbox, counters }: { sandbox: Sandbox; counters: Counters }) {
+  const [isOpen, setOpen] = useState(false)
   const { spent, tools, cost } = counters
   return (
-    <aside className={css.facts} aria-label="Facts">
+    <aside className={css.facts} aria-label="Facts" data-open={isOpen || undefined}>
+      <button type="button" className={css.toggle} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <ChevronRight size={15} aria-hidden />
+        Cost and facts
+        {sandbox.run && <span>{money(spent.costUsd)}</span>}
+      </button>
       {sandbox.run && (
         <section>
           <h2>Cost</h2>

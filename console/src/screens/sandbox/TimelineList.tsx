@@ -12,6 +12,9 @@ import css from './TimelineList.module.css'
 const ROW_PX = 44
 const OVERSCAN = 10
 const AT_END_PX = 40
+const PADDING_PX = 10
+/** So long after a hand moved, scrolling is the hand's. */
+const HAND_MS = 400
 /** So near to the beginning, the page before it is loaded. */
 const LOAD_OLDER_PX = 600
 
@@ -23,7 +26,6 @@ export function TimelineList({ watch }: { watch: Watch }) {
   const { rows } = events.timeline
   const { at } = useSearch({ from: '/frame/console/sandboxes/$sandboxId' })
   const scroller = useRef<HTMLElement>(null)
-  const [isFollowing, follow] = useState(at === undefined)
   const list = useVirtualizer<HTMLElement, Element>({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -33,14 +35,16 @@ export function TimelineList({ watch }: { watch: Watch }) {
     anchorTo: 'end',
     followOnAppend: true,
     scrollEndThreshold: AT_END_PX,
+    paddingStart: PADDING_PX,
+    paddingEnd: PADDING_PX,
   })
-  const unseen = useUnseen(rows.length, isFollowing)
-  useStayAtEnd(scroller, list, isFollowing)
+  const { isFollowing, moved, scrolled } = useFollow(scroller, list, at === undefined)
+  const unseen = useUnseen(events, isFollowing)
   useDeepLink(events, list, at)
-  useTimelineKeys(scroller, list)
+  useTimelineKeys(scroller, list, moved)
 
   const onScroll = () => {
-    follow(list.isAtEnd(AT_END_PX))
+    scrolled()
     if ((scroller.current?.scrollTop ?? 0) < LOAD_OLDER_PX) void events.loadOlder().catch(() => undefined)
   }
   if (rows.length === 0) return <Empty title="Nothing has happened yet" />
@@ -50,11 +54,14 @@ export function TimelineList({ watch }: { watch: Watch }) {
         ref={scroller}
         className={css.scroller}
         onScroll={onScroll}
+        onWheel={moved}
+        onTouchMove={moved}
+        onPointerDown={moved}
+        onKeyDown={moved}
         aria-label="Timeline"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it with the keys
         tabIndex={0}
       >
-        {events.isLoadingOlder && <p className={css.loading}>Loading older events…</p>}
         <ol className={css.list} style={{ height: list.getTotalSize() }}>
           {list.getVirtualItems().map((item) => {
             const row = rows[item.index]
@@ -76,6 +83,7 @@ export function TimelineList({ watch }: { watch: Watch }) {
           })}
         </ol>
       </section>
+      {events.isLoadingOlder && <p className={css.loading}>Loading older events…</p>}
       {!isFollowing && (
         <button type="button" className={css.resume} onClick={() => list.scrollToEnd()}>
           <ArrowDown size={15} aria-hidden />
@@ -87,24 +95,53 @@ export function TimelineList({ watch }: { watch: Watch }) {
 }
 
 /** How many rows came since the end was last in sight. */
-function useUnseen(count: number, isFollowing: boolean): number {
-  const seen = useRef(count)
-  if (isFollowing) seen.current = count
-  return Math.max(0, count - seen.current)
+function useUnseen({ timeline, lastSeq }: EventStore, isFollowing: boolean): number {
+  const seen = useRef(lastSeq)
+  if (isFollowing) seen.current = lastSeq
+  return timeline.rows.length - 1 - (timeline.indexOf(seen.current) ?? timeline.rows.length - 1)
 }
 
-/** The end stays in sight when the box changes its height: the list hears of scrolling, not of a composer that grows. */
-function useStayAtEnd(scroller: React.RefObject<HTMLElement | null>, list: List, isFollowing: boolean): void {
-  const latest = useRef(isFollowing)
-  latest.current = isFollowing
+/**
+ * Whether the end is followed. Only a hand that scrolls away from the end stops it: rows that turn out larger than they
+ * were thought to be, or a composer that grows, scroll too, and the end then stays in sight.
+ */
+function useFollow(scroller: React.RefObject<HTMLElement | null>, list: List, startsAtEnd: boolean) {
+  const [isFollowing, setFollowing] = useState(startsAtEnd)
+  // Known at once, not with the next drawing: a row may be measured in between.
+  const latest = useRef(startsAtEnd)
+  const movedAt = useRef(Number.NEGATIVE_INFINITY)
+  const follow = (isWanted: boolean) => {
+    latest.current = isWanted
+    setFollowing(isWanted)
+  }
+
   useEffect(() => {
-    if (latest.current) list.scrollToEnd()
-    const observer = new ResizeObserver(() => {
-      if (latest.current) list.scrollToEnd()
-    })
-    if (scroller.current) observer.observe(scroller.current)
+    const pin = () => {
+      if (latest.current && performance.now() - movedAt.current > HAND_MS) list.scrollToEnd()
+    }
+    const observer = new ResizeObserver(pin)
+    if (scroller.current) {
+      observer.observe(scroller.current)
+      if (scroller.current.firstElementChild) observer.observe(scroller.current.firstElementChild)
+    }
+    pin()
     return () => observer.disconnect()
   }, [scroller, list])
+
+  return {
+    isFollowing,
+    moved: () => {
+      movedAt.current = performance.now()
+    },
+    scrolled: () => {
+      if (isAtEnd(scroller.current)) follow(true)
+      else if (performance.now() - movedAt.current < HAND_MS) follow(false)
+    },
+  }
+}
+
+function isAtEnd(box: HTMLElement | null): boolean {
+  return box !== null && box.scrollHeight - box.scrollTop - box.clientHeight <= AT_END_PX
 }
 
 /** Goes to the event that the address names, through older pages if need be. */
@@ -128,12 +165,21 @@ function useDeepLink(events: EventStore, list: List, at: number | undefined): vo
   }, [events, list, at])
 }
 
-function useTimelineKeys(scroller: React.RefObject<HTMLElement | null>, list: List): void {
+function useTimelineKeys(scroller: React.RefObject<HTMLElement | null>, list: List, moved: () => void): void {
+  const hand = useRef(moved)
+  hand.current = moved
   const navigate = useNavigate({ from: '/console/sandboxes/$sandboxId' })
   useShortcuts(
     'Timeline',
     useMemo(() => {
-      const scroll = (pages: number) => scroller.current?.scrollBy({ top: pages * scroller.current.clientHeight })
+      const scroll = (pages: number) => {
+        hand.current()
+        scroller.current?.scrollBy({ top: pages * scroller.current.clientHeight })
+      }
+      const toOldest = () => {
+        hand.current()
+        list.scrollToIndex(0)
+      }
       const toEnd = () => {
         void navigate({ search: {}, replace: true })
         list.scrollToEnd()
@@ -142,7 +188,7 @@ function useTimelineKeys(scroller: React.RefObject<HTMLElement | null>, list: Li
         { keys: 'j', does: 'Down', run: () => scroll(0.3) },
         { keys: 'k', does: 'Up', run: () => scroll(-0.3) },
         { keys: 'End', does: 'Follow what comes', run: toEnd },
-        { keys: 'Home', does: 'To the oldest loaded', run: () => list.scrollToIndex(0) },
+        { keys: 'Home', does: 'To the oldest loaded', run: toOldest },
       ]
     }, [scroller, list, navigate]),
   )
