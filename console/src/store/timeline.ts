@@ -37,6 +37,8 @@ const STATES: Readonly<Record<string, { title: string; mood: Mood }>> = {
   'agent.interrupted': { title: 'Agent interrupted', mood: 'warn' },
   'agent.paused': { title: 'Agent holds', mood: 'warn' },
   'agent.resumed': { title: 'Agent goes on', mood: 'ok' },
+  'agent.status': { title: 'Task', mood: 'plain' },
+  'agent.progress': { title: 'Progress', mood: 'plain' },
   'agent.results': { title: 'Results handed in', mood: 'ok' },
 }
 
@@ -306,7 +308,7 @@ function runEnded(data: EventData): { title: string; detail: string; mood: Mood 
 }
 
 function detailOf(data: EventData): string {
-  for (const name of ['summary', 'reason', 'problem', 'detail', 'message']) {
+  for (const name of ['summary', 'reason', 'problem', 'detail', 'message', 'status']) {
     const found = text(data, name)
     if (found) return found
   }

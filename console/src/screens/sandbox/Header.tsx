@@ -1,7 +1,8 @@
 import { Pause, Play, Trash2 } from 'lucide-react'
-import { useState } from 'react'
+import { useMemo, useRef, useState } from 'react'
 import { sentence } from '~/api/problem'
 import type { Sandbox } from '~/api/types'
+import { useShortcuts } from '~/keys/shortcuts'
 import { isReachable } from '~/live/state'
 import type { Watch } from '~/store/watch'
 import { Button } from '~/ui/Button'
@@ -24,6 +25,11 @@ export function Header({ sandbox, watch, actions }: Props) {
   const [isEnding, setEnding] = useState(false)
   const isAlive = sandbox.state === 'running' || sandbox.state === 'paused'
   const blocked = isReachable(watch.state) ? undefined : OFFLINE
+  usePauseKey(() => {
+    if (blocked !== undefined || !isAlive) return
+    if (sandbox.state === 'paused') actions.resume.mutate()
+    else actions.pause.mutate()
+  })
   const problem = actions.pause.error ?? actions.resume.error ?? actions.end.error
   return (
     <header className={css.header}>
@@ -74,6 +80,15 @@ export function Header({ sandbox, watch, actions }: Props) {
       )}
       {isEnding && <EndDialog onClose={() => setEnding(false)} onEnd={() => actions.end.mutate()} />}
     </header>
+  )
+}
+
+function usePauseKey(toggle: () => void): void {
+  const latest = useRef(toggle)
+  latest.current = toggle
+  useShortcuts(
+    'Sandbox',
+    useMemo(() => [{ keys: 'p', does: 'Pause or resume', run: () => latest.current() }], []),
   )
 }
 

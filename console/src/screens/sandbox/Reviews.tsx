@@ -29,6 +29,9 @@ function ReviewCard({ review, actions }: { review: Review; actions: Actions }) {
         {plain(review.reason)}
         <Deadline at={review.deadline} />
       </h2>
+      <p role="alert" className="visually-hidden">
+        The agent asks: {plain(review.reason)}
+      </p>
       <p className={css.description}>{plain(review.description)}</p>
       <div className={css.answer}>
         <input

@@ -5,6 +5,8 @@ import type { LogEvent, Sandbox } from '~/api/types'
 import { historyOf } from '~/store/history'
 import { Watch } from '~/store/watch'
 
+const EVERY_MS = 30_000
+
 const nothing = () => () => undefined
 
 /** The events of a sandbox while the caller is on the screen, and a new rendering when there are more. */
@@ -49,6 +51,8 @@ export function useDetails(sandboxId: string) {
       const { sandbox, recent_events: recent } = await body(api.GET('/api/v1/sandboxes/{sandbox_id}', { params }))
       return { sandbox, seq: Math.max(0, ...recent.map((event) => event.seq)) }
     },
+    // A lease moves with every use, and no event tells of it.
+    refetchInterval: EVERY_MS,
   })
 }
 
