@@ -42,6 +42,7 @@ describe('LiveStream', () => {
   let messages: Message[]
   let stream: LiveStream
   let last: number
+  let isOver: boolean
 
   const kinds = () => states.map((state) => state.kind)
   const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
@@ -52,6 +53,7 @@ describe('LiveStream', () => {
     states = []
     messages = []
     last = 0
+    isOver = false
     stream = new LiveStream({
       url: () => `/events?after_seq=${last}`,
       fetch: server.fetch,
@@ -60,6 +62,7 @@ describe('LiveStream', () => {
         last = Number(message.id)
       },
       onState: (state) => states.push(state),
+      isOver: () => isOver,
       random: () => 0.5,
     })
     stream.start()
@@ -145,6 +148,15 @@ describe('LiveStream', () => {
     expect(states.at(-1)).toEqual({ kind: 'ended', why: 'It is gone.' })
     await pass(120_000)
     expect(server.urls).toHaveLength(2)
+  })
+
+  it('ends with the stream when there is nothing more to come', async () => {
+    await pass(0)
+    isOver = true
+    server.cut()
+    await pass(120_000)
+    expect(kinds()).toEqual(['connecting', 'live', 'ended'])
+    expect(server.urls).toHaveLength(1)
   })
 
   it('does nothing more when it is closed', async () => {

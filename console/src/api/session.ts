@@ -1,14 +1,10 @@
 import { queryOptions } from '@tanstack/react-query'
 import { ask } from './client'
 import { ApiError } from './problem'
+import type { components } from './schema'
 
 /** Who is signed in, and at what server. */
-export interface Session {
-  readonly user_id: string
-  readonly is_admin: boolean
-  readonly expires_at: string
-  readonly server: { readonly version: string; readonly build: string }
-}
+export type Session = components['schemas']['BrowserSession']
 
 const PATH = '/console/session'
 

@@ -13,6 +13,8 @@ export interface LiveStreamParts {
   /** A connection stands: the first, or another after a loss. */
   readonly onOpen?: () => void
   readonly onState: (state: LiveState) => void
+  /** Whether an end of the stream, when it comes, is the end: there will be nothing more. */
+  readonly isOver?: () => boolean
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>
   readonly random?: () => number
 }
@@ -79,6 +81,10 @@ export class LiveStream {
       if (this.#closed) return
       this.#opened()
       await this.#read(response)
+      if (this.#parts.isOver?.()) {
+        this.#end('There is nothing more to come.')
+        return
+      }
     } catch (error) {
       if (isFinal(error)) {
         this.#end(error.message)

@@ -44,6 +44,7 @@ export class EventStore {
   #oldestKept = 0
   #headSeq = 0
   #isOpen = false
+  #hasEnded = false
   #retry: ReturnType<typeof setTimeout> | undefined
 
   constructor(history: History, options: { soon?: Soon; cap?: number } = {}) {
@@ -58,6 +59,11 @@ export class EventStore {
 
   get isOpen(): boolean {
     return this.#isOpen
+  }
+
+  /** Whether the end of the sandbox was told. */
+  get hasEnded(): boolean {
+    return this.#hasEnded
   }
 
   /** The last event that is shown, after which a stream goes on. */
@@ -191,6 +197,7 @@ export class EventStore {
     this.#events.push(event)
     this.#lastSeq = event.seq
     this.#headSeq = Math.max(this.#headSeq, event.seq)
+    this.#hasEnded ||= event.event_type === 'sandbox.terminated'
     this.timeline.append(event)
     this.counters.append(event)
     if (this.#events.length > this.#cap + Math.min(SLACK, this.#cap)) this.#trim()

@@ -15,6 +15,7 @@ export class Watch {
   #state: LiveState = CONNECTING
   #failure: ApiError | undefined
   #hasStreamed = false
+  #hadEndedAtOpen = false
   #isClosed = false
   #retry: ReturnType<typeof setTimeout> | undefined
 
@@ -29,6 +30,8 @@ export class Watch {
       },
       onOpen: () => this.#opened(),
       onState: (state) => this.#changed(state),
+      // The server ends a stream with the end of the sandbox. What was told after that comes with the next one.
+      isOver: () => this.#hadEndedAtOpen,
     })
   }
 
@@ -76,6 +79,7 @@ export class Watch {
     // The first stream goes on from the page just read; a later one has something to catch up with.
     if (this.#hasStreamed) void this.events.lookAhead().catch(() => undefined)
     this.#hasStreamed = true
+    this.#hadEndedAtOpen = this.events.hasEnded
   }
 
   #receive(event: LogEvent): void {

@@ -4,7 +4,7 @@ import css from './FleetScreen.module.css'
 const COMMANDS = [
   ['See a whole run, without a key or a network', 'viv demo'],
   ['Start an agent at a task', 'viv run "Fix the failing test" --budget 2'],
-  ['Give a thread a sandbox', 'viv create my-thread'],
+  ['Open a terminal in a sandbox of your own', 'viv shell my-thread'],
 ] as const
 
 /** What to do on a server that has nothing yet. */

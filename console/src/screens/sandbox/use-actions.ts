@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
 import { api } from '~/api/client'
 
 export type Speech = 'user_message' | 'guidance' | 'interrupt'
@@ -6,12 +7,16 @@ export type Speech = 'user_message' | 'guidance' | 'interrupt'
 /** What a person can do to a sandbox and its agent. What fails is kept with the action, for the screen to show. */
 export function useActions(sandboxId: string) {
   const queries = useQueryClient()
+  const { session } = useRouteContext({ from: '/frame' })
   const params = { path: { sandbox_id: sandboxId } }
   const onSettled = () => queries.invalidateQueries({ queryKey: ['sandbox', sandboxId] })
   return {
     say: useMutation({
       mutationFn: ({ content, type }: { content: string; type: Speech }) =>
-        api.POST('/api/v1/sandboxes/{sandbox_id}/messages', { params, body: { content, message_type: type } }),
+        api.POST('/api/v1/sandboxes/{sandbox_id}/messages', {
+          params,
+          body: { content, message_type: type, source: session.user_id },
+        }),
     }),
     pause: useMutation({ mutationFn: () => api.POST('/api/v1/sandboxes/{sandbox_id}/pause', { params }), onSettled }),
     resume: useMutation({ mutationFn: () => api.POST('/api/v1/sandboxes/{sandbox_id}/resume', { params }), onSettled }),

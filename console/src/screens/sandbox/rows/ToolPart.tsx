@@ -40,12 +40,13 @@ function Outcome({ row: { result, at } }: { row: ToolRow }) {
       </span>
     )
   }
-  const time = took(Date.parse(result.at) - Date.parse(at))
+  // Both were told at once: how long it took is not known.
+  const ms = Date.parse(result.at) - Date.parse(at)
   return (
     <span className={css.outcome} data-mood={result.isError ? 'bad' : 'ok'}>
       {result.isError ? <X size={14} aria-hidden /> : <Check size={14} aria-hidden />}
       {result.isError && 'failed '}
-      {time}
+      {ms > 0 && took(ms)}
     </span>
   )
 }

@@ -10,8 +10,10 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -251,6 +253,21 @@ class EventsApiTest {
 
             api.post(path(session), "{\"event_type\":\"c\"}");
             assertThat(eventTypes(lines, 1)).containsExactly("c");
+        }
+    }
+
+    @Test
+    void aStreamIsAnsweredBeforeAnythingHappens() {
+        // Long before its first sign of life.
+        var patience = Duration.ofSeconds(4);
+        var request = api.request(path(session) + "?after_seq=1000")
+                .header("Accept", "text/event-stream")
+                .timeout(patience)
+                .build();
+        try (var client = HttpClient.newHttpClient()) {
+            var answer = client.sendAsync(request, BodyHandlers.ofInputStream());
+            assertThat(answer).succeedsWithin(patience).returns(200, HttpResponse::statusCode);
+            client.shutdownNow();
         }
     }
 

@@ -87,6 +87,16 @@ final class EventStream implements AutoCloseable {
         send("error", json -> ExecJson.failed(json, failure));
     }
 
+    /// Answers before there is anything to say, so that the caller knows that the stream stands.
+    void stand() throws IOException {
+        sending.lock();
+        try {
+            out.flush();
+        } finally {
+            sending.unlock();
+        }
+    }
+
     /// Sends a sign of life if nothing was sent for so long.
     void breatheAfter(Duration silence) throws IOException {
         if (System.nanoTime() - said >= silence.toNanos()) {

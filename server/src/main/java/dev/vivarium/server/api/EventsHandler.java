@@ -91,6 +91,7 @@ public final class EventsHandler {
         boolean isAlive = exchange.findSandbox().isPresent();
         try (Follower follower = log.follow(sandbox, query.afterSeq());
                 var stream = EventStream.begin(exchange, format)) {
+            stream.stand();
             try {
                 boolean isOver = false;
                 while (!isOver) {

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import { ApiError, problemOf, unreachable } from '~/api/problem'
+
+describe('ApiError', () => {
+  it("is the server's problem", async () => {
+    const body = {
+      type: 'urn:vivarium:problem:not-found',
+      title: 'Not found',
+      detail: 'There is no sbx1.',
+      status: 404,
+    }
+    const error = await problemOf(Response.json(body, { status: 404, headers: { 'X-Request-Id': 'req7' } }))
+    expect(error).toMatchObject({ slug: 'not-found', message: 'There is no sbx1.', status: 404, requestId: 'req7' })
+    expect(error.isPassing).toBe(false)
+  })
+
+  it('is something sensible when a proxy answers', async () => {
+    const error = await problemOf(new Response('<html>', { status: 502, statusText: 'Bad Gateway' }))
+    expect(error).toMatchObject({ title: 'Bad Gateway', status: 502, isPassing: true })
+  })
+
+  it('may pass when the server is out of reach, and not when it refuses', () => {
+    expect(unreachable().isPassing).toBe(true)
+    expect(new ApiError({ type: 't', title: 't', detail: '', status: 403 }).isPassing).toBe(false)
+  })
+})

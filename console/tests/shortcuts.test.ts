@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { shortcuts } from '~/keys/shortcuts'
+
+function press(key: string, target: HTMLElement = document.body, more: KeyboardEventInit = {}): void {
+  target.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more }))
+}
+
+describe('shortcuts', () => {
+  const help = vi.fn()
+  const fleet = vi.fn()
+  const stop = vi.fn()
+  let remove: () => void
+
+  beforeEach(() => {
+    vi.clearAllMocks()
+    document.addEventListener('keydown', shortcuts.onKeyDown)
+    remove = shortcuts.add({
+      name: 'Test',
+      shortcuts: [
+        { keys: '?', does: 'help', run: help },
+        { keys: 'g f', does: 'fleet', run: fleet },
+        { keys: 'Mod+.', does: 'stop', run: stop },
+      ],
+    })
+  })
+  afterEach(() => {
+    remove()
+    shortcuts.setSingle(true)
+    document.removeEventListener('keydown', shortcuts.onKeyDown)
+    document.body.replaceChildren()
+  })
+
+  it('are one press, or two after each other', () => {
+    press('?', document.body, { shiftKey: true })
+    press('f')
+    expect(fleet).not.toHaveBeenCalled()
+    press('g')
+    press('f')
+    expect(help).toHaveBeenCalledTimes(1)
+    expect(fleet).toHaveBeenCalledTimes(1)
+  })
+
+  it('leave letters alone while somebody types, but not those with Ctrl', () => {
+    const box = document.body.appendChild(document.createElement('textarea'))
+    press('?', box)
+    press('.', box, { ctrlKey: true })
+    expect(help).not.toHaveBeenCalled()
+    expect(stop).toHaveBeenCalledTimes(1)
+  })
+
+  it('can be turned off where they are single keys', () => {
+    shortcuts.setSingle(false)
+    press('?')
+    press('.', document.body, { metaKey: true })
+    expect(help).not.toHaveBeenCalled()
+    expect(stop).toHaveBeenCalledTimes(1)
+  })
+
+  it('mean what the nearest screen says', () => {
+    const near = vi.fn()
+    const leave = shortcuts.add({ name: 'Near', shortcuts: [{ keys: '?', does: 'near', run: near }] })
+    press('?')
+    leave()
+    press('?')
+    expect(near).toHaveBeenCalledTimes(1)
+    expect(help).toHaveBeenCalledTimes(1)
+  })
+})
