@@ -5,6 +5,7 @@ import type { Status } from './api/types'
 import { FleetScreen } from './screens/fleet/FleetScreen'
 import { Frame } from './screens/frame/Frame'
 import { NotFound } from './screens/frame/NotFound'
+import { InboxScreen } from './screens/inbox/InboxScreen'
 import { SandboxScreen } from './screens/sandbox/SandboxScreen'
 import { SignInScreen } from './screens/sign-in/SignInScreen'
 import { SORTS, type Sort } from './store/fleet-view'
@@ -69,6 +70,12 @@ const fleetRoute = createRoute({
   component: FleetScreen,
 })
 
+const inboxRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/console/inbox',
+  component: InboxScreen,
+})
+
 const sandboxRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: '/console/sandboxes/$sandboxId',
@@ -78,7 +85,11 @@ const sandboxRoute = createRoute({
   component: SandboxScreen,
 })
 
-const routeTree = rootRoute.addChildren([startRoute, signInRoute, frameRoute.addChildren([fleetRoute, sandboxRoute])])
+const routeTree = rootRoute.addChildren([
+  startRoute,
+  signInRoute,
+  frameRoute.addChildren([fleetRoute, inboxRoute, sandboxRoute]),
+])
 
 export function makeRouter(queries: QueryClient) {
   return createRouter({ routeTree, context: { queries }, defaultPreload: false })

@@ -31,6 +31,7 @@ export function Frame() {
     useMemo(
       () => [
         { keys: '?', does: 'Show the keys', run: () => showKeys(true) },
+        { keys: 'g i', does: 'Go to the inbox', run: () => void navigate({ to: '/console/inbox' }) },
         { keys: 'g f', does: 'Go to the fleet', run: () => void navigate({ to: '/console' }) },
         { keys: 'g t', does: 'Next theme: system, light, dark', run: nextTheme },
       ],

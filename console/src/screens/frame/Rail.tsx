@@ -1,14 +1,26 @@
 import { Link } from '@tanstack/react-router'
-import { Boxes, Keyboard, Sprout } from 'lucide-react'
+import { Boxes, Inbox, Keyboard, Sprout } from 'lucide-react'
+import { useWaiting } from '../inbox/use-waiting'
 import css from './Frame.module.css'
 
 export function Rail({ onKeys }: { onKeys: () => void }) {
+  const waiting = useWaiting()
   return (
     <nav className={css.rail} aria-label="Main">
       <span className={css.brand}>
         <Sprout size={24} aria-hidden />
         <span className="visually-hidden">Vivarium</span>
       </span>
+      <Link to="/console/inbox" className={css.place}>
+        <Inbox size={20} aria-hidden />
+        Inbox
+        {waiting > 0 && (
+          <span className={css.badge}>
+            {waiting}
+            <span className="visually-hidden"> waiting</span>
+          </span>
+        )}
+      </Link>
       <Link to="/console" className={css.place} activeOptions={{ exact: true, includeSearch: false }}>
         <Boxes size={20} aria-hidden />
         Fleet

@@ -42,9 +42,7 @@ function Trail() {
   })
   return (
     <div className={css.trail}>
-      {sandbox === undefined ? (
-        <span>Fleet</span>
-      ) : (
+      {sandbox !== undefined && (
         <>
           <Link to="/console">Fleet</Link>
           <span aria-hidden>/</span>

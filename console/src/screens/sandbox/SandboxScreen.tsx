@@ -40,7 +40,7 @@ function OneSandbox({ sandboxId }: { sandboxId: string }) {
       <div className={css.columns}>
         <div className={css.story}>
           <TimelineList watch={watch} />
-          <Reviews sandboxId={sandboxId} actions={actions} />
+          <Reviews sandboxId={sandboxId} />
           <Composer sandbox={sandbox} state={watch.state} actions={actions} />
         </div>
         <Facts sandbox={sandbox} counters={watch.events.counters} />

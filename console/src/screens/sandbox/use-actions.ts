@@ -21,14 +21,6 @@ export function useActions(sandboxId: string) {
     pause: useMutation({ mutationFn: () => api.POST('/api/v1/sandboxes/{sandbox_id}/pause', { params }), onSettled }),
     resume: useMutation({ mutationFn: () => api.POST('/api/v1/sandboxes/{sandbox_id}/resume', { params }), onSettled }),
     end: useMutation({ mutationFn: () => api.DELETE('/api/v1/sandboxes/{sandbox_id}', { params }), onSettled }),
-    answer: useMutation({
-      mutationFn: ({ reviewId, ...body }: { reviewId: string; decision: string; comment?: string }) =>
-        api.POST('/api/v1/sandboxes/{sandbox_id}/reviews/{review_id}', {
-          params: { path: { sandbox_id: sandboxId, review_id: reviewId } },
-          body,
-        }),
-      onSettled,
-    }),
   }
 }
 
