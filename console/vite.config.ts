@@ -43,7 +43,6 @@ export default defineConfig(({ mode }) => {
       target: ['chrome123', 'firefox121', 'safari17.5'],
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
-      manifest: true,
     },
     server: {
       port: 5173,

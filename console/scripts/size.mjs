@@ -1,24 +1,15 @@
-// What the browser must load before it can show anything: the entry, all it imports statically, and their styles.
+// What the browser must load before it can show anything: the page, and all that it names.
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
 const LIMIT = 300 * 1024
 const dist = process.argv[2] ?? 'dist'
-const manifest = JSON.parse(readFileSync(join(dist, '.vite/manifest.json'), 'utf8'))
-
-const files = new Set(['index.html'])
-const visit = (name) => {
-  const chunk = manifest[name]
-  if (files.has(chunk.file)) return
-  files.add(chunk.file)
-  for (const style of chunk.css ?? []) files.add(style)
-  for (const imported of chunk.imports ?? []) visit(imported)
-}
-for (const [name, chunk] of Object.entries(manifest)) if (chunk.isEntry) visit(name)
+const page = readFileSync(join(dist, 'index.html'), 'utf8')
+const named = [...page.matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)].map(([, file]) => file)
 
 let total = 0
-for (const file of files) {
+for (const file of ['index.html', ...named]) {
   const size = gzipSync(readFileSync(join(dist, file)), { level: 9 }).length
   total += size
   console.log(`${String(size).padStart(8)} ${String(statSync(join(dist, file)).size).padStart(8)}  ${file}`)

@@ -18,7 +18,7 @@ interface Props {
 /** A question of an agent, with what is needed to answer it. */
 export function ReviewCard({ review, mayAnswer = true, children }: Props) {
   return (
-    <section className={css.card} aria-label="The agent asks">
+    <section className={css.card} aria-label={`The agent asks: ${plain(review.reason)} (${review.review_id})`}>
       <h2 className={css.title}>
         <MessageCircleQuestion size={18} aria-hidden />
         {plain(review.reason)}
