@@ -72,7 +72,8 @@ class ModulesTest {
                         "demo",
                         Set.of("vivarium-server", "vivarium-cli", "vivarium-scripted"),
                         "it shows all of the product in one program, and is used by none of it"),
-                new Module("console", Set.of(), "it is TypeScript and speaks the public API; its jar only carries files"),
+                new Module(
+                        "console", Set.of(), "it is TypeScript and speaks the public API; its jar only carries files"),
                 new Module(
                         "dist",
                         Set.of("vivarium-server", "vivarium-cli", "vivarium-demo", "vivarium-console"),
