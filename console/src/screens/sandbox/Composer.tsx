@@ -1,7 +1,7 @@
 import { Hand, SendHorizontal, Signpost } from 'lucide-react'
 import { type KeyboardEvent, useId, useMemo, useRef, useState } from 'react'
 import { sentence } from '~/api/problem'
-import type { Sandbox } from '~/api/types'
+import type { Sandbox, Status } from '~/api/types'
 import { useShortcuts } from '~/keys/shortcuts'
 import { isReachable, type LiveState } from '~/live/state'
 import { Button } from '~/ui/Button'
@@ -10,6 +10,8 @@ import type { Actions, Speech } from './use-actions'
 
 const EFFECT =
   'Send is a message to the agent. Guide is advice that it reads before its next tool call. Interrupt stops what it does now; files stay.'
+
+const SPEAKABLE: ReadonlySet<Status> = new Set(['creating', 'running', 'paused'])
 
 interface Props {
   readonly sandbox: Sandbox
@@ -22,9 +24,9 @@ export function Composer({ sandbox, state, actions }: Props) {
   const [words, setWords] = useState('')
   const box = useRef<HTMLTextAreaElement>(null)
   const effectId = useId()
-  const why = whyNot(sandbox, state)
+  const why = isReachable(state) ? undefined : 'The server cannot be reached now.'
   const { mutate, isPending, error } = actions.say
-  const isBlocked = why !== undefined || isPending
+  const isBlocked = why !== undefined || isPending || !SPEAKABLE.has(sandbox.status)
 
   const say = (type: Speech) => {
     const content = words.trim() || (type === 'interrupt' ? 'Stop what you are doing.' : '')
@@ -39,6 +41,7 @@ export function Composer({ sandbox, state, actions }: Props) {
   useComposerKeys(box, () => say('interrupt'))
 
   if (sandbox.run === undefined) return null
+  if (!SPEAKABLE.has(sandbox.status)) return <p className={css.over}>The run has ended: nobody would hear a message.</p>
   return (
     <form className={css.composer} onSubmit={(event) => event.preventDefault()}>
       <textarea
@@ -46,7 +49,7 @@ export function Composer({ sandbox, state, actions }: Props) {
         className={css.box}
         rows={2}
         value={words}
-        placeholder={why ?? 'Say something to the agent'}
+        placeholder="Say something to the agent"
         aria-label="Message to the agent"
         aria-describedby={effectId}
         onChange={(event) => setWords(event.target.value)}
@@ -79,13 +82,6 @@ export function Composer({ sandbox, state, actions }: Props) {
       </div>
     </form>
   )
-}
-
-/** Why nothing can be said now. */
-function whyNot(sandbox: Sandbox, state: LiveState): string | undefined {
-  if (!isReachable(state)) return 'The server cannot be reached now.'
-  if (sandbox.status === 'running' || sandbox.status === 'paused' || sandbox.status === 'creating') return undefined
-  return `The run has ended: ${sandbox.status}.`
 }
 
 function useComposerKeys(box: React.RefObject<HTMLTextAreaElement | null>, interrupt: () => void): void {
