@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.Socket;
+import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
 import java.util.stream.Stream;
@@ -243,6 +244,34 @@ class BadHttpTest {
         assertThat(api.get("/health").headers().firstValue("X-Request-Id").orElseThrow())
                 .matches("[0-9a-f]{16}");
         assertThat(api.get("/nothing").headers().firstValue("X-Request-Id")).isPresent();
+    }
+
+    /// One who shows half a key in capitals must not spoil the key of the next who comes by the same proxy.
+    @ParameterizedTest
+    @ValueSource(strings = {"Authorization: Bearer ", "X-API-Key: ", "Cookie: viv_session="})
+    void aSecretKeepsItsLettersWhateverCameBeforeOnItsConnection(String header) throws IOException {
+        String secret = header.startsWith("Cookie") ? session() : server.adminKey();
+        String start = "GET /console/session HTTP/1.1\r\nHost: x\r\n" + header;
+        String spoiling = start + swapCase(secret.substring(0, 12)) + "\r\n\r\n";
+
+        assertThat(raw(spoiling + start + secret + "\r\nConnection: close\r\n\r\n"))
+                .startsWith("HTTP/1.1 401")
+                .contains("HTTP/1.1 200");
+    }
+
+    private static String session() {
+        String key = "{\"key\":\"" + server.adminKey() + "\"}";
+        var answer = Api.send(HttpRequest.newBuilder(server.uri().resolve("/console/session"))
+                .headers("Origin", server.uri().toString(), "Content-Type", "application/json")
+                .POST(BodyPublishers.ofString(key)));
+        return answer.headers().firstValue("Set-Cookie").orElseThrow().split("[=;]")[1];
+    }
+
+    private static String swapCase(String text) {
+        return text.chars()
+                .map(c -> Character.isUpperCase(c) ? Character.toLowerCase(c) : Character.toUpperCase(c))
+                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+                .toString();
     }
 
     private static void assertProblem(Api.Answer answer) {

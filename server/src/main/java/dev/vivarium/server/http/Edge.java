@@ -96,6 +96,8 @@ public final class Edge implements AutoCloseable {
         http.setHttpCompliance(HttpCompliance.RFC9110);
         // The router splits the raw path itself and decodes it once; nothing here may rewrite it before.
         http.setUriCompliance(UriCompliance.UNSAFE);
+        // Else a value takes the letters of another that came on its connection and differs in their case alone.
+        http.setHeaderCacheCaseSensitive(true);
         return http;
     }
 
