@@ -4,6 +4,18 @@ import react from '@vitejs/plugin-react'
 import { loadEnv, type Plugin } from 'vite'
 import { defineConfig } from 'vitest/config'
 
+/** What the server answers itself; all else is the page or a source. */
+const SERVED = [
+  '/api',
+  '/console/session',
+  '/sandboxes',
+  '/ws',
+  '/threads',
+  '/admin',
+  '/health',
+  '/openapi.json',
+  '/metrics',
+]
 const SMALLEST_WORTH_COMPRESSING = 1024
 
 /** Puts a `.gz` beside every asset, so that the server never compresses. */
@@ -33,7 +45,8 @@ export default defineConfig(({ mode }) => {
   const env = loadEnv(mode, process.cwd(), 'VIV_')
   const target = env.VIV_SERVER ?? 'http://127.0.0.1:8000'
   const headers: Record<string, string> = env.VIV_KEY ? { Authorization: `Bearer ${env.VIV_KEY}` } : {}
-  const proxy = { target, headers, changeOrigin: true, ws: true }
+  // The server compares the page's origin with the host that was asked: it must see the one of the browser.
+  const proxy = { target, headers, changeOrigin: false, ws: true }
   return {
     base: '/',
     plugins: [react(), precompress()],
@@ -47,7 +60,7 @@ export default defineConfig(({ mode }) => {
     server: {
       port: 5173,
       strictPort: true,
-      proxy: { '/api': proxy, '/console/session': proxy, '/sandboxes': proxy, '/ws': proxy, '/health': proxy },
+      proxy: Object.fromEntries(SERVED.map((path) => [path, proxy])),
     },
     test: { environment: 'happy-dom', include: ['tests/**/*.test.{ts,tsx}'] },
   }

@@ -79,7 +79,8 @@ const inboxRoute = createRoute({
 const sandboxRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: '/console/sandboxes/$sandboxId',
-  validateSearch: (search): { at?: number } => ({
+  validateSearch: (search): { tab?: string; at?: number } => ({
+    tab: words(search.tab),
     at: typeof search.at === 'number' && Number.isSafeInteger(search.at) && search.at > 0 ? search.at : undefined,
   }),
   component: SandboxScreen,

@@ -1,18 +1,18 @@
-import { useParams } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { useParams, useSearch } from '@tanstack/react-router'
+import { Suspense, useEffect } from 'react'
 import { Failure, Skeleton } from '~/ui/States'
-import { Composer } from './Composer'
-import { Facts } from './Facts'
 import { Header } from './Header'
-import { Reviews } from './Reviews'
 import css from './SandboxScreen.module.css'
-import { TimelineList } from './TimelineList'
+import { TabBar } from './TabBar'
+import { TABS } from './tabs'
 import { useActions } from './use-actions'
 import { useDetails, useWatch } from './use-watch'
 
+const ROUTE = '/frame/console/sandboxes/$sandboxId'
+
 /** One sandbox: what happens in it, and all that a person can do about it. */
 export function SandboxScreen() {
-  const { sandboxId } = useParams({ from: '/frame/console/sandboxes/$sandboxId' })
+  const { sandboxId } = useParams({ from: ROUTE })
   // Another sandbox is another screen: nothing of the first may stay.
   return <OneSandbox key={sandboxId} sandboxId={sandboxId} />
 }
@@ -22,6 +22,8 @@ function OneSandbox({ sandboxId }: { sandboxId: string }) {
   const details = useDetails(sandboxId)
   const actions = useActions(sandboxId)
   const events = watch?.events
+  const chosen = useSearch({ from: ROUTE, select: (search) => search.tab })
+  const tab = TABS.find((each) => each.id === chosen) ?? TABS[0]
 
   useEffect(() => {
     const run = details.data?.sandbox.run
@@ -37,13 +39,11 @@ function OneSandbox({ sandboxId }: { sandboxId: string }) {
   return (
     <div className={css.screen}>
       <Header sandbox={sandbox} watch={watch} actions={actions} />
-      <div className={css.columns}>
-        <div className={css.story}>
-          <TimelineList watch={watch} />
-          <Reviews sandboxId={sandboxId} />
-          <Composer sandbox={sandbox} state={watch.state} actions={actions} />
-        </div>
-        <Facts sandbox={sandbox} counters={watch.events.counters} />
+      <TabBar sandboxId={sandboxId} chosen={tab.id} />
+      <div className={css.panel} role="tabpanel" aria-labelledby={`tab-${tab.id}`}>
+        <Suspense fallback={<Skeleton rows={10} label={`Loading: ${tab.label}`} />}>
+          <tab.Panel sandbox={sandbox} watch={watch} actions={actions} />
+        </Suspense>
       </div>
     </div>
   )

@@ -1,0 +1,25 @@
+import { Activity, type LucideIcon } from 'lucide-react'
+import type { ComponentType } from 'react'
+import type { Sandbox } from '~/api/types'
+import type { Watch } from '~/store/watch'
+import { TimelinePanel } from './TimelinePanel'
+import type { Actions } from './use-actions'
+
+/** What every part of a sandbox's screen is given. */
+export interface PanelProps {
+  readonly sandbox: Sandbox
+  readonly watch: Watch
+  readonly actions: Actions
+}
+
+export interface Tab {
+  readonly id: string
+  readonly label: string
+  readonly icon: LucideIcon
+  readonly Panel: ComponentType<PanelProps>
+}
+
+/** The parts of a sandbox's screen; `?tab=` names one. All but the first are loaded when they are opened. */
+export const TABS: readonly [Tab, ...Tab[]] = [
+  { id: 'timeline', label: 'Timeline', icon: Activity, Panel: TimelinePanel },
+]
