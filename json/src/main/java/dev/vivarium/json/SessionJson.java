@@ -142,7 +142,7 @@ public final class SessionJson {
         throw JsonFields.invalid(name, "is not one that this version knows");
     }
 
-    static void writeLimits(JsonGenerator out, Limits limits) {
+    public static void writeLimits(JsonGenerator out, Limits limits) {
         out.writeObjectPropertyStart("limits");
         Json.number(out, "memory_mb", limits.memoryBytes() / MIB);
         Json.number(out, "cpus", limits.cpus());

@@ -29,6 +29,7 @@ import dev.vivarium.server.api.KeysHandler;
 import dev.vivarium.server.api.ListFilesHandler;
 import dev.vivarium.server.api.MessagesHandler;
 import dev.vivarium.server.api.MetricsHandler;
+import dev.vivarium.server.api.NodeHandler;
 import dev.vivarium.server.api.OpenApiHandler;
 import dev.vivarium.server.api.SandboxRule;
 import dev.vivarium.server.api.SnapshotsHandler;
@@ -48,6 +49,7 @@ import dev.vivarium.server.socket.ShellsHandler;
 import dev.vivarium.server.socket.SocketWitness;
 import dev.vivarium.server.socket.Sockets;
 import dev.vivarium.server.socket.SocketsHandler;
+import dev.vivarium.server.telemetry.Host;
 import dev.vivarium.server.telemetry.Metrics;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.time.InstantSource;
@@ -118,6 +120,7 @@ final class Routes {
         return List.of(
                 Route.get("/", OPEN, new WelcomeHandler(parts.front().pages())::handle),
                 Route.get("/health", OPEN, health(parts, gate, clock)::handle),
+                Route.get("/api/v1/node", KEY, node(parts, gate)::handle),
                 Route.get("/openapi.json", OPEN, new OpenApiHandler()::handle),
                 Route.post(
                         "/create_session",
@@ -194,13 +197,27 @@ final class Routes {
     }
 
     private static HealthHandler health(Parts parts, Gate gate, InstantSource clock) {
+        return new HealthHandler(self(parts), parts.sandboxes(), parts.provider(), checks(parts, gate), clock);
+    }
+
+    private static NodeHandler node(Parts parts, Gate gate) {
         var config = parts.config();
-        return new HealthHandler(
-                new HealthHandler.Node(
-                        config.workerId(), Version.current(), config.engine().image()),
+        return new NodeHandler(
+                self(parts),
+                checks(parts, gate),
                 parts.sandboxes(),
                 parts.provider(),
-                new HealthHandler.Checks(parts.db(), gate, parts.telemetry()::poolTrouble),
-                clock);
+                new SandboxRule(config.engine()),
+                new Host(config.home()));
+    }
+
+    private static HealthHandler.Node self(Parts parts) {
+        var config = parts.config();
+        return new HealthHandler.Node(
+                config.workerId(), Version.current(), config.engine().image());
+    }
+
+    private static HealthHandler.Checks checks(Parts parts, Gate gate) {
+        return new HealthHandler.Checks(parts.db(), gate, parts.telemetry()::poolTrouble);
     }
 }

@@ -65,6 +65,8 @@ class OpenApiTest {
         check("post /cleanup", api.post("/cleanup", "{\"session_id\":\"" + id + "\"}"), 200);
         check("post /execute", api.post("/execute", Api.command(id, "true")), 404);
         check("get /health", api.get("/health"), 200);
+        check("get /api/v1/node", api.get("/api/v1/node"), 200);
+        check("get /api/v1/node", api.with("none").get("/api/v1/node"), 401);
         check("get /", api.get("/"), 200);
         check("get /openapi.json", api.get("/openapi.json"), 200);
         var issued = check("post /admin/keys", api.post("/admin/keys", "{\"user_id\":\"u\"}"), 201);

@@ -20,6 +20,11 @@ public final class SandboxRule {
         return config.limits();
     }
 
+    /// The longest that a sandbox may be left unused.
+    Duration mostIdle() {
+        return config.lifetime().maxIdleTimeout();
+    }
+
     void check(NewSandbox request) {
         EnvironmentRule.check(request.env());
         request.idleTimeout().ifPresent(this::checkTimeout);
@@ -27,7 +32,7 @@ public final class SandboxRule {
     }
 
     private void checkTimeout(Duration timeout) {
-        Duration most = config.lifetime().maxIdleTimeout();
+        Duration most = mostIdle();
         require(timeout.compareTo(most) <= 0, "timeout_minutes", "must be at most " + most.toMinutes());
     }
 

@@ -1,0 +1,56 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.vivarium.json.JsonFields;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/// How the server and its machine are, for whoever has a key.
+class NodeApiTest {
+    @RegisterExtension
+    static final SharedServer SERVER = SharedServer.with("--pool-size", "1", "--max-sandboxes", "7");
+
+    private final Api api = SERVER.api();
+
+    @Test
+    void itCountsSandboxesAndSaysHowManyThereMayBe() {
+        long before = node(api).object("sandboxes").integer("active");
+        api.session();
+
+        JsonFields node = node(api);
+        assertThat(node.string("status")).isEqualTo("healthy");
+        assertThat(node.object("sandboxes").integer("active")).isGreaterThan(before);
+        assertThat(node.object("sandboxes").integer("most")).isEqualTo(7);
+        assertThat(node.object("pool").integer("target")).isEqualTo(1);
+    }
+
+    @Test
+    void itSaysWhatIsLeftOfTheMachine() {
+        JsonFields host = node(api).object("host");
+
+        assertThat(host.integer("cpus")).isPositive();
+        assertThat(host.integer("memory_bytes")).isGreaterThanOrEqualTo(host.integer("memory_free_bytes"));
+        assertThat(host.integer("disk_bytes")).isGreaterThanOrEqualTo(host.integer("disk_free_bytes"));
+        assertThat(host.integer("memory_free_bytes")).isPositive();
+    }
+
+    @Test
+    void whatItSaysOfLimitsIsWhatASandboxGets() {
+        JsonFields limits = node(api).object("limits");
+        JsonFields session = api.post("/create_session", "{\"user_id\":\"u\",\"thread_id\":\"" + Api.thread() + "\"}")
+                .json();
+
+        assertThat(session.object("limits").text()).isEqualTo(limits.text());
+    }
+
+    @Test
+    void aUserIsToldTooAndNobodyWithoutAKey() {
+        assertThat(node(api.as("some-user")).string("status")).isEqualTo("healthy");
+        assertThat(api.with("none").get("/api/v1/node").status()).isEqualTo(401);
+    }
+
+    private static JsonFields node(Api api) {
+        return api.get("/api/v1/node").json();
+    }
+}
