@@ -89,6 +89,41 @@ class ShellApiTest {
     }
 
     @Test
+    void everybodyIsToldHowLargeTheTerminalIs() {
+        String sandbox = api.session();
+        try (var typist = enter(sandbox, "\"cols\":100,\"rows\":30," + QUIET);
+                var watcher = ShellClient.connect(server.uri(), sandbox)) {
+            watcher.auth(server.adminKey(), "\"observe\":true,\"cols\":10,\"rows\":10");
+            var entered = watcher.await("auth_ok");
+            assertThat(entered.integer("cols")).isEqualTo(100);
+            assertThat(entered.integer("rows")).isEqualTo(30);
+            typist.send("{\"type\":\"resize\",\"cols\":90,\"rows\":20}");
+            var size = watcher.await("size");
+            assertThat(size.integer("cols")).isEqualTo(90);
+            assertThat(size.integer("rows")).isEqualTo(20);
+        }
+    }
+
+    @Test
+    void noMoreIsSentThanFitsIntoTheWindow() {
+        try (var shell = enter(api.session(), "\"window\":50000,\"command\":\"echo $$ > pid; exec yes\"")) {
+            int first = shownAfterPings(shell, 50_000);
+            assertThat(first).isLessThan(50_000 + 32 * 1024);
+            shell.send("{\"type\":\"seen\",\"characters\":" + first + "}");
+            assertThat(shownAfterPings(shell, first + 50_000)).isLessThan(first + 50_000 + 32 * 1024);
+        }
+    }
+
+    /// Waits until at least so much was shown; then how much it is after some more time to send.
+    private static int shownAfterPings(ShellClient shell, int least) {
+        int more = 10;
+        while (shell.screen().length() < least || more-- > 0) {
+            shell.send("{\"type\":\"ping\"}").await("pong");
+        }
+        return shell.screen().length();
+    }
+
+    @Test
     void whatIsNotUnderstoodIsToldAndChangesNothing() {
         try (var shell = enter(api.session(), QUIET)) {
             for (String message : List.of(
@@ -99,6 +134,7 @@ class ShellApiTest {
                     "[]",
                     "{",
                     "{\"type\":\"signal\",\"name\":\"SIGFOO\"}",
+                    "{\"type\":\"seen\",\"characters\":-1}",
                     "{\"type\":\"resize\",\"cols\":80}")) {
                 shell.send(message);
                 assertThat(shell.await("error").string("code")).as(message).isEqualTo("invalid-request");

@@ -343,6 +343,7 @@ public final class Shell {
         try {
             boolean other = !size.equals(wanted) && last == null;
             size = wanted;
+            news.signalAll();
             return other;
         } finally {
             lock.unlock();

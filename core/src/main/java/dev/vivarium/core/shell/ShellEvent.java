@@ -20,6 +20,9 @@ public sealed interface ShellEvent {
         }
     }
 
+    /// The terminal has this size from here on.
+    record Resized(TerminalSize size) implements ShellEvent {}
+
     /// Its process has ended. The last event.
     record Exited(Exit exit) implements ShellEvent {}
 

@@ -35,6 +35,9 @@ public final class Viewer implements AutoCloseable {
     private int arrivalsSeen;
 
     @GuardedBy("shell.lock")
+    private TerminalSize sizeSeen;
+
+    @GuardedBy("shell.lock")
     private boolean ended;
 
     private volatile Optional<TerminalSize> screen = Optional.empty();
@@ -44,6 +47,7 @@ public final class Viewer implements AutoCloseable {
         this.shell = shell;
         this.who = who;
         this.arrival = scrollback.end();
+        this.sizeSeen = shell.size();
         this.position = scrollback.first() == 0 ? 0 : lineAfter(scrollback);
     }
 
@@ -83,6 +87,10 @@ public final class Viewer implements AutoCloseable {
         if (arrivalsSeen != shell.arrivalsLocked()) {
             arrivalsSeen = shell.arrivalsLocked();
             return Optional.of(new ShellEvent.Presence(shell.peopleLocked()));
+        }
+        if (!sizeSeen.equals(shell.size())) {
+            sizeSeen = shell.size();
+            return Optional.of(new ShellEvent.Resized(sizeSeen));
         }
         Scrollback scrollback = shell.scrollbackLocked();
         if (position < scrollback.first()) {

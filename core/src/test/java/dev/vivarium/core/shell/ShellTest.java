@@ -268,7 +268,7 @@ final class ShellTest {
         while (screen.indexOf(wanted) < 0) {
             switch (viewer.next()) {
                 case ShellEvent.Output(String text) -> screen.append(text);
-                case ShellEvent.Presence _ -> {}
+                case ShellEvent.Presence _, ShellEvent.Resized _ -> {}
                 case ShellEvent other -> throw new AssertionError(other + " after: " + screen);
             }
         }
@@ -280,7 +280,7 @@ final class ShellTest {
         while (true) {
             switch (viewer.next()) {
                 case ShellEvent.Output(String text) -> screen.append(text);
-                case ShellEvent.Presence _ -> {}
+                case ShellEvent.Presence _, ShellEvent.Resized _ -> {}
                 case ShellEvent.Exited _ -> {
                     return screen.toString();
                 }

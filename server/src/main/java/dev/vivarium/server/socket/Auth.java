@@ -12,8 +12,10 @@ import java.util.Optional;
 /// The first message of a socket: who comes, and to which shell. Immutable.
 ///
 /// Without `session_id` a new shell is started, which runs `command` or else `bash`. With
-/// `observe` the newest is watched instead.
-record Auth(Optional<ShellId> session, Optional<TerminalSize> size, Command command, Hands hands) {
+/// `observe` the newest is watched instead. `window` is how much of its output is sent before the client says that it
+/// has taken it.
+record Auth(
+        Optional<ShellId> session, Optional<TerminalSize> size, Command command, Hands hands, Optional<Long> window) {
     /// Whether somebody who may type wants to.
     enum Hands {
         ON,
@@ -47,8 +49,12 @@ record Auth(Optional<ShellId> session, Optional<TerminalSize> size, Command comm
         var command = fields.optionalString("command").map(Command::shell).orElseGet(() -> Command.of("bash"));
         var directory = fields.optionalString("cwd").orElse("");
         var hands = fields.optionalFlag("observe").orElse(false) ? Hands.OFF : Hands.ON;
+        var window = fields.optionalInteger("window");
+        if (window.filter(characters -> characters < 1).isPresent()) {
+            throw new SandboxException(new Failure.InvalidRequest("window", "must be at least 1"));
+        }
         fields.refuseOthers();
-        return new Auth(session, size, command.withDirectory(directory), hands);
+        return new Auth(session, size, command.withDirectory(directory), hands, window);
     }
 
     static Optional<TerminalSize> size(JsonFields fields) {

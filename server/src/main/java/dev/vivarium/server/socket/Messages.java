@@ -3,6 +3,7 @@ package dev.vivarium.server.socket;
 import dev.vivarium.core.shell.Participant;
 import dev.vivarium.core.shell.Shell;
 import dev.vivarium.core.shell.ShellEvent;
+import dev.vivarium.core.shell.TerminalSize;
 import dev.vivarium.json.Json;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
@@ -20,7 +21,17 @@ final class Messages {
         return message("auth_ok", out -> {
             out.writeStringProperty("session_id", shell.id().value());
             out.writeStringProperty("role", role(role));
+            writeSize(out, shell.size());
         });
+    }
+
+    static String size(TerminalSize size) {
+        return message("size", out -> writeSize(out, size));
+    }
+
+    static void writeSize(JsonGenerator out, TerminalSize size) {
+        out.writeNumberProperty("cols", size.columns());
+        out.writeNumberProperty("rows", size.rows());
     }
 
     static String pong() {
@@ -59,6 +70,7 @@ final class Messages {
             case ShellEvent.Output(String text) -> stdout(text);
             case ShellEvent.Missed(long bytes) -> missed(bytes);
             case ShellEvent.Presence(List<Participant> people) -> presence(people);
+            case ShellEvent.Resized(TerminalSize size) -> size(size);
             case ShellEvent.Exited(Exit exit) -> exit(exit);
             case ShellEvent.Gone(Failure failure) -> error(failure);
             case ShellEvent.Left _ -> throw new IllegalArgumentException("whoever left hears nothing");

@@ -32,8 +32,8 @@ public final class ShellSocket extends GuardedSocket {
     private final AtomicBoolean shown = new AtomicBoolean();
     private volatile Optional<Place> place = Optional.empty();
 
-    /// Who is in which shell.
-    private record Place(Caller caller, Viewer viewer) {}
+    /// Who is in which shell, and how much of it they take at once.
+    private record Place(Caller caller, Viewer viewer, Window window) {}
 
     public ShellSocket(Sockets sockets, ShellWitness witness, Callers callers, String sandboxId) {
         super(sockets, witness.door(), sandboxId);
@@ -56,7 +56,7 @@ public final class ShellSocket extends GuardedSocket {
         Shell shell = shell(sandbox, auth, role);
         var user = caller.principal().orElseThrow().name();
         Viewer viewer = shell.join(new Participant(user, role, door().now()));
-        place = Optional.of(new Place(caller, viewer));
+        place = Optional.of(new Place(caller, viewer, new Window(auth.window())));
         auth.size().ifPresent(viewer::resize);
         witness.entered(caller, viewer);
         return role == Role.TYPIST ? Scope.SHELL : Scope.SHELL_RO;
@@ -81,7 +81,7 @@ public final class ShellSocket extends GuardedSocket {
             Viewer viewer = at.viewer();
             peer().send(Messages.authOk(viewer.shell(), viewer.who().role()));
             if (shown.compareAndSet(false, true)) {
-                Thread.ofVirtual().name("shell-out-" + viewer.shell().id()).start(() -> show(viewer));
+                Thread.ofVirtual().name("shell-out-" + viewer.shell().id()).start(() -> show(viewer, at.window()));
             }
         });
     }
@@ -92,10 +92,11 @@ public final class ShellSocket extends GuardedSocket {
         switch (type) {
             case "stdin" -> type(caller, viewer, fields.string("data"));
             case "resize" -> resize(viewer, fields);
+            case "seen" -> place.orElseThrow().window().seen(fields.integer("characters"));
             case "signal" -> signal(caller, viewer, fields.string("name"));
             default ->
                 throw new SandboxException(
-                        new Failure.InvalidRequest("type", "must be stdin, resize, signal, ping or auth"));
+                        new Failure.InvalidRequest("type", "must be stdin, resize, seen, signal, ping or auth"));
         }
     }
 
@@ -120,7 +121,7 @@ public final class ShellSocket extends GuardedSocket {
         Auth.size(fields).ifPresent(viewer::resize);
     }
 
-    private void show(Viewer viewer) {
+    private void show(Viewer viewer, Window window) {
         try {
             while (true) {
                 ShellEvent event = viewer.next();
@@ -128,10 +129,11 @@ public final class ShellSocket extends GuardedSocket {
                     return;
                 }
                 peer().send(Messages.of(event));
-                if (event instanceof ShellEvent.Exited) {
-                    close(Close.ended());
-                } else if (event instanceof ShellEvent.Gone(Failure failure)) {
-                    close(Close.of(failure));
+                switch (event) {
+                    case ShellEvent.Output(String text) -> window.sent(text);
+                    case ShellEvent.Exited _ -> close(Close.ended());
+                    case ShellEvent.Gone(Failure failure) -> close(Close.of(failure));
+                    case ShellEvent.Missed _, ShellEvent.Presence _, ShellEvent.Resized _, ShellEvent.Left _ -> {}
                 }
             }
         } catch (CompletionException e) {
@@ -156,6 +158,7 @@ public final class ShellSocket extends GuardedSocket {
     void vacate() {
         place.ifPresent(at -> {
             attribute(at, typing.takeAll());
+            at.window().close();
             at.viewer().close();
         });
     }

@@ -61,8 +61,7 @@ public final class ShellsHandler {
         out.writeStringProperty("session_id", shell.id().value());
         shell.command().ifPresent(command -> out.writeStringProperty("command", command));
         Json.time(out, "started_at", shell.started());
-        out.writeNumberProperty("cols", shell.size().columns());
-        out.writeNumberProperty("rows", shell.size().rows());
+        Messages.writeSize(out, shell.size());
         out.writeBooleanProperty("running", shell.isOpen());
         shell.exit().ifPresent(exit -> out.writeNumberProperty("exit_code", exit.exitCode()));
         Messages.writePeople(out, shell.people());
