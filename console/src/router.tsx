@@ -1,5 +1,12 @@
 import type { QueryClient } from '@tanstack/react-query'
-import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect } from '@tanstack/react-router'
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router'
 import { sessionQuery } from './api/session'
 import type { Status } from './api/types'
 import { FleetScreen } from './screens/fleet/FleetScreen'
@@ -10,6 +17,8 @@ import { SandboxScreen } from './screens/sandbox/SandboxScreen'
 import { SignInScreen } from './screens/sign-in/SignInScreen'
 import { SORTS, type Sort } from './store/fleet-view'
 import { Failure } from './ui/States'
+
+const SpawnScreen = lazyRouteComponent(() => import('./screens/spawn/SpawnScreen'), 'SpawnScreen')
 
 interface Context {
   readonly queries: QueryClient
@@ -76,6 +85,13 @@ const inboxRoute = createRoute({
   component: InboxScreen,
 })
 
+const spawnRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/console/spawn',
+  validateSearch: (search): { from?: string } => ({ from: words(search.from) }),
+  component: SpawnScreen,
+})
+
 const sandboxRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: '/console/sandboxes/$sandboxId',
@@ -89,7 +105,7 @@ const sandboxRoute = createRoute({
 const routeTree = rootRoute.addChildren([
   startRoute,
   signInRoute,
-  frameRoute.addChildren([fleetRoute, inboxRoute, sandboxRoute]),
+  frameRoute.addChildren([fleetRoute, inboxRoute, spawnRoute, sandboxRoute]),
 ])
 
 export function makeRouter(queries: QueryClient) {

@@ -4,14 +4,21 @@ export class ApiError extends Error {
   readonly title: string
   readonly status: number
   readonly requestId: string | undefined
+  /** All that the answer said: a problem carries the fields of its failure, such as `field` and `rule`. */
+  readonly fields: Readonly<Record<string, unknown>>
 
-  constructor(problem: { type: string; title: string; detail: string; status: number }, requestId?: string) {
+  constructor(
+    problem: { type: string; title: string; detail: string; status: number },
+    requestId?: string,
+    fields: Readonly<Record<string, unknown>> = {},
+  ) {
     super(problem.detail || problem.title)
     this.name = 'ApiError'
     this.type = problem.type
     this.title = problem.title
     this.status = problem.status
     this.requestId = requestId
+    this.fields = fields
   }
 
   /** The last word of the type: `urn:vivarium:problem:not-found` is `not-found`. */
@@ -44,11 +51,11 @@ export function unreachable(): ApiError {
 export async function problemOf(response: Response): Promise<ApiError> {
   const requestId = response.headers.get('X-Request-Id') ?? undefined
   const body = await response.json().catch(() => undefined)
-  return new ApiError(problemFields(body, response), requestId)
+  const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
+  return new ApiError(problemFields(fields, response), requestId, fields)
 }
 
-function problemFields(body: unknown, response: Response) {
-  const given = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
+function problemFields(given: Record<string, unknown>, response: Response) {
   const text = (name: string) => (typeof given[name] === 'string' ? given[name] : '')
   const title = text('title') || response.statusText || `HTTP ${response.status}`
   return {

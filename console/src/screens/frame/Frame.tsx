@@ -33,6 +33,7 @@ export function Frame() {
         { keys: '?', does: 'Show the keys', run: () => showKeys(true) },
         { keys: 'g i', does: 'Go to the inbox', run: () => void navigate({ to: '/console/inbox' }) },
         { keys: 'g f', does: 'Go to the fleet', run: () => void navigate({ to: '/console' }) },
+        { keys: 'n', does: 'New sandbox', run: () => void navigate({ to: '/console/spawn' }) },
         { keys: 'g t', does: 'Next theme: system, light, dark', run: nextTheme },
       ],
       [navigate],

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { Boxes, Inbox, Keyboard, Sprout } from 'lucide-react'
+import { Boxes, Inbox, Keyboard, Plus, Sprout } from 'lucide-react'
 import { useWaiting } from '../inbox/use-waiting'
 import css from './Frame.module.css'
 
@@ -24,6 +24,10 @@ export function Rail({ onKeys }: { onKeys: () => void }) {
       <Link to="/console" className={css.place} activeOptions={{ exact: true, includeSearch: false }}>
         <Boxes size={20} aria-hidden />
         Fleet
+      </Link>
+      <Link to="/console/spawn" className={css.place} activeOptions={{ includeSearch: false }}>
+        <Plus size={20} aria-hidden />
+        New
       </Link>
       <button type="button" className={`${css.place} ${css.last}`} onClick={onKeys}>
         <Keyboard size={20} aria-hidden />

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { Hand, SendHorizontal, Signpost } from 'lucide-react'
 import { type KeyboardEvent, useId, useMemo, useRef, useState } from 'react'
 import { sentence } from '~/api/problem'
@@ -41,7 +42,7 @@ export function Composer({ sandbox, state, actions }: Props) {
   useComposerKeys(box, () => say('interrupt'))
 
   if (sandbox.run === undefined) return null
-  if (!SPEAKABLE.has(sandbox.status)) return <p className={css.over}>The run has ended: nobody would hear a message.</p>
+  if (!SPEAKABLE.has(sandbox.status)) return <Over sandboxId={sandbox.sandbox_id} />
   return (
     <form className={css.composer} onSubmit={(event) => event.preventDefault()}>
       <textarea
@@ -81,6 +82,17 @@ export function Composer({ sandbox, state, actions }: Props) {
         </Button>
       </div>
     </form>
+  )
+}
+
+function Over({ sandboxId }: { sandboxId: string }) {
+  return (
+    <p className={css.over}>
+      The run has ended: nobody would hear a message.{' '}
+      <Link to="/console/spawn" search={{ from: sandboxId }}>
+        Continue in a new sandbox
+      </Link>
+    </p>
   )
 }
 

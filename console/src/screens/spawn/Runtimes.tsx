@@ -1,0 +1,28 @@
+import { Bot, Box, Sparkles, SquareTerminal } from 'lucide-react'
+import type { Runtime } from './draft'
+import css from './SpawnScreen.module.css'
+
+const CHOICES: readonly { value: Runtime; icon: typeof Bot; name: string; about: string }[] = [
+  { value: 'claude', icon: Sparkles, name: 'Claude', about: 'Claude’s agent at a task' },
+  { value: 'openhands', icon: Bot, name: 'OpenHands', about: 'OpenHands’ agent at a task' },
+  { value: 'command', icon: SquareTerminal, name: 'Command', about: 'A program of your own' },
+  { value: 'none', icon: Box, name: 'Plain sandbox', about: 'No agent: a terminal and files' },
+]
+
+export function Runtimes({ value, onChange }: { value: Runtime; onChange: (value: Runtime) => void }) {
+  return (
+    <fieldset className={css.runtimes} data-field="runtime">
+      <legend>What runs in it</legend>
+      {CHOICES.map(({ value: each, icon: Icon, name, about }) => (
+        <label key={each} className={css.runtime}>
+          <input type="radio" name="runtime" checked={value === each} onChange={() => onChange(each)} />
+          <Icon size={18} aria-hidden />
+          <span>
+            <span className={css.runtimeName}>{name}</span>
+            <span className={css.note}>{about}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}

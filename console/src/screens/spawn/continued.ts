@@ -1,0 +1,17 @@
+import type { Sandbox } from '~/api/types'
+import { type Draft, EMPTY } from './draft'
+import { shellWord } from './quote'
+
+/** A draft that goes on where a run ended: the same agent, for the same person, with the conversation so far. */
+export function continued({ sandbox_id, user_id, run }: Sandbox): Draft {
+  const start = { ...EMPTY, resumeFrom: sandbox_id, user: user_id }
+  if (run === undefined) return start
+  return {
+    ...start,
+    runtime: run.runtime,
+    title: run.task?.title ?? '',
+    model: run.model ?? '',
+    budget: run.budget_usd === undefined ? '' : String(run.budget_usd),
+    command: (run.command ?? []).map(shellWord).join(' '),
+  }
+}

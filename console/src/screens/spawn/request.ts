@@ -1,0 +1,166 @@
+import type { Draft, Field, SessionBody, SpawnBody, Variable } from './draft'
+import { split } from './words'
+
+/** What is asked of the server: the same for the form, for curl and for every other way to say it. */
+export type Wanted =
+  | { readonly path: '/api/v1/sandboxes'; readonly body: SpawnBody; readonly secrets: readonly string[] }
+  | { readonly path: '/create_session'; readonly body: SessionBody; readonly secrets: readonly string[] }
+
+/** Problems by field: a sentence each. */
+export type Problems = Partial<Record<Field, string>>
+
+/** The request that a draft of this user means. It may be refused: what is not a number is left out, and `check` tells of it. */
+export function wanted(draft: Draft, me: string): Wanted {
+  const secrets = named(draft.variables).flatMap((one) => (one.isSecret ? [one.name.trim()] : []))
+  const shared = {
+    thread_id: draft.thread.trim() || undefined,
+    user_id: draft.user.trim() || undefined,
+    image: draft.image.trim() || undefined,
+    timeout_minutes: amount(draft.timeout),
+    limits: some({
+      cpus: amount(draft.cpus),
+      memory_mb: amount(draft.memory),
+      processes: amount(draft.processes),
+    }),
+    env: some(Object.fromEntries(named(draft.variables).map((one) => [one.name.trim(), one.value]))),
+    egress: hosts(draft).length === 0 ? undefined : { allow: hosts(draft) },
+  }
+  if (draft.runtime === 'none') {
+    // An admin's key acts for anybody, so that a session has to say for whom; a run has the caller.
+    const body = given({ ...shared, thread_id: draft.thread.trim(), user_id: draft.user.trim() || me })
+    return { path: '/create_session', body, secrets }
+  }
+  const command = split(draft.command)
+  const body = given({
+    task: task(draft),
+    runtime: draft.runtime,
+    command: draft.runtime === 'command' ? ('words' in command ? [...command.words] : []) : undefined,
+    model: draft.model.trim() || undefined,
+    budget_usd: amount(draft.budget),
+    resume_from: draft.resumeFrom.trim() || undefined,
+    ...shared,
+  })
+  return { path: '/api/v1/sandboxes', body, secrets }
+}
+
+function task(draft: Draft): NonNullable<SpawnBody['task']> {
+  return given({
+    title: draft.title.trim(),
+    description: draft.description.trim() || undefined,
+    // What the context holds is said to the agent with the task, a line each.
+    context: some({
+      repository: draft.repository.trim() || undefined,
+      revision: (draft.repository.trim() && draft.revision.trim()) || undefined,
+      done_when: draft.doneWhen.trim() || undefined,
+    }),
+    constraints: some({ time_limit_minutes: amount(draft.timeLimit) }),
+  })
+}
+
+/** The hosts that are to be reached: those that were named, and the repository's, without which it cannot be fetched. */
+export function hosts(draft: Draft): string[] {
+  const listed = draft.egress.split(/[\s,]+/).filter(Boolean)
+  const own = draft.runtime === 'none' ? undefined : repositoryHost(draft.repository)
+  return [...new Set(own === undefined ? listed : [...listed, own])]
+}
+
+/** The host of an address that git can fetch through the proxy: https, or http. */
+export function repositoryHost(repository: string): string | undefined {
+  try {
+    const url = new URL(repository.trim())
+    return url.protocol === 'https:' || url.protocol === 'http:' ? url.host : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** What can be seen to be wrong without asking. The server has the last word. */
+export function check(draft: Draft): Problems {
+  const problems: Problems = {}
+  const isRun = draft.runtime !== 'none'
+  if (isRun && draft.title.trim() === '') problems.title = 'Say in a line what is to be done.'
+  if (!isRun && draft.thread.trim() === '') problems.thread = 'Name the thread that the sandbox is for.'
+  if (draft.runtime === 'command') problems.command = commandProblem(draft.command)
+  if (isRun && draft.repository.trim() !== '') problems.repository = repositoryProblem(draft.repository)
+  for (const name of ['budget', 'timeLimit', 'cpus', 'memory', 'processes', 'timeout'] as const) {
+    const isAsked = isRun || (name !== 'budget' && name !== 'timeLimit')
+    if (isAsked && draft[name].trim() !== '' && amount(draft[name]) === undefined) {
+      problems[name] = 'Must be a number above 0.'
+    }
+  }
+  problems.variables = variablesProblem(draft.variables)
+  return given(problems)
+}
+
+function commandProblem(line: string): string | undefined {
+  const command = split(line)
+  if ('problem' in command) return command.problem
+  return command.words.length === 0 ? 'Name the program to run.' : undefined
+}
+
+function repositoryProblem(repository: string): string | undefined {
+  if (repositoryHost(repository) === undefined) return 'Must be an address that begins with https://.'
+  const { username, password } = new URL(repository.trim())
+  return username || password ? 'Must not hold a password: the task is in the log. Use a secret variable.' : undefined
+}
+
+function variablesProblem(variables: readonly Variable[]): string | undefined {
+  const names = named(variables).map((one) => one.name.trim())
+  if (variables.some((one) => one.name.trim() === '' && one.value !== '')) return 'Every variable needs a name.'
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  return twice === undefined ? undefined : `${twice} is there twice.`
+}
+
+/** The field of the form that a field of the request comes from. */
+export function fieldOf(name: string): Field | undefined {
+  const exact = FIELDS[name]
+  if (exact !== undefined) return exact
+  if (name.startsWith('env')) return 'variables'
+  if (name.startsWith('egress') || name.startsWith('allow')) return 'egress'
+  return name.startsWith('task') ? 'description' : undefined
+}
+
+const FIELDS: Readonly<Record<string, Field>> = {
+  runtime: 'runtime',
+  title: 'title',
+  'task.title': 'title',
+  task: 'title',
+  description: 'description',
+  'task.description': 'description',
+  'task.context': 'doneWhen',
+  'task.constraints': 'timeLimit',
+  command: 'command',
+  model: 'model',
+  budget_usd: 'budget',
+  'limits.cpus': 'cpus',
+  cpus: 'cpus',
+  'limits.memory_mb': 'memory',
+  memory_mb: 'memory',
+  memory: 'memory',
+  'limits.processes': 'processes',
+  processes: 'processes',
+  timeout_minutes: 'timeout',
+  image: 'image',
+  thread_id: 'thread',
+  user_id: 'user',
+  resume_from: 'resumeFrom',
+}
+
+function named(variables: readonly Variable[]): readonly Variable[] {
+  return variables.filter((one) => one.name.trim() !== '')
+}
+
+function amount(typed: string): number | undefined {
+  const value = Number(typed.trim())
+  return typed.trim() !== '' && Number.isFinite(value) && value > 0 ? value : undefined
+}
+
+/** The object without what is undefined; nothing at all if nothing is left. */
+function some<T extends object>(object: T): T | undefined {
+  const left = given(object)
+  return Object.keys(left).length === 0 ? undefined : left
+}
+
+function given<T extends object>(object: T): T {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as T
+}

@@ -1,0 +1,40 @@
+import { useMutation } from '@tanstack/react-query'
+import { api, body } from '~/api/client'
+import { ApiError } from '~/api/problem'
+import type { Field } from './draft'
+import { fieldOf, type Problems, type Wanted } from './request'
+
+/** What became of it: a sandbox, and perhaps why its agent did not start. */
+export interface Started {
+  readonly sandboxId: string
+  readonly failure?: string
+}
+
+export function useSpawn() {
+  return useMutation({ mutationFn: start, retry: false })
+}
+
+async function start(wanted: Wanted): Promise<Started> {
+  if (wanted.path === '/create_session') {
+    const session = await body(api.POST('/create_session', { body: wanted.body }))
+    return { sandboxId: session.session_id }
+  }
+  const run = await body(api.POST('/api/v1/sandboxes', { body: wanted.body }))
+  const failure = run.status === 'failed' ? (run.reason ?? 'The agent could not be started.') : undefined
+  return { sandboxId: run.sandbox_id, failure }
+}
+
+/** What the server found wrong, by field; what it said of none is for the whole. */
+export function refused(error: unknown): { problems: Problems; whole: string | undefined; existing?: string } {
+  if (!(error instanceof ApiError)) return { problems: {}, whole: error instanceof Error ? error.message : undefined }
+  const { field, rule, session_id: existing } = error.fields
+  if (error.status === 409 && typeof existing === 'string') {
+    return { problems: { thread: 'This thread has a sandbox already.' }, whole: undefined, existing }
+  }
+  const ours: Field | undefined = typeof field === 'string' ? fieldOf(field) : undefined
+  if (ours === undefined) return { problems: {}, whole: error.message }
+  // The name of a variable says which one; that of any other field is its label.
+  const which = ours === 'variables' ? `${String(field)} ` : ''
+  const problem = typeof rule === 'string' ? `${which}${rule}` : error.message
+  return { problems: { [ours]: `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.` }, whole: undefined }
+}

@@ -1,0 +1,18 @@
+/** Puts a text on the clipboard, also where the page came by plain http and the browser gives it no clipboard. */
+export async function copy(words: string): Promise<void> {
+  if (navigator.clipboard !== undefined) {
+    await navigator.clipboard.writeText(words)
+    return
+  }
+  const box = document.createElement('textarea')
+  box.value = words
+  box.readOnly = true
+  box.className = 'visually-hidden'
+  const before = document.activeElement
+  document.body.append(box)
+  box.select()
+  const isCopied = document.execCommand('copy')
+  box.remove()
+  if (before instanceof HTMLElement) before.focus()
+  if (!isCopied) throw new Error('The browser did not let the page copy: select the text instead.')
+}

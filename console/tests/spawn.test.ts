@@ -1,0 +1,173 @@
+import { execFileSync } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import { ApiError } from '~/api/problem'
+import { snippets } from '~/screens/spawn/code'
+import { type Draft, EMPTY, keep, kept } from '~/screens/spawn/draft'
+import { shellWord } from '~/screens/spawn/quote'
+import { check, hosts, wanted } from '~/screens/spawn/request'
+import { refused } from '~/screens/spawn/use-spawn'
+import { split } from '~/screens/spawn/words'
+
+const NASTY = 'it\'s "so" $HOME `id` \\ \n!! \'; rm -rf ~ #\ttab % é 🦎 </pre> """ \\u0041'
+const SERVER = 'http://127.0.0.1:8000'
+
+function draft(part: Partial<Draft>): Draft {
+  return { ...EMPTY, title: 'a task', ...part }
+}
+
+const wicked = draft({
+  title: 'don\'t "panic"',
+  description: NASTY,
+  doneWhen: "it's $DONE",
+  runtime: 'command',
+  command: `bash -c 'echo "$1"; true' -- "it's"`,
+  thread: "o'thread",
+  variables: [
+    { name: 'PLAIN', value: NASTY, isSecret: false },
+    { name: 'TOKEN', value: 'what nobody may see', isSecret: true },
+  ],
+})
+
+/** What a shell makes of a command line whose program prints its words, each behind a NUL. */
+function wordsOf(line: string, program: string, env: Record<string, string> = {}): string[] {
+  const script = `${program}() { printf '\\0%s' "$@"; }\n${line}`
+  const out = execFileSync('sh', ['-c', script], { env: { PATH: process.env.PATH, ...env } as NodeJS.ProcessEnv })
+  return out.toString().split('\0').slice(1)
+}
+
+function codeOf(id: string, from: Draft): string {
+  return snippets(wanted(from, 'ann'), SERVER).find((one) => one.id === id)?.code ?? ''
+}
+
+describe('the form as code', () => {
+  it('gives a shell the body exactly, whatever is in it', () => {
+    const words = wordsOf(codeOf('curl', wicked), 'curl', { VIV_API_KEY: 'k', TOKEN: 't0k$en' })
+    expect(words[1]).toBe(`${SERVER}/api/v1/sandboxes`)
+    expect(words).toContain('Authorization: Bearer k')
+    const body = wanted(wicked, 'ann').body
+    expect(JSON.parse(words.at(-1) ?? '')).toEqual({ ...body, env: { PLAIN: NASTY, TOKEN: 't0k$en' } })
+  })
+
+  it('gives viv the same words, and none of them is an option by accident', () => {
+    const words = wordsOf(codeOf('viv', { ...wicked, title: '--help' }), 'viv', { TOKEN: 'x y' })
+    expect(words.slice(0, 3)).toEqual(['run', '--runtime', 'command'])
+    expect(words).toContain(`PLAIN=${NASTY}`)
+    expect(words).toContain('TOKEN=x y')
+    const rest = words.slice(words.indexOf('--') + 1)
+    expect(rest[0]).toMatch(/^--help\n\n/)
+    expect(rest[0]).toContain("- done_when: it's $DONE")
+    expect(rest.slice(1)).toEqual(['bash', '-c', 'echo "$1"; true', '--', "it's"])
+  })
+
+  it('is Python that means the same', () => {
+    const body = codeOf('python', wicked).split('\nrequest =')[0]
+    const out = execFileSync('python3', ['-c', `${body}\nprint(json.dumps(body))`], {
+      env: { PATH: process.env.PATH, TOKEN: 'q"q' } as NodeJS.ProcessEnv,
+    })
+    const { body: meant } = wanted(wicked, 'ann')
+    expect(JSON.parse(out.toString())).toEqual({ ...meant, env: { PLAIN: NASTY, TOKEN: 'q"q' } })
+  })
+
+  it('never holds a secret', () => {
+    for (const from of [wicked, { ...wicked, runtime: 'none' as const }]) {
+      for (const { code } of snippets(wanted(from, 'ann'), SERVER)) expect(code).not.toContain('nobody may see')
+    }
+  })
+
+  it('says what viv has no option for', () => {
+    const found = snippets(wanted(draft({ cpus: '1', egress: 'a.example', timeLimit: '5' }), 'ann'), SERVER)
+    expect(found.find((one) => one.id === 'viv')?.note).toContain('the time limit of the task, egress, limits')
+  })
+
+  it('leaves plain words plain', () => {
+    expect(shellWord('http://127.0.0.1:8000/a-b')).toBe('http://127.0.0.1:8000/a-b')
+    expect(shellWord('')).toBe("''")
+    expect(shellWord('~/x')).toBe("'~/x'")
+  })
+})
+
+describe('what the form asks for', () => {
+  it('has only what was filled in', () => {
+    expect(wanted(draft({ budget: '' }), 'ann')).toEqual({
+      path: '/api/v1/sandboxes',
+      body: { task: { title: 'a task' }, runtime: 'claude' },
+      secrets: [],
+    })
+  })
+
+  it('is a session where nothing is to run, and says whose it is', () => {
+    const { path, body } = wanted(draft({ runtime: 'none', thread: ' box-1 ', memory: '512' }), 'ann')
+    expect(path).toBe('/create_session')
+    expect(body).toEqual({ thread_id: 'box-1', user_id: 'ann', limits: { memory_mb: 512 } })
+  })
+
+  it('tells the agent of the repository and lets it reach its host', () => {
+    const from = draft({ repository: 'https://git.example:8443/a.git', revision: 'main', egress: 'pypi.org, pypi.org' })
+    expect(hosts(from)).toEqual(['pypi.org', 'git.example:8443'])
+    expect(wanted(from, 'ann').body).toMatchObject({
+      task: { context: { repository: 'https://git.example:8443/a.git', revision: 'main' } },
+      egress: { allow: ['pypi.org', 'git.example:8443'] },
+    })
+  })
+})
+
+describe('the rules of the form', () => {
+  it('want a task for an agent, a thread for a sandbox, and a program for a command', () => {
+    expect(check(EMPTY)).toEqual({ title: expect.any(String) })
+    expect(check({ ...EMPTY, runtime: 'none' })).toEqual({ thread: expect.any(String) })
+    expect(check(draft({ runtime: 'command' }))).toEqual({ command: 'Name the program to run.' })
+    expect(check(draft({ runtime: 'command', command: "echo 'a" }))).toEqual({
+      command: 'A single quote is not closed.',
+    })
+  })
+
+  it('want numbers above 0, and only of what is asked', () => {
+    expect(Object.keys(check(draft({ budget: '-1', cpus: 'two', memory: '0' })))).toEqual(['budget', 'cpus', 'memory'])
+    expect(check({ ...draft({ budget: 'x', runtime: 'none', thread: 't' }) })).toEqual({})
+  })
+
+  it('refuse a password in the address of a repository, and a variable that is there twice', () => {
+    expect(check(draft({ repository: 'https://me:secret@git.example/a' })).repository).toContain('password')
+    expect(check(draft({ repository: 'git@git.example:a' })).repository).toContain('https://')
+    const twice = { name: 'A', value: '', isSecret: false }
+    expect(check(draft({ variables: [twice, twice] })).variables).toBe('A is there twice.')
+  })
+
+  it('put what the server refuses beside the field that it came from', () => {
+    const problem = { type: 'x', title: 'Invalid request', detail: 'limits.cpus must be at most 2', status: 422 }
+    const fields = { field: 'limits.cpus', rule: 'must be at most 2' }
+    expect(refused(new ApiError(problem, undefined, fields)).problems).toEqual({
+      cpus: 'Must be at most 2.',
+    })
+    const env = { field: 'env.LD_X', rule: 'is reserved' }
+    expect(refused(new ApiError(problem, undefined, env)).problems).toEqual({ variables: 'Env.LD_X is reserved.' })
+    expect(refused(new ApiError({ ...problem, status: 503 })).whole).toBe(problem.detail)
+    const there = new ApiError({ ...problem, status: 409 }, undefined, { session_id: 'sbx1' })
+    expect(refused(there)).toMatchObject({ existing: 'sbx1', problems: { thread: expect.any(String) } })
+  })
+})
+
+describe('a draft', () => {
+  it('is kept without its secrets', () => {
+    keep(wicked)
+    expect(JSON.stringify({ ...localStorage })).not.toContain('nobody may see')
+    expect(kept()).toEqual({ ...wicked, variables: [wicked.variables[0], { ...wicked.variables[1], value: '' }] })
+  })
+
+  it('is empty when what was kept is not one', () => {
+    for (const junk of ['', '{', '[]', 'null', '{"runtime":7,"variables":[1,{"name":2}],"title":{}}']) {
+      localStorage.setItem('viv.spawn', junk)
+      expect(kept()).toEqual(EMPTY)
+    }
+  })
+})
+
+describe('words of a command line', () => {
+  it('are those that a shell makes, without replacing anything', () => {
+    for (const line of [`a 'b c' "d \\" e" f\\ g`, `"" ''`, `a"b"'c'`, `"\\n" \\\\ '\\'`]) {
+      expect(split(line)).toEqual({ words: wordsOf(`f ${line}`, 'f') })
+    }
+    expect(split('  ')).toEqual({ words: [] })
+    expect(split('echo $HOME *')).toEqual({ words: ['echo', '$HOME', '*'] })
+  })
+})
