@@ -41,6 +41,14 @@ public final class Audit implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(2);
     private static final String COLUMNS =
             "seq, at, kind, outcome, route, user_id, sandbox_id, thread_id, jti, scopes, detail";
+    private static final String WHERE = """
+            from audit where (cast(? as text) is null or thread_id = ?
+            or sandbox_id in (select id from sandboxes where thread_id = ?))
+            and (cast(? as text) is null or sandbox_id = ?)
+            and (cast(? as text) is null or user_id = ?)
+            and (cast(? as text) is null or kind = ?)
+            and (cast(? as text) is null or (outcome >= 400) = (cast(? as text) = 'REFUSED'))
+            and seq > ? and seq < ?""";
 
     private final Db db;
     private final long keep;
@@ -91,24 +99,33 @@ public final class Audit implements AutoCloseable {
         return dropped.get();
     }
 
-    /// Up to `limit` entries in order: those after the number `after`, or else the newest; of one thread, or of
-    /// all.
-    public List<Numbered> list(Optional<ThreadId> thread, Optional<Long> after, int limit) {
+    /// Up to `limit` entries in order: the first of them when `after` is given, or else the newest.
+    public List<Numbered> list(AuditQuery query, int limit) {
         flush();
-        @Nullable String name = thread.map(ThreadId::value).orElse(null);
-        String order = after.isPresent() ? "asc" : "desc";
-        var found = db.read(sql -> sql.list(
-                "select " + COLUMNS + " from audit where (cast(? as text) is null or thread_id = ?"
-                        + " or sandbox_id in (select id from sandboxes where thread_id = ?))"
-                        + " and seq > ? order by seq " + order + " limit ?",
+        @Nullable String thread = query.thread().map(ThreadId::value).orElse(null);
+        @Nullable String sandbox = query.sandbox().map(SandboxId::value).orElse(null);
+        @Nullable String user = query.user().map(UserId::value).orElse(null);
+        @Nullable String kind = query.kind().map(AuditEntry.Kind::text).orElse(null);
+        @Nullable String outcome = query.outcome().map(Enum::name).orElse(null);
+        String order = query.after().isPresent() ? "asc" : "desc";
+        var entries = new ArrayList<>(db.read(sql -> sql.list(
+                "select " + COLUMNS + "\n" + WHERE + " order by seq " + order + " limit ?",
                 Audit::read,
-                name,
-                name,
-                name,
-                after.orElse(0L),
-                limit));
-        var entries = new ArrayList<>(found);
-        if (after.isEmpty()) {
+                thread,
+                thread,
+                thread,
+                sandbox,
+                sandbox,
+                user,
+                user,
+                kind,
+                kind,
+                outcome,
+                outcome,
+                query.after().orElse(0L),
+                query.before().orElse(Long.MAX_VALUE),
+                limit)));
+        if (query.after().isEmpty()) {
             Collections.reverse(entries);
         }
         return entries;

@@ -4,6 +4,7 @@ import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -53,6 +54,13 @@ public record AuditEntry(
 
         static Kind of(String text) {
             return valueOf(text.toUpperCase(Locale.ROOT));
+        }
+
+        /// The kind of that name, if there is one.
+        public static Optional<Kind> find(String text) {
+            return Arrays.stream(values())
+                    .filter(kind -> kind.text().equals(text))
+                    .findFirst();
         }
     }
 

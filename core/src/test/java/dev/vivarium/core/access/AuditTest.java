@@ -9,7 +9,6 @@ import dev.vivarium.model.UserId;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -48,7 +47,7 @@ class AuditTest {
 
         audit.record(entry);
 
-        assertThat(audit.list(Optional.of(THREAD), Optional.empty(), 10)).containsExactly(new Audit.Numbered(1, entry));
+        assertThat(audit.list(AuditQuery.ALL.ofThread(THREAD), 10)).containsExactly(new Audit.Numbered(1, entry));
     }
 
     @Test
@@ -56,13 +55,13 @@ class AuditTest {
         for (int i = 0; i < 2500; i++) {
             audit.record(used(i));
         }
-        assertThat(numbers(audit.list(Optional.empty(), Optional.of(0L), 1000)))
+        assertThat(numbers(audit.list(AuditQuery.ALL.since(0L), 1000)))
                 .containsExactlyElementsOf(
                         LongStream.rangeClosed(1, 1000).boxed().toList());
-        assertThat(numbers(audit.list(Optional.empty(), Optional.of(2490L), 1000)))
+        assertThat(numbers(audit.list(AuditQuery.ALL.since(2490L), 1000)))
                 .containsExactlyElementsOf(
                         LongStream.rangeClosed(2491, 2500).boxed().toList());
-        assertThat(numbers(audit.list(Optional.empty(), Optional.empty(), 3))).containsExactly(2498L, 2499L, 2500L);
+        assertThat(numbers(audit.list(AuditQuery.ALL, 3))).containsExactly(2498L, 2499L, 2500L);
         assertThat(audit.dropped()).isZero();
     }
 
@@ -73,7 +72,7 @@ class AuditTest {
         audit = new Audit(db, 1_000_000);
         audit.record(used(2));
 
-        assertThat(numbers(audit.list(Optional.empty(), Optional.empty(), 10))).containsExactly(1L, 2L);
+        assertThat(numbers(audit.list(AuditQuery.ALL, 10))).containsExactly(1L, 2L);
     }
 
     @Test
@@ -81,8 +80,7 @@ class AuditTest {
         audit.record(used(1).onThread(THREAD));
         audit.record(used(2).onThread(new ThreadId("another")));
 
-        assertThat(numbers(audit.list(Optional.of(THREAD), Optional.empty(), 10)))
-                .containsExactly(1L);
+        assertThat(numbers(audit.list(AuditQuery.ALL.ofThread(THREAD), 10))).containsExactly(1L);
     }
 
     @Test

@@ -1,11 +1,19 @@
 package dev.vivarium.server.api;
 
 import dev.vivarium.core.access.Audit;
+import dev.vivarium.core.access.AuditEntry;
+import dev.vivarium.core.access.AuditQuery;
 import dev.vivarium.json.Json;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.UserId;
 import dev.vivarium.server.http.Exchange;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import tools.jackson.core.JsonGenerator;
 
 /// `GET /threads/{thread_id}/audit` for its owner, `GET /admin/audit` for admins: who did what, in order. Thread-safe.
@@ -21,17 +29,53 @@ public final class AuditHandler {
     }
 
     public void ofThread(Exchange exchange) throws IOException {
-        exchange.allowQuery("after", "limit");
-        send(exchange, Optional.of(callers.requireOwner(exchange).thread()));
+        exchange.allowQuery("after", "before", "limit", "user_id", "kind", "sandbox_id", "outcome");
+        var thread = callers.requireOwner(exchange).thread();
+        send(exchange, query(exchange).ofThread(thread));
     }
 
     public void ofAll(Exchange exchange) throws IOException {
-        exchange.allowQuery("after", "limit");
-        send(exchange, Optional.empty());
+        exchange.allowQuery("after", "before", "limit", "user_id", "kind", "sandbox_id", "thread_id", "outcome");
+        var query = query(exchange);
+        send(
+                exchange,
+                exchange.optionalQuery("thread_id")
+                        .map(ThreadId::new)
+                        .map(query::ofThread)
+                        .orElse(query));
     }
 
-    private void send(Exchange exchange, Optional<ThreadId> thread) throws IOException {
-        var entries = audit.list(thread, Page.number(exchange, "after"), Page.limit(exchange, MOST));
+    private static AuditQuery query(Exchange exchange) {
+        return new AuditQuery(
+                Optional.empty(),
+                exchange.optionalQuery("sandbox_id").map(SandboxId::new),
+                exchange.optionalQuery("user_id").map(UserId::new),
+                exchange.optionalQuery("kind").map(AuditHandler::kind),
+                exchange.optionalQuery("outcome").map(AuditHandler::outcome),
+                Page.number(exchange, "after"),
+                Page.number(exchange, "before"));
+    }
+
+    private static AuditEntry.Kind kind(String word) {
+        return AuditEntry.Kind.find(word)
+                .orElseThrow(() -> new SandboxException(new Failure.InvalidRequest(
+                        "kind",
+                        "must be one of "
+                                + Arrays.stream(AuditEntry.Kind.values())
+                                        .map(AuditEntry.Kind::text)
+                                        .collect(Collectors.joining(", ")))));
+    }
+
+    private static AuditQuery.Outcome outcome(String word) {
+        return switch (word) {
+            case "done" -> AuditQuery.Outcome.DONE;
+            case "refused" -> AuditQuery.Outcome.REFUSED;
+            default -> throw new SandboxException(new Failure.InvalidRequest("outcome", "must be done or refused"));
+        };
+    }
+
+    private void send(Exchange exchange, AuditQuery query) throws IOException {
+        var entries = audit.list(query, Page.limit(exchange, MOST));
         exchange.answer(200, out -> {
             out.writeArrayPropertyStart("entries");
             entries.forEach(entry -> write(out, entry));

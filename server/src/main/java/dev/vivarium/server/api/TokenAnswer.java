@@ -59,7 +59,7 @@ public final class TokenAnswer {
                 .by(exchange.principal())
                 .on(grant.sandbox(), grant.thread())
                 .token(grant.jti(), grant.scopes())
-                .detail("for " + grant.subject()));
+                .detail("for " + grant.subject() + " until " + grant.expires()));
         exchange.answer(200, out -> {
             out.writeStringProperty("sandbox_id", grant.sandbox().value());
             out.writeStringProperty("thread_id", grant.thread().value());
