@@ -16,6 +16,7 @@ public final class SnapshotJson {
         out.writeStringProperty("name", snapshot.name());
         out.writeNumberProperty("bytes", snapshot.bytes());
         Json.time(out, "created_at", snapshot.createdAt());
+        snapshot.parent().ifPresent(parent -> out.writeStringProperty("parent_id", parent.value()));
     }
 
     /// Writes those of a thread, with what they take together and how many there may be.

@@ -1,6 +1,7 @@
 package dev.vivarium.model;
 
 import java.time.Instant;
+import java.util.Optional;
 
 /// What a thread's disk was at one moment. Immutable.
 ///
@@ -8,8 +9,16 @@ import java.time.Instant;
 /// @param name      for people; may be empty
 /// @param bytes     what its files take; blocks that it shares with others are counted for each
 /// @param diskBytes the size of the disk
+/// @param parent    as which its disk was last saved, or from which it was last restored or forked; may be deleted
 public record SnapshotInfo(
-        SnapshotId id, ThreadId thread, SandboxId sandbox, String name, long bytes, long diskBytes, Instant createdAt) {
+        SnapshotId id,
+        ThreadId thread,
+        SandboxId sandbox,
+        String name,
+        long bytes,
+        long diskBytes,
+        Instant createdAt,
+        Optional<SnapshotId> parent) {
     private static final int LONGEST_NAME = 128;
 
     public SnapshotInfo {

@@ -5,6 +5,7 @@ import dev.vivarium.core.door.Reception;
 import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.store.Db;
+import dev.vivarium.core.store.DiskOrigins;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.core.store.SandboxRows;
 import dev.vivarium.core.store.SnapshotRows;
@@ -56,7 +57,7 @@ public final class Sandboxes implements AutoCloseable {
     private final Pulse pulse;
     private final Map<ThreadId, CompletableFuture<Sandbox>> beingCreated = new ConcurrentHashMap<>();
 
-    private Sandboxes(Engine engine, SnapshotRows snapshotRows) {
+    private Sandboxes(Engine engine, SnapshotRows snapshotRows, DiskOrigins origins) {
         this.engine = engine;
         this.capacity = new Capacity(
                 engine.config.room().sandboxes(), engine.config.room().poolSize());
@@ -68,7 +69,7 @@ public final class Sandboxes implements AutoCloseable {
         this.reaper = new Reaper(engine, ending);
         this.reconciler = new Reconciler(engine, ending);
         this.activity = new Activity(engine);
-        this.snapshots = new Snapshots(engine, snapshotRows, launch, streams, ending);
+        this.snapshots = new Snapshots(engine, snapshotRows, origins, launch, streams, ending);
         new Recovery(engine, launch, streams, ending, capacity, pool).start();
         this.pulse = new Pulse(engine)
                 .every(REAP_EVERY, "reaper", reaper::beat)
@@ -90,7 +91,7 @@ public final class Sandboxes implements AutoCloseable {
     static Sandboxes open(Provider provider, Db db, SandboxesConfig config, List<Observer> observers, World world) {
         var engine = new Engine(provider, new SandboxRows(db), config, observers, world);
         try {
-            return new Sandboxes(engine, new SnapshotRows(db));
+            return new Sandboxes(engine, new SnapshotRows(db), new DiskOrigins(db));
         } catch (RuntimeException e) {
             engine.startDraining();
             engine.tasks.close();
@@ -171,8 +172,10 @@ public final class Sandboxes implements AutoCloseable {
             if (beingCreated.putIfAbsent(request.thread(), mine) != null) {
                 throw new SandboxException(new Failure.ThreadHasSandbox(request.thread()));
             }
-            return create(new Order(request.withLimits(sized), Optional.of(from.id())), mine)
+            Sandbox forked = create(new Order(request.withLimits(sized), Optional.of(from.id())), mine)
                     .orElseThrow(() -> new SandboxException(new Failure.ThreadHasSandbox(request.thread())));
+            snapshots.origins().forked(forked.id(), forked.thread(), from.id());
+            return forked;
         }
     }
 

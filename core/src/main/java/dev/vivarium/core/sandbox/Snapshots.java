@@ -5,6 +5,7 @@ import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.sandbox.Launch.Launched;
 import dev.vivarium.core.sandbox.Lifecycle.Move;
+import dev.vivarium.core.store.DiskOrigins;
 import dev.vivarium.core.store.SnapshotRows;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
@@ -35,15 +36,17 @@ public final class Snapshots {
 
     private final Engine engine;
     private final SnapshotRows rows;
+    private final DiskOrigins origins;
     private final Launch launch;
     private final Streams streams;
     private final Ending ending;
     private final Set<SnapshotId> beingTaken = ConcurrentHashMap.newKeySet();
     private final Map<SnapshotId, Integer> beingUsed = new ConcurrentHashMap<>();
 
-    Snapshots(Engine engine, SnapshotRows rows, Launch launch, Streams streams, Ending ending) {
+    Snapshots(Engine engine, SnapshotRows rows, DiskOrigins origins, Launch launch, Streams streams, Ending ending) {
         this.engine = engine;
         this.rows = rows;
+        this.origins = origins;
         this.launch = launch;
         this.streams = streams;
         this.ending = ending;
@@ -63,9 +66,17 @@ public final class Snapshots {
             long bytes = save(sandbox, id);
             var limits = sandbox.info().limits();
             var snapshot = new SnapshotInfo(
-                    id, sandbox.thread(), sandbox.id(), name, bytes, limits.diskBytes(), engine.world.now());
+                    id,
+                    sandbox.thread(),
+                    sandbox.id(),
+                    name,
+                    bytes,
+                    limits.diskBytes(),
+                    engine.world.now(),
+                    origins.find(sandbox.id()).map(DiskOrigins.Origin::snapshot));
             rows.insert(snapshot);
             undo.keep();
+            origins.now(sandbox.id(), sandbox.thread(), id);
             return snapshot;
         } finally {
             beingTaken.remove(id);
@@ -110,6 +121,11 @@ public final class Snapshots {
     /// Those of a thread, oldest first.
     public List<SnapshotInfo> list(ThreadId thread) {
         return rows.list(thread);
+    }
+
+    /// What the disks of sandboxes came of.
+    public DiskOrigins origins() {
+        return origins;
     }
 
     /// A snapshot of this thread. Fails with `NoSuchSnapshot`, also for that of another one.
@@ -179,6 +195,7 @@ public final class Snapshots {
             if (replaced.failure().isPresent()) {
                 throw replaced.failure().get();
             }
+            origins.now(sandbox.id(), sandbox.thread(), snapshot.id());
         }
     }
 

@@ -25,7 +25,8 @@ final class Migrations {
             "V10__delivery.sql",
             "V11__told.sql",
             "V12__given_ids.sql",
-            "V13__browser_sessions.sql");
+            "V13__browser_sessions.sql",
+            "V14__lineage.sql");
 
     private Migrations() {}
 

@@ -179,7 +179,12 @@ public final class SandboxRows {
 
     /// Deletes rows that ended before `time`. Returns how many.
     public int prune(Instant time) {
-        return db.write(sql -> sql.update("delete from sandboxes where ended_at < ?", time.toEpochMilli()));
+        return db.write(sql -> {
+            sql.update(
+                    "delete from disk_origins where sandbox_id in (select id from sandboxes where ended_at < ?)",
+                    time.toEpochMilli());
+            return sql.update("delete from sandboxes where ended_at < ?", time.toEpochMilli());
+        });
     }
 
     private static Optional<UserId> ownerOf(Sql sql, ThreadId thread) throws SQLException {

@@ -21,15 +21,16 @@ public final class SnapshotRows {
     public void insert(SnapshotInfo snapshot) {
         db.write(sql -> sql.update(
                 """
-                insert into snapshots (snapshot_id, thread_id, sandbox_id, name, bytes, disk_bytes, created_at)
-                values (?, ?, ?, ?, ?, ?, ?)""",
+                insert into snapshots (snapshot_id, thread_id, sandbox_id, name, bytes, disk_bytes, created_at, parent_id)
+                values (?, ?, ?, ?, ?, ?, ?, ?)""",
                 snapshot.id().value(),
                 snapshot.thread().value(),
                 snapshot.sandbox().value(),
                 snapshot.name(),
                 snapshot.bytes(),
                 snapshot.diskBytes(),
-                snapshot.createdAt().toEpochMilli()));
+                snapshot.createdAt().toEpochMilli(),
+                snapshot.parent().map(SnapshotId::value).orElse(null)));
     }
 
     /// Those of a thread, oldest first.
@@ -64,6 +65,7 @@ public final class SnapshotRows {
                 columns.getString("name"),
                 columns.getLong("bytes"),
                 columns.getLong("disk_bytes"),
-                Instant.ofEpochMilli(columns.getLong("created_at")));
+                Instant.ofEpochMilli(columns.getLong("created_at")),
+                Optional.ofNullable(columns.getString("parent_id")).map(SnapshotId::new));
     }
 }

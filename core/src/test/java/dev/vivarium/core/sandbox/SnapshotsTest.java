@@ -23,6 +23,7 @@ import dev.vivarium.model.UserId;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
@@ -218,7 +219,14 @@ class SnapshotsTest {
         var random = new Random(1);
         for (int i = 0; i < Snapshots.PER_THREAD; i++) {
             rows.insert(new SnapshotInfo(
-                    SnapshotId.random(random), new ThreadId("t"), sandbox.id(), "", 0, 0, Instant.EPOCH));
+                    SnapshotId.random(random),
+                    new ThreadId("t"),
+                    sandbox.id(),
+                    "",
+                    0,
+                    0,
+                    Instant.EPOCH,
+                    Optional.empty()));
         }
         failure(Failure.TooManySnapshots.class, () -> snapshots().take(sandbox, ""));
     }

@@ -7,6 +7,7 @@ import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.sandbox.Snapshots;
+import dev.vivarium.core.store.DiskOrigins;
 import dev.vivarium.json.SessionJson;
 import dev.vivarium.json.SnapshotJson;
 import dev.vivarium.model.Failure;
@@ -19,6 +20,7 @@ import dev.vivarium.server.http.Exchange;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
+import tools.jackson.core.JsonGenerator;
 
 /// `/threads/{thread_id}/snapshots`: takes, lists, restores, forks and deletes what a thread's files were; and
 /// `/snapshots/{snapshot_id}`, for those who only know its id. Needs the scope `snapshot`. Thread-safe.
@@ -45,11 +47,48 @@ public final class SnapshotsHandler {
         exchange.answer(201, out -> SnapshotJson.write(out, snapshot));
     }
 
-    /// `GET`: oldest first.
+    /// `GET`: oldest first, with what came of which.
     public void list(Exchange exchange) throws IOException {
         exchange.allowQuery();
-        var all = sandboxes.snapshots().list(admit(exchange));
-        exchange.answer(200, out -> SnapshotJson.write(out, all, Snapshots.PER_THREAD));
+        var thread = admit(exchange);
+        var all = sandboxes.snapshots().list(thread);
+        var forks = sandboxes.snapshots().origins().forksOf(thread).stream()
+                .filter(fork -> scopes(exchange.principal(), fork.thread()).isPresent())
+                .toList();
+        var origin = sandboxes
+                .find(thread)
+                .flatMap(sandbox -> sandboxes.snapshots().origins().find(sandbox.id()));
+        exchange.answer(200, out -> {
+            SnapshotJson.write(out, all, Snapshots.PER_THREAD);
+            out.writeArrayPropertyStart("forks");
+            forks.forEach(fork -> writeFork(out, fork));
+            out.writeEndArray();
+            origin.ifPresent(known -> writeOrigin(out, exchange.principal(), known));
+        });
+    }
+
+    private static void writeFork(JsonGenerator out, DiskOrigins.Origin fork) {
+        out.writeStartObject();
+        fork.forkedFrom().ifPresent(from -> out.writeStringProperty("snapshot_id", from.value()));
+        out.writeStringProperty("thread_id", fork.thread().value());
+        out.writeStringProperty("sandbox_id", fork.sandbox().value());
+        out.writeEndObject();
+    }
+
+    /// Where the disk of the thread's sandbox comes from. Whose thread that was is told to those who may see it.
+    private void writeOrigin(JsonGenerator out, Principal caller, DiskOrigins.Origin origin) {
+        out.writeStringProperty("current_id", origin.snapshot().value());
+        origin.forkedFrom().ifPresent(from -> {
+            out.writeObjectPropertyStart("forked_from");
+            out.writeStringProperty("snapshot_id", from.value());
+            sandboxes
+                    .snapshots()
+                    .find(from.value())
+                    .filter(snapshot -> scopes(caller, snapshot.thread()).isPresent())
+                    .ifPresent(snapshot -> out.writeStringProperty(
+                            "thread_id", snapshot.thread().value()));
+            out.writeEndObject();
+        });
     }
 
     /// `GET /snapshots/{snapshot_id}`: whose it is, so that an id alone is enough to go on.

@@ -1,0 +1,64 @@
+package dev.vivarium.core.store;
+
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SnapshotId;
+import dev.vivarium.model.ThreadId;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Optional;
+
+/// Which snapshots the disks of sandboxes came of: the tree that people see. A sandbox that was never saved, restored
+/// or forked has none. Thread-safe.
+public final class DiskOrigins {
+    private final Db db;
+
+    public DiskOrigins(Db db) {
+        this.db = db;
+    }
+
+    /// Where one sandbox's disk comes from. Immutable.
+    ///
+    /// @param snapshot   as which it was last saved, or from which it was last restored or forked
+    /// @param forkedFrom with which it began
+    public record Origin(SandboxId sandbox, ThreadId thread, SnapshotId snapshot, Optional<SnapshotId> forkedFrom) {}
+
+    /// The disk is now what this snapshot holds.
+    public void now(SandboxId sandbox, ThreadId thread, SnapshotId snapshot) {
+        db.write(sql -> sql.update("""
+                insert into disk_origins (sandbox_id, thread_id, snapshot_id) values (?, ?, ?)
+                on conflict (sandbox_id) do update set snapshot_id = excluded.snapshot_id""", sandbox.value(), thread.value(), snapshot.value()));
+    }
+
+    /// The disk began as this snapshot of, most likely, another thread.
+    public void forked(SandboxId sandbox, ThreadId thread, SnapshotId from) {
+        db.write(sql -> sql.update(
+                "insert into disk_origins (sandbox_id, thread_id, snapshot_id, forked_from) values (?, ?, ?, ?)",
+                sandbox.value(),
+                thread.value(),
+                from.value(),
+                from.value()));
+    }
+
+    public Optional<Origin> find(SandboxId sandbox) {
+        return db.read(sql ->
+                sql.first("select * from disk_origins where sandbox_id = ?", DiskOrigins::origin, sandbox.value()));
+    }
+
+    /// The sandboxes that began as a snapshot of this thread.
+    public List<Origin> forksOf(ThreadId thread) {
+        return db.read(sql -> sql.list(
+                "select * from disk_origins where forked_from in"
+                        + " (select snapshot_id from snapshots where thread_id = ?) order by thread_id, sandbox_id",
+                DiskOrigins::origin,
+                thread.value()));
+    }
+
+    private static Origin origin(ResultSet columns) throws SQLException {
+        return new Origin(
+                new SandboxId(columns.getString("sandbox_id")),
+                new ThreadId(columns.getString("thread_id")),
+                new SnapshotId(columns.getString("snapshot_id")),
+                Optional.ofNullable(columns.getString("forked_from")).map(SnapshotId::new));
+    }
+}
