@@ -94,12 +94,12 @@ final class Routes {
         var call = new CommandCall(config.calls(), parts.telemetry());
         var routes = new ArrayList<>(sessions(parts, gate, clock, callers, call));
         routes.addAll(snapshots(parts));
-        routes.addAll(events(parts));
+        routes.addAll(events(parts, clock));
         routes.addAll(WatchRoutes.of(parts.sight(), parts.log()));
         routes.addAll(RunRoutes.of(parts, callers, clock));
         routes.addAll(sockets(parts, clock, callers));
         routes.addAll(DataRoutes.of(callers, call, config.calls(), parts.telemetry()));
-        routes.addAll(ThreadRoutes.of(parts.access(), parts.sandboxes(), callers, clock));
+        routes.addAll(ThreadRoutes.of(parts, callers, clock));
         routes.addAll(ConsoleRoutes.of(parts, clock));
         return List.copyOf(routes);
     }
@@ -181,9 +181,10 @@ final class Routes {
                 Route.get("/api/v1/events", KEY, new FeedHandler(feed)::stream));
     }
 
-    private static List<Route> events(Parts parts) {
+    private static List<Route> events(Parts parts, InstantSource clock) {
         var runs = parts.agency().runs();
-        var events = new EventsHandler(parts.log(), parts.inbox(), new AgentNews(runs));
+        var events = new EventsHandler(
+                parts.log(), parts.inbox(), new AgentNews(runs), parts.sockets().presence(), clock);
         var messages = new MessagesHandler(parts.inbox(), runs);
         return List.of(
                 Route.post(V1 + "/messages", Route.Access.scoped(Scope.PROCESS), insteadOfInvalid(messages::post)),

@@ -11,11 +11,11 @@ import dev.vivarium.core.access.Rights;
 import dev.vivarium.core.access.Threads;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.access.WorkerTokens;
-import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.api.AdminSandboxesHandler;
 import dev.vivarium.server.api.AuditHandler;
 import dev.vivarium.server.api.Callers;
+import dev.vivarium.server.api.ConnectionsHandler;
 import dev.vivarium.server.api.EgressHandler;
 import dev.vivarium.server.api.Endpoints;
 import dev.vivarium.server.api.ListThreadsHandler;
@@ -54,7 +54,9 @@ final class ThreadRoutes {
         }
     }
 
-    static List<Route> of(Access access, Sandboxes sandboxes, Callers known, InstantSource clock) {
+    static List<Route> of(Routes.Parts parts, Callers known, InstantSource clock) {
+        var access = parts.access();
+        var sandboxes = parts.sandboxes();
         var callers = new ThreadCallers(sandboxes, access.rights());
         var endpoints = new Endpoints(access.config().publicUrl());
         var answer = new TokenAnswer(endpoints, access.audit());
@@ -72,6 +74,8 @@ final class ThreadRoutes {
         var members = new MembersHandler(callers, access.members(), access.tokens(), access.audit(), clock);
         var egress = new EgressHandler(sandboxes, callers, access.audit(), clock);
         var audit = new AuditHandler(callers, access.audit());
+        var connections =
+                new ConnectionsHandler(callers, sandboxes, parts.sockets().presence());
         var admin = new AdminSandboxesHandler(sandboxes, known, access.tokens(), access.audit(), clock);
         return List.of(
                 Route.get("/threads", KEY, new ListThreadsHandler(access.threads(), sandboxes)::handle),
@@ -86,6 +90,7 @@ final class ThreadRoutes {
                 Route.post(THREAD + "/members", KEY, members::invite),
                 Route.get(THREAD + "/members", KEY, members::list),
                 Route.delete(THREAD + "/members/{user_id}", KEY, members::remove),
+                Route.get(THREAD + "/connections", KEY, connections::list),
                 Route.get(THREAD + "/egress", KEY, egress::show),
                 Route.put(THREAD + "/egress", KEY, egress::change),
                 Route.get(THREAD + "/audit", KEY, audit::ofThread),

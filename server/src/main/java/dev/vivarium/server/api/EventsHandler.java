@@ -15,10 +15,12 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.Presence;
 import dev.vivarium.server.http.Vigil;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Optional;
@@ -36,11 +38,15 @@ public final class EventsHandler {
     private final EventLog log;
     private final Inbox inbox;
     private final AgentNews news;
+    private final Presence presence;
+    private final InstantSource clock;
 
-    public EventsHandler(EventLog log, Inbox inbox, AgentNews news) {
+    public EventsHandler(EventLog log, Inbox inbox, AgentNews news, Presence presence, InstantSource clock) {
         this.log = log;
         this.inbox = inbox;
         this.news = news;
+        this.presence = presence;
+        this.clock = clock;
     }
 
     public void list(Exchange exchange) throws IOException {
@@ -55,7 +61,7 @@ public final class EventsHandler {
                 throw new SandboxException(
                         new Failure.InvalidRequest("before_seq", "is for pages; a stream begins after_seq"));
             });
-            stream(exchange, format.get(), sandbox, query);
+            followed(exchange, format.get(), sandbox, query);
         } else {
             page(exchange, sandbox, query, before);
         }
@@ -81,6 +87,19 @@ public final class EventsHandler {
             out.writeNumberProperty("first_seq", first);
             out.writeNumberProperty("head_seq", head);
         });
+    }
+
+    /// While it lasts, others see that somebody follows.
+    private void followed(Exchange exchange, EventStream.Format format, SandboxId sandbox, Query query)
+            throws IOException {
+        var seen = Presence.Connection.of(sandbox, exchange.principal(), Presence.Way.EVENTS, clock.instant());
+        Presence.Guest guest = () -> Optional.of(seen);
+        presence.enter(guest);
+        try {
+            stream(exchange, format, sandbox, query);
+        } finally {
+            presence.leave(guest);
+        }
     }
 
     /// What is kept, and then what comes, until the caller hangs up or may no longer read it, or the sandbox has

@@ -25,6 +25,7 @@ import dev.vivarium.server.feed.Filter;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Caller;
 import dev.vivarium.server.http.Credential;
+import dev.vivarium.server.http.Presence;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
@@ -68,6 +69,11 @@ public final class EventSocket extends GuardedSocket {
         this.agents = agents;
         this.start = start;
         this.filter = start.filter;
+    }
+
+    @Override
+    Optional<Presence.Way> way() {
+        return Optional.of(Presence.Way.EVENTS);
     }
 
     @Override

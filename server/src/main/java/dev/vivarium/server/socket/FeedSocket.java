@@ -14,6 +14,7 @@ import dev.vivarium.server.feed.Filter;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Caller;
 import dev.vivarium.server.http.Credential;
+import dev.vivarium.server.http.Presence;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
@@ -39,6 +40,11 @@ public final class FeedSocket extends GuardedSocket {
         this.heartbeat = sockets.heartbeat();
         this.feed = feed;
         this.filter = filter;
+    }
+
+    @Override
+    Optional<Presence.Way> way() {
+        return Optional.empty();
     }
 
     @Override

@@ -7,11 +7,14 @@ import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Caller;
 import dev.vivarium.server.http.Credential;
+import dev.vivarium.server.http.Presence;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -26,7 +29,7 @@ import org.slf4j.LoggerFactory;
 ///
 /// The next message is asked for only when the last one has been dealt with, so whoever speaks faster than it is heard
 /// is slowed down by TCP and costs nothing.
-public abstract class GuardedSocket implements Session.Listener {
+public abstract class GuardedSocket implements Session.Listener, Presence.Guest {
     private static final Logger LOG = LoggerFactory.getLogger(GuardedSocket.class);
 
     /// So often may somebody try what they may not do.
@@ -42,6 +45,7 @@ public abstract class GuardedSocket implements Session.Listener {
     private volatile Optional<String> said = Optional.empty();
     private volatile Optional<Credential> session = Optional.empty();
     private volatile Optional<Permit> permit = Optional.empty();
+    private volatile Instant since = Instant.EPOCH;
 
     GuardedSocket(Sockets sockets, SocketWitness door, String sandboxId) {
         this.sockets = sockets;
@@ -87,6 +91,15 @@ public abstract class GuardedSocket implements Session.Listener {
 
     /// Looks now and then whether there is something to do.
     void pulse(Caller caller) {}
+
+    /// What whoever is inside is there for; empty when it is not about one sandbox.
+    abstract Optional<Presence.Way> way();
+
+    @Override
+    public final Optional<Presence.Connection> connection() {
+        return permit.flatMap(at -> way().map(way -> Presence.Connection.of(
+                new SandboxId(sandboxId), at.caller().principal().orElseThrow(), way, since)));
+    }
 
     Peer peer() {
         return peer;
@@ -172,6 +185,7 @@ public abstract class GuardedSocket implements Session.Listener {
             Credential shown = Auth.credential(fields, session);
             Caller caller = admit(shown, entrance());
             Scope needed = settle(caller, fields);
+            since = door.now();
             permit = Optional.of(new Permit(caller, shown, needed, watch(caller, shown)));
             peer.trust();
             sockets.known(this);

@@ -14,6 +14,7 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.api.Callers;
 import dev.vivarium.server.http.Caller;
+import dev.vivarium.server.http.Presence;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
@@ -39,6 +40,11 @@ public final class ShellSocket extends GuardedSocket {
         super(sockets, witness.door(), sandboxId);
         this.callers = callers;
         this.witness = witness;
+    }
+
+    @Override
+    Optional<Presence.Way> way() {
+        return place.map(at -> at.viewer().who().role() == Role.TYPIST ? Presence.Way.TYPE : Presence.Way.WATCH);
     }
 
     @Override

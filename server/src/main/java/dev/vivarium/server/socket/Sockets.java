@@ -6,6 +6,7 @@ import dev.vivarium.core.access.Watch;
 import dev.vivarium.model.Failure;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Caller;
+import dev.vivarium.server.http.Presence;
 import dev.vivarium.server.settings.WatchConfig;
 import java.time.Duration;
 import java.util.List;
@@ -41,6 +42,7 @@ public final class Sockets implements AutoCloseable {
     private final Admission admission;
     private final Tokens tokens;
     private final Duration heartbeat;
+    private final Presence presence = new Presence();
     private final Set<GuardedSocket> open = ConcurrentHashMap.newKeySet();
     private final Set<GuardedSocket> strangers = ConcurrentHashMap.newKeySet();
     private final ScheduledExecutorService pulse = Executors.newSingleThreadScheduledExecutor(
@@ -53,6 +55,11 @@ public final class Sockets implements AutoCloseable {
         this.heartbeat = config.heartbeat();
         var _ = pulse.scheduleWithFixedDelay(this::check, CHECK.toMillis(), CHECK.toMillis(), TimeUnit.MILLISECONDS);
         var _ = pulse.scheduleWithFixedDelay(this::ping, PING.toMillis(), PING.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /// Who is connected to sandboxes; streams without a socket are there too.
+    public Presence presence() {
+        return presence;
     }
 
     Admission admission() {
@@ -86,9 +93,11 @@ public final class Sockets implements AutoCloseable {
     /// Its client has said who it is.
     void known(GuardedSocket socket) {
         strangers.remove(socket);
+        presence.enter(socket);
     }
 
     void remove(GuardedSocket socket) {
+        presence.leave(socket);
         strangers.remove(socket);
         open.remove(socket);
     }
