@@ -1,21 +1,35 @@
+import { Link } from '@tanstack/react-router'
+import { CopyButton } from '~/ui/CopyButton'
 import { Empty } from '~/ui/States'
 import css from './FleetScreen.module.css'
+
+const BODY = `{"runtime": "command", "task": {"title": "Say hello"}, "command": ["echo", "hello"]}`
 
 const COMMANDS = [
   ['See a whole run, without a key or a network', 'viv demo'],
   ['Start an agent at a task', 'viv run "Fix the failing test" --budget 2'],
   ['Open a terminal in a sandbox of your own', 'viv shell my-thread'],
+  [
+    'Or ask the server itself',
+    `curl -H "Authorization: Bearer $VIV_API_KEY" --json '${BODY}' ${location.origin}/api/v1/sandboxes`,
+  ],
 ] as const
 
 /** What to do on a server that has nothing yet. */
 export function FirstSteps() {
   return (
     <Empty title="No sandbox yet">
+      <p>
+        <Link to="/console/spawn">Start one here</Link>, or from a terminal:
+      </p>
       <ul className={css.steps}>
         {COMMANDS.map(([what, command]) => (
           <li key={command}>
             {what}
-            <code>{command}</code>
+            <div className={css.step}>
+              <code>{command}</code>
+              <CopyButton text={command} />
+            </div>
           </li>
         ))}
       </ul>

@@ -13,9 +13,13 @@ interface Props {
   readonly row: FleetRow
   readonly index: number
   readonly top: number
+  readonly isSelected: boolean
+  /** Why the last thing that was to be done to it was not. */
+  readonly failure: string | undefined
+  readonly onSelect: (sandboxId: string) => void
 }
 
-export const FleetLine = memo(function FleetLine({ row, index, top }: Props) {
+export const FleetLine = memo(function FleetLine({ row, index, top, isSelected, failure, onSelect }: Props) {
   const { sandbox } = row
   return (
     // biome-ignore lint/a11y/useSemanticElements: a virtual list cannot be a table element
@@ -24,8 +28,20 @@ export const FleetLine = memo(function FleetLine({ row, index, top }: Props) {
       tabIndex={-1}
       className={css.line}
       aria-rowindex={index + 2}
+      data-sandbox={sandbox.sandbox_id}
+      data-selected={isSelected || undefined}
       style={{ transform: `translateY(${top}px)` }}
     >
+      <Cell name="check">
+        <label className={css.tick}>
+          <input
+            type="checkbox"
+            aria-label={`Select ${plain(row.title)}`}
+            checked={isSelected}
+            onChange={() => onSelect(sandbox.sandbox_id)}
+          />
+        </label>
+      </Cell>
       <Cell name="status">
         <StatusMark status={row.status} title={sandbox.reason} />
         {row.pendingReviews > 0 && (
@@ -48,7 +64,7 @@ export const FleetLine = memo(function FleetLine({ row, index, top }: Props) {
         </span>
       </Cell>
       <Cell name="doing">
-        <Doing row={row} />
+        {failure === undefined ? <Doing row={row} /> : <span className={css.failed}>{failure}</span>}
       </Cell>
       <Cell name="active">
         <Activity row={row} />

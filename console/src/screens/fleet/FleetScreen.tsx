@@ -1,4 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Plus } from 'lucide-react'
 import { useEffect, useMemo, useRef } from 'react'
 import type { Status } from '~/api/types'
 import { useShortcuts } from '~/keys/shortcuts'
@@ -6,6 +7,7 @@ import { arrange } from '~/store/fleet-view'
 import { Button } from '~/ui/Button'
 import { Empty, Failure, Skeleton } from '~/ui/States'
 import { useFleet } from '../frame/fleet-context'
+import { NodeStrip } from '../node/NodeStrip'
 import { FirstSteps } from './FirstSteps'
 import css from './FleetScreen.module.css'
 import { FleetTable } from './FleetTable'
@@ -37,7 +39,11 @@ export function FleetScreen() {
       <header className={css.header}>
         <h1>Fleet</h1>
         <Summary rows={fleet.rows} />
+        <Button look="primary" icon={Plus} title="n" onClick={() => void navigate({ to: '/console/spawn' })}>
+          New sandbox
+        </Button>
       </header>
+      <NodeStrip />
       <FleetTools
         ref={filterBox}
         choice={{ q, status, sort, ended }}

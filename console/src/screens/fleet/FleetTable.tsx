@@ -1,12 +1,14 @@
-import { useNavigate } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useMemo, useRef, useState } from 'react'
-import { useShortcuts } from '~/keys/shortcuts'
+import { useCallback, useMemo, useRef, useState } from 'react'
 import type { FleetRow } from '~/store/fleet'
 import { keepOrder } from '~/store/fleet-view'
+import { allOrNone, applicable, chosen, type Selection, toggled } from '~/store/selection'
 import { Button } from '~/ui/Button'
+import { BulkBar } from './BulkBar'
 import { FleetLine } from './FleetLine'
 import css from './FleetScreen.module.css'
+import { useBulk } from './use-bulk'
+import { useLineKeys } from './use-line-keys'
 
 const LINE_PX = 56
 const OVERSCAN = 8
@@ -28,21 +30,52 @@ export function FleetTable({ rows, arrangement }: Props) {
     estimateSize: () => LINE_PX,
     overscan: OVERSCAN,
   })
-  useLineKeys(scroller)
+  const bulk = useBulk()
+  const [selection, setSelection] = useState<Selection>(new Set())
+  const selected = useMemo(() => chosen(selection, rows), [selection, rows])
+  const clear = () => setSelection(new Set())
+  const select = useCallback((id: string) => setSelection((before) => toggled(before, id)), [])
+  useLineKeys(scroller, {
+    select,
+    clear,
+    pause: (id) => {
+      const row = rows.filter((one) => one.sandbox.sandbox_id === id)
+      const action = applicable('resume', row).length > 0 ? 'resume' : 'pause'
+      void bulk.run(action, applicable(action, row))
+    },
+  })
 
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only notices where the pointer and the focus are
-    <div className={css.tableBox} onPointerEnter={hold} onPointerLeave={release} onFocus={hold} onBlur={release}>
+    <div
+      className={css.tableBox}
+      onPointerEnter={() => hold('pointer')}
+      onPointerLeave={() => release('pointer')}
+      onFocus={() => hold('focus')}
+      onBlur={() => release('focus')}
+    >
       {isStale && (
         <div className={css.stale}>
-          <Button onClick={release}>The order has changed: sort again</Button>
+          <Button onClick={() => release()}>The order has changed: sort again</Button>
         </div>
       )}
+      <BulkBar rows={selected} bulk={bulk} onClear={clear} />
       <div ref={scroller} className={css.scroller}>
         {/* biome-ignore lint/a11y/useSemanticElements: a virtual list cannot be a table element */}
         <div role="table" aria-label="Sandboxes" aria-rowcount={rows.length + 1}>
           {/* biome-ignore lint/a11y/useSemanticElements: as above */}
           <div role="row" tabIndex={-1} className={`${css.line} ${css.head}`} aria-rowindex={1}>
+            {/* biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: as above */}
+            <div role="columnheader" className={css.check}>
+              <label>
+                <input
+                  type="checkbox"
+                  aria-label="Select all in sight"
+                  checked={selected.length > 0 && selected.length === rows.length}
+                  onChange={() => setSelection((before) => allOrNone(before, rows))}
+                />
+              </label>
+            </div>
             {COLUMNS.map((name) => (
               // biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: as above
               <div key={name} role="columnheader">
@@ -54,7 +87,19 @@ export function FleetTable({ rows, arrangement }: Props) {
           <div role="rowgroup" className={css.lines} style={{ height: virtual.getTotalSize() }}>
             {virtual.getVirtualItems().map((item) => {
               const row = shown[item.index]
-              return row && <FleetLine key={row.sandbox.sandbox_id} row={row} index={item.index} top={item.start} />
+              const id = row?.sandbox.sandbox_id
+              if (row === undefined || id === undefined) return null
+              return (
+                <FleetLine
+                  key={id}
+                  row={row}
+                  index={item.index}
+                  top={item.start}
+                  isSelected={selection.has(id)}
+                  failure={bulk.failures.get(id)}
+                  onSelect={select}
+                />
+              )
             })}
           </div>
         </div>
@@ -63,40 +108,28 @@ export function FleetTable({ rows, arrangement }: Props) {
   )
 }
 
-/** The order stays as it was from `hold` to `release`; what the rows say does not. */
+/** The order stays as it was while somebody points at it or is in it; what the rows say does not. */
 function useHeldOrder(rows: readonly FleetRow[], arrangement: string) {
   const [held, setHeld] = useState<{ order: readonly string[]; arrangement: string }>()
+  const holders = useRef(new Set<string>())
   const order = useMemo(() => rows.map((row) => row.sandbox.sandbox_id), [rows])
   const isHeld = held !== undefined && held.arrangement === arrangement
   const shown = isHeld ? keepOrder(rows, held.order) : rows
   return {
     shown,
     isStale: isHeld && shown.some((row, index) => row.sandbox.sandbox_id !== order[index]),
-    hold: () => setHeld((before) => (before?.arrangement === arrangement ? before : { order, arrangement })),
-    release: () => setHeld(undefined),
+    hold: (by: string) => {
+      holders.current.add(by)
+      setHeld((before) => (before?.arrangement === arrangement ? before : { order, arrangement }))
+    },
+    /** Without a name: the order is wanted anew, and held from there. */
+    release: (by?: string) => {
+      if (by === undefined) {
+        setHeld({ order, arrangement })
+        return
+      }
+      holders.current.delete(by)
+      if (holders.current.size === 0) setHeld(undefined)
+    },
   }
-}
-
-/** j and k go from line to line, through links that are focused: Enter opens, and a screen reader reads. */
-function useLineKeys(scroller: React.RefObject<HTMLDivElement | null>): void {
-  const navigate = useNavigate()
-  const list = useMemo(() => {
-    const move = (by: number) => {
-      const links = [...(scroller.current?.querySelectorAll<HTMLAnchorElement>('a[data-line]') ?? [])]
-      const now = links.indexOf(document.activeElement as HTMLAnchorElement)
-      const next = now < 0 ? links[0] : links[Math.min(links.length - 1, Math.max(0, now + by))]
-      next?.focus()
-      next?.scrollIntoView({ block: 'nearest' })
-    }
-    const open = () => {
-      const id = document.activeElement instanceof HTMLAnchorElement ? document.activeElement.dataset.line : undefined
-      if (id !== undefined) void navigate({ to: '/console/sandboxes/$sandboxId', params: { sandboxId: id } })
-    }
-    return [
-      { keys: 'j', does: 'Next sandbox', run: () => move(1) },
-      { keys: 'k', does: 'Previous sandbox', run: () => move(-1) },
-      { keys: 'o', does: 'Open it', run: open },
-    ]
-  }, [navigate, scroller])
-  useShortcuts('Sandboxes', list)
 }

@@ -1,0 +1,72 @@
+import { bytes } from '~/ui/format'
+import type { Node } from './use-node'
+
+export type Tone = 'warn' | 'bad'
+
+/** One thing about the server, and whether it needs somebody. */
+export interface Sign {
+  readonly name: string
+  readonly value: string
+  readonly tone?: Tone
+  /** What the mark means, in a sentence. */
+  readonly why?: string
+  /** How much of it is used, from 0 to 1, where that can be said. */
+  readonly used?: number
+}
+
+const FEW = 0.1
+const ALMOST_NONE = 0.05
+const BUSY = 2
+
+/** What there is to know of a server at a glance; what is bad has a tone and a reason. */
+export function signs(node: Node): Sign[] {
+  const failing = Object.entries(node.failing).map(
+    ([part, why]): Sign => ({ name: part, value: 'fails', tone: 'bad', why }),
+  )
+  return [...failing, warm(node), sandboxes(node), load(node), memory(node), disk(node), ...isolation(node)]
+}
+
+function warm({ pool }: Node): Sign {
+  const value = `${pool.available} of ${pool.target}`
+  if (pool.target > 0 && pool.available === 0) {
+    return { name: 'warm', value, tone: 'warn', why: 'No sandbox is ready: the next one starts cold.', used: 1 }
+  }
+  return { name: 'warm', value, used: pool.target === 0 ? undefined : 1 - Math.min(1, pool.available / pool.target) }
+}
+
+function sandboxes({ sandboxes: { active, most } }: Node): Sign {
+  const sign = { name: 'sandboxes', value: `${active} of ${most}`, used: most === 0 ? 1 : active / most }
+  if (active >= most) return { ...sign, tone: 'bad', why: 'The server is full: new sandboxes are refused.' }
+  return active >= most * (1 - FEW) ? { ...sign, tone: 'warn', why: 'The server is almost full.' } : sign
+}
+
+function load({ host: { cpus, load: now } }: Node): Sign {
+  if (now === undefined) return { name: 'CPUs', value: String(cpus) }
+  const sign = {
+    name: cpus === 1 ? 'CPU' : 'CPUs',
+    value: `load ${now.toFixed(1)} on ${cpus}`,
+    used: Math.min(1, now / cpus),
+  }
+  return now > cpus * BUSY ? { ...sign, tone: 'warn', why: 'More programs want a processor than there are.' } : sign
+}
+
+function memory({ host }: Node): Sign {
+  return room('memory', host.memory_free_bytes, host.memory_bytes, 'Sandboxes may be ended for want of memory.')
+}
+
+function disk({ host }: Node): Sign {
+  return room('disk', host.disk_free_bytes, host.disk_bytes, 'Sandboxes and their logs need room to be written.')
+}
+
+function room(name: string, free: number, all: number, why: string): Sign {
+  const left = all === 0 ? 1 : free / all
+  const sign = { name, value: `${bytes(free)} free`, used: 1 - left }
+  if (left < ALMOST_NONE) return { ...sign, tone: 'bad', why }
+  return left < FEW ? { ...sign, tone: 'warn', why } : sign
+}
+
+function isolation({ provider }: Node): Sign[] {
+  if (provider.isolates) return []
+  const why = 'Commands run as the server’s own user and see all that it sees. For tests only.'
+  return [{ name: 'isolation', value: 'none', tone: 'warn', why }]
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { signs } from '~/screens/node/health'
+import type { Node } from '~/screens/node/use-node'
+
+const WELL: Node = {
+  status: 'healthy',
+  failing: {},
+  version: '1',
+  store: 'sqlite',
+  image: 'host',
+  provider: { name: 'native', isolates: true },
+  pool: { target: 10, available: 10 },
+  sandboxes: { active: 3, most: 200 },
+  limits: { memory_mb: 1024, cpus: 2, processes: 512, disk_mb: 1024 },
+  most_timeout_minutes: 1440,
+  host: { cpus: 2, load: 0.4, memory_bytes: 100, memory_free_bytes: 50, disk_bytes: 100, disk_free_bytes: 40 },
+}
+
+function marked(part: Partial<Node>) {
+  return signs({ ...WELL, ...part }).flatMap((sign) => (sign.tone ? [`${sign.name} ${sign.tone}`] : []))
+}
+
+describe('the signs of a server', () => {
+  it('have no mark while all is well', () => {
+    expect(marked({})).toEqual([])
+    expect(marked({ pool: { target: 0, available: 0 } })).toEqual([])
+  })
+
+  it('are marked when room runs out, and more when there is almost none', () => {
+    expect(marked({ host: { ...WELL.host, disk_free_bytes: 8, memory_free_bytes: 2 } })).toEqual([
+      'memory bad',
+      'disk warn',
+    ])
+    expect(marked({ sandboxes: { active: 190, most: 200 } })).toEqual(['sandboxes warn'])
+    expect(marked({ sandboxes: { active: 200, most: 200 } })).toEqual(['sandboxes bad'])
+    expect(marked({ pool: { target: 4, available: 0 } })).toEqual(['warm warn'])
+    expect(marked({ host: { ...WELL.host, load: 4.5 } })).toEqual(['CPUs warn'])
+  })
+
+  it('name what fails first, and that nothing isolates', () => {
+    const found = signs({ ...WELL, failing: { store: 'no answer' }, provider: { name: 'process', isolates: false } })
+    expect(found[0]).toMatchObject({ name: 'store', tone: 'bad', why: 'no answer' })
+    expect(found.at(-1)).toMatchObject({ name: 'isolation', tone: 'warn' })
+  })
+})

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import type { Sandbox } from '~/api/types'
+import type { FleetRow } from '~/store/fleet'
+import { allOrNone, applicable, chosen, needsAsking, toggled, wordsFor } from '~/store/selection'
+
+function row(id: string, state: Sandbox['state'], status: Sandbox['status'], hasRun = true): FleetRow {
+  const sandbox = { sandbox_id: id, state, status, run: hasRun ? {} : undefined } as Sandbox
+  return { sandbox, status } as FleetRow
+}
+
+const ROWS = [
+  row('running', 'running', 'running'),
+  row('plain', 'running', 'running', false),
+  row('frozen', 'paused', 'paused'),
+  row('over', 'running', 'completed'),
+  row('gone', 'terminated', 'terminated'),
+]
+
+const ids = (rows: readonly FleetRow[]) => rows.map((one) => one.sandbox.sandbox_id)
+
+describe('a selection', () => {
+  it('takes in and gives out', () => {
+    const one = toggled(new Set(), 'a')
+    expect([...one]).toEqual(['a'])
+    expect([...toggled(one, 'a')]).toEqual([])
+    expect([...one]).toEqual(['a'])
+  })
+
+  it('is all that are in sight, or none when it was', () => {
+    const all = allOrNone(new Set(['running']), ROWS)
+    expect(all.size).toBe(5)
+    expect(allOrNone(all, ROWS).size).toBe(0)
+  })
+
+  it('leaves out what is no longer in sight', () => {
+    expect(ids(chosen(new Set(['gone', 'filtered-away']), ROWS))).toEqual(['gone'])
+  })
+})
+
+describe('what is done to many', () => {
+  it('is done to those that it makes sense for', () => {
+    expect(ids(applicable('pause', ROWS))).toEqual(['running', 'plain', 'over'])
+    expect(ids(applicable('resume', ROWS))).toEqual(['frozen'])
+    expect(ids(applicable('interrupt', ROWS))).toEqual(['running'])
+    expect(ids(applicable('end', ROWS))).toEqual(['running', 'plain', 'frozen', 'over'])
+  })
+
+  it('is asked about where it cannot be undone, and typed from five on', () => {
+    expect(needsAsking('pause', 4)).toBe(false)
+    expect(needsAsking('end', 1)).toBe(true)
+    expect(wordsFor('end', 4)).toBeUndefined()
+    expect(wordsFor('pause', 5)).toBe('pause 5')
+  })
+})
