@@ -92,12 +92,30 @@ const spawnRoute = createRoute({
   component: SpawnScreen,
 })
 
+/** What of a sandbox is looked at. */
+interface SandboxSearch {
+  readonly tab?: string
+  /** An event: the one that a link leads to, or the moment of the replay. */
+  readonly at?: number
+  readonly replay?: true
+  /** Kinds of rows, or types of events, with commas between. */
+  readonly show?: string
+  readonly types?: string
+  readonly errors?: true
+  readonly q?: string
+}
+
 const sandboxRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: '/console/sandboxes/$sandboxId',
-  validateSearch: (search): { tab?: string; at?: number } => ({
+  validateSearch: (search): SandboxSearch => ({
     tab: words(search.tab),
     at: typeof search.at === 'number' && Number.isSafeInteger(search.at) && search.at > 0 ? search.at : undefined,
+    replay: search.replay === true ? true : undefined,
+    show: words(search.show),
+    types: words(search.types),
+    errors: search.errors === true ? true : undefined,
+    q: words(search.q),
   }),
   component: SandboxScreen,
 })

@@ -31,7 +31,7 @@ describe('Counters', () => {
       ['Bash', 2],
       ['Read', 1],
     ])
-    expect(counters.cost.map((point) => point.costUsd)).toEqual([0.25, 0.75])
+    expect(counters.series.points.map((point) => point.costUsd)).toEqual([0.25, 0.75])
   })
 
   it("adds to the server's count only what it does not include", () => {
@@ -55,5 +55,17 @@ describe('Counters', () => {
     counters.rebuild([tool(8, 'Bash'), call(9, 1)])
     expect(counters.spent).toMatchObject({ costUsd: 2, toolCalls: 7 })
     expect(counters.tools.get('Bash')).toBe(1)
+  })
+
+  it('knows what had been used at a moment, also when the beginning is not loaded', () => {
+    const counters = new Counters()
+    counters.settle(run(2, 7), 10)
+    counters.rebuild([tool(8, 'Bash'), call(9, 0.5), tool(10, 'Read')])
+    counters.append(call(11, 0.25))
+    expect(counters.spentAt(11)).toEqual(counters.spent)
+    expect(counters.spentAt(10)).toMatchObject({ costUsd: 2, inputTokens: 1000, toolCalls: 7 })
+    expect(counters.spentAt(9)).toMatchObject({ costUsd: 2, toolCalls: 6 })
+    expect(counters.spentAt(8)).toMatchObject({ costUsd: 1.5, inputTokens: 900, toolCalls: 6 })
+    expect(counters.spentAt(7)).toMatchObject({ costUsd: 1.5, toolCalls: 5 })
   })
 })

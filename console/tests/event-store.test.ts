@@ -132,8 +132,9 @@ describe('EventStore', () => {
     for (const one of range(1, 1_000)) store.receive(one)
     expect(store.events.length).toBeLessThanOrEqual(200)
     expect(store.lastSeq).toBe(1_000)
-    expect(store.timeline.rows).toHaveLength(store.events.length)
-    expect(store.timeline.indexOf(1_000)).toBe(store.events.length - 1)
+    expect(store.timeline.rows[0]).toMatchObject({ kind: 'gap', seq: 1, why: 'unloaded' })
+    expect(store.timeline.rows).toHaveLength(store.events.length + 1)
+    expect(store.timeline.indexOf(1_000)).toBe(store.events.length)
   })
 
   it('tells listeners once a frame, not once an event', async () => {

@@ -11,8 +11,8 @@ export const CONNECTING: LiveState = { kind: 'connecting' }
 export const LIVE: LiveState = { kind: 'live' }
 
 const GRAVITY: Record<LiveState['kind'], number> = {
-  ended: 0,
-  live: 1,
+  live: 0,
+  ended: 1,
   'catching-up': 2,
   connecting: 3,
   reconnecting: 4,

@@ -1,7 +1,7 @@
 import { number, text } from '~/api/data'
 import type { LogEvent, Run } from '~/api/types'
-
-const MOST_POINTS = 500
+import { CostSeries } from './cost-series'
+import { after } from './matches'
 
 export interface Spent {
   readonly costUsd: number
@@ -9,11 +9,6 @@ export interface Spent {
   readonly outputTokens: number
   readonly cacheTokens: number
   readonly toolCalls: number
-}
-
-export interface CostPoint {
-  readonly at: number
-  readonly costUsd: number
 }
 
 const NOTHING: Spent = { costUsd: 0, inputTokens: 0, outputTokens: 0, cacheTokens: 0, toolCalls: 0 }
@@ -26,7 +21,10 @@ export class Counters {
   #spent: Spent = NOTHING
   #countedUntil = 0
   readonly #tools = new Map<string, number>()
-  #cost: CostPoint[] = []
+  /** The numbers of the events with which tools were called. */
+  #calledAt: number[] = []
+  /** Cost and tokens over time, of the events that are loaded. */
+  readonly series = new CostSeries()
 
   get spent(): Spent {
     return this.#spent
@@ -37,9 +35,19 @@ export class Counters {
     return this.#tools
   }
 
-  /** The cost after each model call of the events that are loaded. */
-  get cost(): readonly CostPoint[] {
-    return this.#cost
+  /** What had been used when that event was told: all that is known, less what came later. */
+  spentAt(seq: number): Spent {
+    const last = this.series.until(Number.MAX_SAFE_INTEGER)
+    const then = this.series.until(seq)
+    const less = (all: number, later: number) => Math.max(0, all - later)
+    const { costUsd, inputTokens, outputTokens, cacheTokens, toolCalls } = this.#spent
+    return {
+      costUsd: less(costUsd, last.costUsd - then.costUsd),
+      inputTokens: less(inputTokens, last.inputTokens - then.inputTokens),
+      outputTokens: less(outputTokens, last.outputTokens - then.outputTokens),
+      cacheTokens: less(cacheTokens, last.cacheTokens - then.cacheTokens),
+      toolCalls: less(toolCalls, this.#calledAt.length - after(this.#calledAt, seq)),
+    }
   }
 
   /** The server's count, which includes the event with this number and all before. */
@@ -70,19 +78,17 @@ export class Counters {
   /** Older events came or went: what is known only of loaded events is counted anew. */
   rebuild(events: Iterable<LogEvent>): void {
     this.#tools.clear()
-    this.#cost = []
+    this.#calledAt = []
+    this.series.rebuild([])
     for (const event of events) this.#note(event)
   }
 
   #note(event: LogEvent): void {
-    if (event.event_type === 'agent.tool_use') {
-      const name = text(event.event_data, 'tool_name') ?? 'tool'
-      this.#tools.set(name, (this.#tools.get(name) ?? 0) + 1)
-    } else if (event.event_type === 'agent.model_call') {
-      const before = this.#cost.at(-1)?.costUsd ?? 0
-      const point = { at: Date.parse(event.created_at), costUsd: before + (number(event.event_data, 'cost_usd') ?? 0) }
-      this.#cost = [...this.#cost.slice(-MOST_POINTS + 1), point]
-    }
+    this.series.append(event)
+    if (event.event_type !== 'agent.tool_use') return
+    const name = text(event.event_data, 'tool_name') ?? 'tool'
+    this.#tools.set(name, (this.#tools.get(name) ?? 0) + 1)
+    this.#calledAt.push(event.seq)
   }
 }
 

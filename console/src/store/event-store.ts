@@ -1,6 +1,7 @@
 import type { LogEvent, Run } from '~/api/types'
 import { Counters } from './counters'
 import { Notifier, type Soon } from './notifier'
+import type { GapReason } from './rows'
 import { Timeline } from './timeline'
 
 const PAGE = 200
@@ -40,6 +41,7 @@ export class EventStore {
   #ahead = new Map<number, LogEvent>()
   #filling: Promise<void> | undefined
   #older: Promise<void> | undefined
+  #newer: Promise<void> | undefined
   #lastSeq = 0
   #oldestKept = 0
   #headSeq = 0
@@ -85,13 +87,37 @@ export class EventStore {
     return this.#older !== undefined
   }
 
+  /** The first event that is here; zero if none is. */
+  get firstSeq(): number {
+    return this.#events[0]?.seq ?? 0
+  }
+
+  /** The oldest event that the log is known to have. */
+  get oldestKept(): number {
+    return this.#oldestKept
+  }
+
+  /** The newest event that the log is known to have. */
+  get headSeq(): number {
+    return this.#headSeq
+  }
+
   /** Loads the newest page. */
   async open(): Promise<void> {
-    const page = await this.#history.newest(PAGE)
+    this.#show(await this.#history.newest(PAGE))
+  }
+
+  /** Loads the page around an event instead: a window on the past, which no stream reaches. */
+  async openAt(seq: number): Promise<void> {
+    this.#show(await this.#history.after(Math.max(0, seq - PAGE / 2 - 1), PAGE))
+  }
+
+  #show(page: Page): void {
     this.#oldestKept = page.firstSeq
     this.#headSeq = Math.max(this.#headSeq, page.headSeq)
     this.#lastSeq = page.events.length > 0 ? 0 : page.headSeq
     for (const event of page.events) this.#append(event)
+    if (this.#gapBefore() !== undefined) this.#rebuild()
     this.#isOpen = true
     this.#drain()
     this.notifier.changed()
@@ -122,12 +148,30 @@ export class EventStore {
   loadOlder(limit = PAGE): Promise<void> {
     const first = this.#events[0]
     if (first === undefined || !this.hasOlder) return Promise.resolve()
-    this.#older ??= this.#prepend(first.seq, limit).finally(() => {
+    this.#older ??= this.#prepend(first.seq, Math.min(limit, this.#cap - this.#events.length)).finally(() => {
       this.#older = undefined
       this.notifier.changed()
     })
     this.notifier.changed()
     return this.#older
+  }
+
+  /** Loads the page after the last event of a window on the past. */
+  async loadNewer(): Promise<void> {
+    if (this.behind === 0 || this.#newer !== undefined) return this.#newer
+    this.#newer = this.#extend().finally(() => {
+      this.#newer = undefined
+    })
+    return this.#newer
+  }
+
+  /** Loads older pages as long as there are any, and room for them. Stops when the signal says so. */
+  async loadAll(signal: AbortSignal): Promise<void> {
+    while (this.hasOlder && !signal.aborted) {
+      const first = this.firstSeq
+      await this.loadOlder(LARGE_PAGE)
+      if (this.firstSeq === first) return
+    }
   }
 
   /** Loads older pages until the event with this number is here. Returns whether it is. */
@@ -152,9 +196,15 @@ export class EventStore {
     const page = await this.#history.before(before, limit)
     const older = page.events.filter((event) => event.seq < before)
     this.#oldestKept = older.length === 0 ? before : page.firstSeq
-    if (older.length === 0) return
     this.#events = [...older, ...this.#events]
     this.#rebuild()
+  }
+
+  async #extend(): Promise<void> {
+    const page = await this.#history.after(this.#lastSeq, PAGE)
+    this.#headSeq = page.events.length === 0 ? this.#lastSeq : Math.max(this.#headSeq, page.headSeq)
+    for (const event of page.events) if (event.seq > this.#lastSeq) this.#append(event)
+    this.notifier.changed()
   }
 
   /** Shows what follows without a hole; fetches the hole if there is one. */
@@ -209,8 +259,14 @@ export class EventStore {
   }
 
   #rebuild(): void {
-    this.timeline.rebuild(this.#events)
+    this.timeline.rebuild(this.#events, this.#gapBefore())
     this.counters.rebuild(this.#events)
     this.notifier.changed()
+  }
+
+  /** Why there is nothing before the first event, if something was. */
+  #gapBefore(): GapReason | undefined {
+    if (this.firstSeq <= 1 || this.hasOlder) return undefined
+    return this.firstSeq <= this.#oldestKept ? 'removed' : 'unloaded'
   }
 }

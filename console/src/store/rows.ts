@@ -90,10 +90,14 @@ export interface NoteRow extends Base {
   readonly data: EventData
 }
 
-/** Events that the log no longer has. */
+/** The log no longer has them; or it has, but there is no room for them here. */
+export type GapReason = 'removed' | 'unloaded'
+
+/** Events that are not here. */
 export interface GapRow extends Base {
   readonly kind: 'gap'
   readonly until: number
+  readonly why: GapReason
 }
 
 export type Row =

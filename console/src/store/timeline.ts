@@ -1,6 +1,6 @@
 import { flag, number, object, prose, text } from '~/api/data'
 import type { EventData, LogEvent } from '~/api/types'
-import type { CommandRow, FileChange, Mood, ReviewRow, Row, SaidRow, Tone, ToolRow } from './rows'
+import type { CommandRow, FileChange, GapReason, Mood, ReviewRow, Row, SaidRow, Tone, ToolRow } from './rows'
 
 const MOST_OUTPUT = 64 * 1024
 const MOST_FILES = 200
@@ -63,9 +63,14 @@ export class Timeline {
     return this.#rowOfSeq.get(seq)
   }
 
-  rebuild(events: Iterable<LogEvent>): void {
+  /** Begins anew. `gap` says why the first event is not the first of the log, if it is not and no older will come. */
+  rebuild(events: readonly LogEvent[], gap?: GapReason): void {
     this.#rows = []
     this.#lastSeq = 0
+    const first = events[0]
+    if (gap !== undefined && first !== undefined && first.seq > 1) {
+      this.#rows.push({ kind: 'gap', seq: 1, at: first.created_at, until: first.seq - 1, why: gap })
+    }
     this.#rowOfSeq.clear()
     this.#open.clear()
     for (const event of events) this.append(event)
@@ -74,7 +79,7 @@ export class Timeline {
   append(event: LogEvent): void {
     if (this.#lastSeq > 0 && event.seq > this.#lastSeq + 1) {
       const from = this.#lastSeq + 1
-      this.#rows.push({ kind: 'gap', seq: from, at: event.created_at, until: event.seq - 1 })
+      this.#rows.push({ kind: 'gap', seq: from, at: event.created_at, until: event.seq - 1, why: 'removed' })
     }
     this.#lastSeq = event.seq
     const index = this.#fold(event)

@@ -10,17 +10,21 @@ import { EventStore, type History } from './event-store'
 /** A sandbox that somebody looks at: its events, and the connection that brings new ones. */
 export class Watch {
   readonly events: EventStore
+  /** The log itself, for windows on what is too far back. */
+  readonly history: History
   readonly #stream: LiveStream
   readonly #onEvent: (event: LogEvent) => void
   #state: LiveState = CONNECTING
   #failure: ApiError | undefined
   #hasStreamed = false
   #hadEndedAtOpen = false
+  #isKnownToHaveEnded = false
   #isClosed = false
   #retry: ReturnType<typeof setTimeout> | undefined
 
   constructor(sandboxId: string, history: History, onEvent: (event: LogEvent) => void) {
     this.events = new EventStore(history)
+    this.history = history
     this.#onEvent = onEvent
     this.#stream = new LiveStream({
       url: () => `/api/v1/sandboxes/${encodeURIComponent(sandboxId)}/events?after_seq=${this.events.lastSeq}`,
@@ -48,6 +52,11 @@ export class Watch {
   start(): void {
     connections.put(this, { state: CONNECTING, retryNow: () => this.#stream.retryNow() })
     void this.#open(0)
+  }
+
+  /** The server's description says that it has ended: some end without a last event to tell of it. */
+  ended(): void {
+    this.#isKnownToHaveEnded = true
   }
 
   close(): void {
@@ -79,7 +88,7 @@ export class Watch {
     // The first stream goes on from the page just read; a later one has something to catch up with.
     if (this.#hasStreamed) void this.events.lookAhead().catch(() => undefined)
     this.#hasStreamed = true
-    this.#hadEndedAtOpen = this.events.hasEnded
+    this.#hadEndedAtOpen = this.events.hasEnded || this.#isKnownToHaveEnded
   }
 
   #receive(event: LogEvent): void {

@@ -6,21 +6,21 @@ import css from './States.module.css'
 const SHOW_AFTER_MS = 150
 
 /** Nothing is there, and that is all right. */
-export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+export function Empty({ title, isPage, children }: { title: string; isPage?: boolean; children?: ReactNode }) {
   return (
     <div className={css.state}>
-      <p className={css.title}>{title}</p>
+      <Title isPage={isPage}>{title}</Title>
       {children}
     </div>
   )
 }
 
 /** Something could not be shown: what, and what can be done. */
-export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+export function Failure({ error, isPage, onRetry }: { error: unknown; isPage?: boolean; onRetry?: () => void }) {
   const requestId = error instanceof ApiError ? error.requestId : undefined
   return (
     <div className={css.state} role="alert">
-      <p className={css.title}>{error instanceof ApiError ? error.title : 'Something went wrong'}</p>
+      <Title isPage={isPage}>{error instanceof ApiError ? error.title : 'Something went wrong'}</Title>
       <p className={css.detail}>{sentence(error)}</p>
       {requestId && (
         <p className={css.detail}>
@@ -30,6 +30,12 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
       {onRetry && <Button onClick={onRetry}>Try again</Button>}
     </div>
   )
+}
+
+/** Where it is all that the page shows, it is the page's heading. */
+function Title({ isPage = false, children }: { isPage?: boolean; children: string }) {
+  const Tag = isPage ? 'h1' : 'p'
+  return <Tag className={css.title}>{children}</Tag>
 }
 
 /** The shape of what is coming. Shown only when it takes long enough to be noticed. */

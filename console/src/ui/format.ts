@@ -57,3 +57,8 @@ const DECEPTIVE = /[\u0000-\u0008\u000b-\u001f\u007f\u200b-\u200f\u202a-\u202e\u
 export function plain(words: string): string {
   return words.replace(DECEPTIVE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
+
+/** A number with all its digits, for where one more or less matters. */
+export function whole(value: number): string {
+  return value.toLocaleString('en')
+}

@@ -20,6 +20,9 @@ export function ConnectionPill() {
     <div className={css.pill} data-tone={TONES[state.kind]}>
       <span className={css.dot} aria-hidden />
       <span role="status">{state.kind === 'reconnecting' ? 'Reconnecting' : <Words state={state} />}</span>
+      <span role="alert" className="visually-hidden">
+        {(state.kind === 'reconnecting' || state.kind === 'offline') && 'The connection to the server is lost.'}
+      </span>
       {state.kind === 'reconnecting' && (
         <>
           <Countdown until={state.at} />

@@ -1,25 +1,35 @@
-import type { CostPoint } from '~/store/counters'
-import { clock, money } from '~/ui/format'
+import type { Counters } from '~/store/counters'
+import { clock, count, money } from '~/ui/format'
+import { StepChart } from '~/ui/StepChart'
+import { type CostLine, costLines, tokenLines } from './cost-lines'
 import css from './Facts.module.css'
 
-const WIDTH = 240
-const HEIGHT = 56
+interface Props {
+  readonly counters: Counters
+  readonly budget: number | undefined
+  /** A moment to point at. */
+  readonly at: number | undefined
+  readonly isPriced: boolean
+  readonly onOpen: () => void
+}
 
-/** The cost over time, as steps: money is spent at moments. */
-export function CostChart({ points }: { points: readonly CostPoint[] }) {
+/** The cost over time in small; it opens in large. Tokens, where no price is known. */
+export function CostChart({ counters, budget, at, isPriced, onOpen }: Props) {
+  const { points } = counters.series
   const first = points[0]
   const last = points.at(-1)
-  if (first === undefined || last === undefined || first === last || last.costUsd === 0) return null
-  const x = (point: CostPoint) => ((point.at - first.at) / (last.at - first.at || 1)) * WIDTH
-  const y = (point: CostPoint) => HEIGHT - (point.costUsd / last.costUsd) * HEIGHT
-  const steps = points.slice(1).map((point) => `H${x(point).toFixed(1)}V${y(point).toFixed(1)}`)
-  const path = `M0 ${y(first).toFixed(1)}${steps.join('')}`
-  const label = `Cost of the events shown: ${money(last.costUsd)} from ${clock(first.at)} to ${clock(last.at)}`
+  if (first === undefined || last === undefined || first === last) return null
+  const lines: readonly CostLine[] = isPriced ? costLines(counters) : tokenLines(counters)
+  const sum = isPriced ? money(counters.spent.costUsd) : `${count(counters.spent.inputTokens)} tokens`
   return (
-    <svg className={css.chart} viewBox={`0 -2 ${WIDTH} ${HEIGHT + 4}`} role="img" aria-label={label}>
-      <title>{label}</title>
-      <path className={css.area} d={`${path}V${HEIGHT}H0Z`} />
-      <path className={css.curve} d={path} />
-    </svg>
+    <button
+      type="button"
+      className={css.chart}
+      onClick={onOpen}
+      aria-label={`${isPriced ? 'Cost' : 'Tokens'} over time: ${sum} until ${clock(last.at)}. Open the chart`}
+      title="Open the chart"
+    >
+      <StepChart lines={lines} limit={isPriced ? budget : undefined} at={at} />
+    </button>
   )
 }

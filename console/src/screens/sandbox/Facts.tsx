@@ -1,30 +1,55 @@
 import { ChevronRight } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { Sandbox } from '~/api/types'
-import type { Counters } from '~/store/counters'
-import { count, moment, money, span } from '~/ui/format'
+import type { EventStore } from '~/store/event-store'
+import type { Replay } from '~/store/replay'
+import { count, moment, money, plain, span } from '~/ui/format'
 import { useNow } from '~/ui/now'
 import { CostChart } from './CostChart'
 import css from './Facts.module.css'
 
+const CostDialog = lazy(() => import('./CostDialog').then((part) => ({ default: part.CostDialog })))
+
 const MOST_TOOLS = 8
 
+interface Props {
+  readonly sandbox: Sandbox
+  readonly events: EventStore
+  /** The moment whose facts are shown, if it is not now. */
+  readonly replay: Replay | undefined
+}
+
 /** What it costs and uses, and what it is. */
-export function Facts({ sandbox, counters }: { sandbox: Sandbox; counters: Counters }) {
+export function Facts({ sandbox, events, replay }: Props) {
   const [isOpen, setOpen] = useState(false)
-  const { spent, tools, cost } = counters
+  const [isChartOpen, showChart] = useState(false)
+  const { counters } = events
+  const spent = replay?.spent ?? counters.spent
+  const tools = replay?.tools ?? counters.tools
+  const isPriced = counters.series.isPriced || counters.spent.costUsd > 0 || counters.spent.inputTokens === 0
+  const at = replay?.event && Date.parse(replay.event.created_at)
   return (
     <aside className={css.facts} aria-label="Facts" data-open={isOpen || undefined}>
       <button type="button" className={css.toggle} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <ChevronRight size={15} aria-hidden />
         Cost and facts
-        {sandbox.run && <span>{money(spent.costUsd)}</span>}
+        {sandbox.run && <span>{isPriced ? money(spent.costUsd) : `${count(spent.inputTokens)} tokens`}</span>}
       </button>
       {sandbox.run && (
         <section>
-          <h2>Cost</h2>
-          <Budget spent={spent.costUsd} budget={sandbox.run.budget_usd} />
-          <CostChart points={cost} />
+          <h2>{replay ? 'Cost at this moment' : 'Cost'}</h2>
+          {isPriced ? (
+            <Budget spent={spent.costUsd} budget={sandbox.run.budget_usd} />
+          ) : (
+            <p className={css.unpriced}>Tokens only: what they cost is not known.</p>
+          )}
+          <CostChart
+            counters={counters}
+            budget={sandbox.run.budget_usd}
+            at={at}
+            isPriced={isPriced}
+            onOpen={() => showChart(true)}
+          />
           <dl className={css.list}>
             <Fact name="Tokens in">{count(spent.inputTokens)}</Fact>
             <Fact name="Tokens out">{count(spent.outputTokens)}</Fact>
@@ -33,7 +58,17 @@ export function Facts({ sandbox, counters }: { sandbox: Sandbox; counters: Count
           </dl>
         </section>
       )}
-      {tools.size > 0 && <Tools tools={tools} />}
+      {isChartOpen && (
+        <Suspense>
+          <CostDialog
+            events={events}
+            budget={sandbox.run?.budget_usd}
+            isPriced={isPriced}
+            onClose={() => showChart(false)}
+          />
+        </Suspense>
+      )}
+      {tools.size > 0 && <Tools tools={tools} loaded={events.hasOlder ? events.events.length : undefined} />}
       <section>
         <h2>Sandbox</h2>
         <dl className={css.list}>
@@ -83,14 +118,14 @@ function Budget({ spent, budget }: { spent: number; budget: number | undefined }
   )
 }
 
-function Tools({ tools }: { tools: ReadonlyMap<string, number> }) {
+function Tools({ tools, loaded }: { tools: ReadonlyMap<string, number>; loaded: number | undefined }) {
   const most = [...tools].sort((a, b) => b[1] - a[1]).slice(0, MOST_TOOLS)
   return (
     <section>
-      <h2>Tools</h2>
+      <h2>{loaded === undefined ? 'Tools' : `Tools of the last ${count(loaded)} events`}</h2>
       <dl className={css.list}>
         {most.map(([name, calls]) => (
-          <Fact key={name} name={name}>
+          <Fact key={name} name={plain(name)}>
             {count(calls)}
           </Fact>
         ))}

@@ -29,10 +29,14 @@ function OneSandbox({ sandboxId }: { sandboxId: string }) {
     const run = details.data?.sandbox.run
     if (events !== undefined && run !== undefined) events.settle(run, details.data?.seq ?? 0)
   }, [events, details.data])
+  const hasEnded = details.data?.sandbox.end !== undefined
+  useEffect(() => {
+    if (hasEnded) watch?.ended()
+  }, [watch, hasEnded])
 
   const failure = details.error ?? watch?.failure
   if (details.data === undefined || watch === undefined || !watch.events.isOpen) {
-    if (failure) return <Failure error={failure} onRetry={() => void details.refetch()} />
+    if (failure) return <Failure isPage error={failure} onRetry={() => void details.refetch()} />
     return <Skeleton rows={10} label="Loading the sandbox" />
   }
   const { sandbox } = details.data

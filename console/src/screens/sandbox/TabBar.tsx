@@ -54,8 +54,12 @@ function useChoose(sandboxId: string): (tab: string) => void {
   const navigate = useNavigate()
   return useMemo(
     () => (tab: string) => {
-      const search = tab === TABS[0].id ? {} : { tab }
-      void navigate({ to: '/console/sandboxes/$sandboxId', params: { sandboxId }, search })
+      // The event that one looks at is the same in all parts that show events.
+      void navigate({
+        to: '/console/sandboxes/$sandboxId',
+        params: { sandboxId },
+        search: ({ at }: { at?: number }) => ({ at, tab: tab === TABS[0].id ? undefined : tab }),
+      })
     },
     [navigate, sandboxId],
   )

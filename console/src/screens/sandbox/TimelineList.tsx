@@ -1,53 +1,80 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
+import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown } from 'lucide-react'
-import { useEffect, useMemo, useRef, useState } from 'react'
-import { useShortcuts } from '~/keys/shortcuts'
+import { useEffect, useRef } from 'react'
 import type { EventStore } from '~/store/event-store'
-import type { Watch } from '~/store/watch'
-import { Empty } from '~/ui/States'
+import { after, type Matches } from '~/store/matches'
+import type { Row } from '~/store/rows'
+import type { Timeline } from '~/store/timeline'
 import { TimelineRow } from './rows/TimelineRow'
 import css from './TimelineList.module.css'
+import { AT_END_PX, type List, useFollow } from './use-follow'
+import { useTimelineKeys } from './use-timeline-keys'
 
 const ROW_PX = 44
 const OVERSCAN = 10
-const AT_END_PX = 40
 const PADDING_PX = 10
-/** So long after a hand moved, scrolling is the hand's. */
-const HAND_MS = 400
-/** So near to the beginning, the page before it is loaded. */
-const LOAD_OLDER_PX = 600
+/** So near to an end, the page beyond it is loaded. */
+const LOAD_PX = 600
 
-type List = Virtualizer<HTMLElement, Element>
+/** A row to go to. A new object is a new wish, also for the same row. */
+export interface Target {
+  readonly seq: number
+  readonly takesFocus: boolean
+}
+
+interface Props {
+  readonly events: EventStore
+  readonly timeline: Timeline
+  /** The rows that are shown; all if undefined. */
+  readonly shown: readonly number[] | undefined
+  /** Whether it grows at its end, which can be followed. */
+  readonly isLive: boolean
+  readonly target: Target | undefined
+  readonly marked: number | undefined
+  readonly found: Matches<Row> | undefined
+  readonly onEnd: () => void
+}
 
 /** The timeline: at its end it follows what comes; whoever scrolls up is left where they are. */
-export function TimelineList({ watch }: { watch: Watch }) {
-  const { events } = watch
-  const { rows } = events.timeline
-  const { at } = useSearch({ from: '/frame/console/sandboxes/$sandboxId' })
+export function TimelineList({ events, timeline, shown, isLive, target, marked, found, onEnd }: Props) {
+  const { rows } = timeline
+  const placeOf = (index: number) => (shown === undefined ? index : (shown[index] ?? -1))
+  const rowAt = (index: number) => rows[placeOf(index)]
   const scroller = useRef<HTMLElement>(null)
+  const following = useRef(isLive)
   const list = useVirtualizer<HTMLElement, Element>({
-    count: rows.length,
+    count: shown?.length ?? rows.length,
     getScrollElement: () => scroller.current,
-    getItemKey: (index) => rows[index]?.seq ?? index,
+    getItemKey: (index) => rowAt(index)?.seq ?? index,
     estimateSize: () => ROW_PX,
     overscan: OVERSCAN,
     anchorTo: 'end',
-    followOnAppend: true,
+    followOnAppend: following.current,
     scrollEndThreshold: AT_END_PX,
     paddingStart: PADDING_PX,
     paddingEnd: PADDING_PX,
   })
-  const { isFollowing, moved, scrolled } = useFollow(scroller, list, at === undefined)
-  const unseen = useUnseen(events, isFollowing)
-  useDeepLink(events, list, at)
-  useTimelineKeys(scroller, list, moved)
+  const { isFollowing, follow, moved, scrolled } = useFollow(scroller, list, target === undefined, isLive)
+  following.current = isFollowing
+  const unseen = useUnseen(timeline, events.lastSeq, isFollowing)
+  const toEnd = () => {
+    onEnd()
+    follow(true)
+    list.scrollToEnd()
+  }
+  useTarget(scroller, list, timeline, shown, target)
+  useTimelineKeys({ scroller, list, moved, marked, toEnd, toggle: () => (isFollowing ? follow(false) : toEnd()) })
 
   const onScroll = () => {
     scrolled()
-    if ((scroller.current?.scrollTop ?? 0) < LOAD_OLDER_PX) void events.loadOlder().catch(() => undefined)
+    const box = scroller.current
+    if (box === null) return
+    if (box.scrollTop < LOAD_PX) void events.loadOlder().catch(() => undefined)
+    const isNearEnd = box.scrollHeight - box.scrollTop - box.clientHeight < LOAD_PX
+    if (!isLive && isNearEnd) void events.loadNewer().catch(() => undefined)
   }
-  if (rows.length === 0) return <Empty title="Nothing has happened yet" />
+  const markedRow = marked === undefined ? undefined : timeline.indexOf(marked)
+  const count = list.options.count
   return (
     <div className={css.box}>
       <section
@@ -64,7 +91,7 @@ export function TimelineList({ watch }: { watch: Watch }) {
       >
         <ol className={css.list} style={{ height: list.getTotalSize() }}>
           {list.getVirtualItems().map((item) => {
-            const row = rows[item.index]
+            const row = rowAt(item.index)
             return (
               row && (
                 <li
@@ -73,10 +100,14 @@ export function TimelineList({ watch }: { watch: Watch }) {
                   data-index={item.index}
                   className={css.item}
                   style={{ transform: `translateY(${item.start}px)` }}
-                  aria-setsize={rows.length}
+                  aria-setsize={count}
                   aria-posinset={item.index + 1}
                 >
-                  <TimelineRow row={row} isMarked={at !== undefined && events.timeline.indexOf(at) === item.index} />
+                  <TimelineRow
+                    row={row}
+                    isMarked={markedRow === placeOf(item.index)}
+                    isFound={found?.has(placeOf(item.index)) ?? false}
+                  />
                 </li>
               )
             )
@@ -84,8 +115,8 @@ export function TimelineList({ watch }: { watch: Watch }) {
         </ol>
       </section>
       {events.isLoadingOlder && <p className={css.loading}>Loading older events…</p>}
-      {!isFollowing && (
-        <button type="button" className={css.resume} onClick={() => list.scrollToEnd()}>
+      {isLive && !isFollowing && (
+        <button type="button" className={css.resume} onClick={toEnd}>
           <ArrowDown size={15} aria-hidden />
           {unseen > 0 ? `${unseen} new` : 'To the end'}
         </button>
@@ -95,101 +126,40 @@ export function TimelineList({ watch }: { watch: Watch }) {
 }
 
 /** How many rows came since the end was last in sight. */
-function useUnseen({ timeline, lastSeq }: EventStore, isFollowing: boolean): number {
+function useUnseen(timeline: Timeline, lastSeq: number, isFollowing: boolean): number {
   const seen = useRef(lastSeq)
   if (isFollowing) seen.current = lastSeq
   return timeline.rows.length - 1 - (timeline.indexOf(seen.current) ?? timeline.rows.length - 1)
 }
 
-/**
- * Whether the end is followed. Only a hand that scrolls away from the end stops it: rows that turn out larger than they
- * were thought to be, or a composer that grows, scroll too, and the end then stays in sight.
- */
-function useFollow(scroller: React.RefObject<HTMLElement | null>, list: List, startsAtEnd: boolean) {
-  const [isFollowing, setFollowing] = useState(startsAtEnd)
-  // Known at once, not with the next drawing: a row may be measured in between.
-  const latest = useRef(startsAtEnd)
-  const movedAt = useRef(Number.NEGATIVE_INFINITY)
-  const follow = (isWanted: boolean) => {
-    latest.current = isWanted
-    setFollowing(isWanted)
-  }
-
+/** Goes to the row that is wanted, or the nearest that is shown. */
+function useTarget(
+  scroller: React.RefObject<HTMLElement | null>,
+  list: List,
+  timeline: Timeline,
+  shown: readonly number[] | undefined,
+  target: Target | undefined,
+): void {
+  const latest = useRef(shown)
+  latest.current = shown
   useEffect(() => {
-    const pin = () => {
-      if (latest.current && performance.now() - movedAt.current > HAND_MS) list.scrollToEnd()
-    }
-    const observer = new ResizeObserver(pin)
-    if (scroller.current) {
-      observer.observe(scroller.current)
-      if (scroller.current.firstElementChild) observer.observe(scroller.current.firstElementChild)
-    }
-    pin()
-    return () => observer.disconnect()
-  }, [scroller, list])
-
-  return {
-    isFollowing,
-    moved: () => {
-      movedAt.current = performance.now()
-    },
-    scrolled: () => {
-      if (isAtEnd(scroller.current)) follow(true)
-      else if (performance.now() - movedAt.current < HAND_MS) follow(false)
-    },
-  }
-}
-
-function isAtEnd(box: HTMLElement | null): boolean {
-  return box !== null && box.scrollHeight - box.scrollTop - box.clientHeight <= AT_END_PX
-}
-
-/** Goes to the event that the address names, through older pages if need be. */
-function useDeepLink(events: EventStore, list: List, at: number | undefined): void {
-  useEffect(() => {
-    if (at === undefined) return
-    let isCurrent = true
-    void events
-      .reach(at)
-      .catch(() => false)
-      .then((isHere) => {
-        const index = events.timeline.indexOf(at)
-        if (isCurrent && isHere && index !== undefined) {
-          // The rows of the pages just loaded are counted with the next frame.
-          requestAnimationFrame(() => requestAnimationFrame(() => list.scrollToIndex(index, { align: 'center' })))
-        }
+    const row = target && timeline.indexOf(target.seq)
+    if (target === undefined || row === undefined) return
+    const index = latest.current === undefined ? row : Math.max(0, after(latest.current, row) - 1)
+    // The rows of a page just loaded are counted with the next frame, and drawn with the one after.
+    let frame = requestAnimationFrame(() => {
+      list.scrollToIndex(index, { align: 'center' })
+      frame = requestAnimationFrame(() => {
+        list.scrollToIndex(index, { align: 'center' })
+        frame = requestAnimationFrame(() => {
+          if (target.takesFocus) focusRow(scroller.current, index)
+        })
       })
-    return () => {
-      isCurrent = false
-    }
-  }, [events, list, at])
+    })
+    return () => cancelAnimationFrame(frame)
+  }, [scroller, list, timeline, target])
 }
 
-function useTimelineKeys(scroller: React.RefObject<HTMLElement | null>, list: List, moved: () => void): void {
-  const hand = useRef(moved)
-  hand.current = moved
-  const navigate = useNavigate({ from: '/console/sandboxes/$sandboxId' })
-  useShortcuts(
-    'Timeline',
-    useMemo(() => {
-      const scroll = (pages: number) => {
-        hand.current()
-        scroller.current?.scrollBy({ top: pages * scroller.current.clientHeight })
-      }
-      const toOldest = () => {
-        hand.current()
-        list.scrollToIndex(0)
-      }
-      const toEnd = () => {
-        void navigate({ search: {}, replace: true })
-        list.scrollToEnd()
-      }
-      return [
-        { keys: 'j', does: 'Down', run: () => scroll(0.3) },
-        { keys: 'k', does: 'Up', run: () => scroll(-0.3) },
-        { keys: 'End', does: 'Follow what comes', run: toEnd },
-        { keys: 'Home', does: 'To the oldest loaded', run: toOldest },
-      ]
-    }, [scroller, list, navigate]),
-  )
+function focusRow(box: HTMLElement | null, index: number): void {
+  box?.querySelector<HTMLElement>(`[data-index="${index}"] a`)?.focus({ preventScroll: true })
 }

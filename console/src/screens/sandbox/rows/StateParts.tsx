@@ -1,5 +1,5 @@
 import type { GapRow, NoteRow, StateRow } from '~/store/rows'
-import { count, plain } from '~/ui/format'
+import { plain, whole } from '~/ui/format'
 import { Fold } from './Fold'
 import css from './rows.module.css'
 
@@ -31,8 +31,10 @@ export function GapPart({ row }: { row: GapRow }) {
   const events = row.until - row.seq + 1
   return (
     <p className={css.gap}>
-      {events === 1 ? 'One event' : `${count(events)} events`} here, {row.seq} to {row.until}: no longer kept by the
-      server
+      {events === 1 ? 'One event' : `${whole(events)} events`} here, {whole(row.seq)} to {whole(row.until)}:{' '}
+      {row.why === 'removed'
+        ? 'no longer kept by the server'
+        : 'not loaded, as a page keeps no more than 20,000. The time of this row leads there'}
     </p>
   )
 }

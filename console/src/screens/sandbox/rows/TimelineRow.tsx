@@ -14,19 +14,28 @@ import { ToolPart } from './ToolPart'
 interface Props {
   readonly row: Row
   readonly isMarked: boolean
+  /** It has the word that is looked for. */
+  readonly isFound: boolean
 }
 
 /** One row: when, what, and its address. Drawn again only when the row itself is another. */
-export const TimelineRow = memo(function TimelineRow({ row, isMarked }: Props) {
+export const TimelineRow = memo(function TimelineRow({ row, isMarked, isFound }: Props) {
   return (
-    <article className={css.row} data-kind={row.kind} data-marked={isMarked || undefined}>
+    <article
+      className={css.row}
+      data-kind={row.kind}
+      data-seq={row.seq}
+      data-marked={isMarked || undefined}
+      data-found={isFound || undefined}
+    >
       <Link
         from="/console/sandboxes/$sandboxId"
         to="."
-        search={{ at: row.seq }}
+        search={(before) => ({ ...before, at: row.kind === 'gap' ? row.until : row.seq })}
         replace
         className={css.when}
-        title={`Event ${row.seq}, ${moment(row.at)}: link to it`}
+        title={`Event ${row.seq}, ${moment(row.at)}: link to it (c copies it)`}
+        aria-current={isMarked || undefined}
       >
         <time dateTime={row.at}>{clock(row.at)}</time>
         <Link2 className={css.link} size={13} aria-hidden />

@@ -1,0 +1,154 @@
+import { ChevronDown, ChevronUp, History, Search } from 'lucide-react'
+import { type KeyboardEvent, type Ref, useMemo, useRef } from 'react'
+import { useShortcuts } from '~/keys/shortcuts'
+import { KINDS, type Kind } from '~/store/row-kinds'
+import { Button } from '~/ui/Button'
+import { count, whole } from '~/ui/format'
+import css from './TimelineTools.module.css'
+import type { FilterChoice } from './use-filter'
+
+const WORDS: Readonly<Record<Kind, string>> = {
+  thinking: 'Thinking',
+  messages: 'Messages',
+  tools: 'Tools',
+  commands: 'Commands',
+  files: 'Files',
+  reviews: 'Reviews',
+  state: 'State',
+}
+
+interface Props {
+  readonly choice: FilterChoice
+  /** Which of the matches is the current one, from one; zero if none is. */
+  readonly current: number
+  readonly onGo: (step: 1 | -1) => void
+  /** How many events were searched, and how many there are. */
+  readonly searched: { readonly loaded: number; readonly all: number; readonly onLoad: (() => void) | undefined }
+  readonly onReplay: (() => void) | undefined
+}
+
+/** What of the timeline is shown, and the word that is looked for. */
+export function TimelineTools({ choice, current, onGo, searched, onReplay }: Props) {
+  const { filter, kinds, onlyErrors, word, choose } = choice
+  const box = useRef<HTMLInputElement>(null)
+  useSearchKeys(box, onGo)
+  const toggle = (kind: Kind) => {
+    const next = kinds.includes(kind) ? kinds.filter((one) => one !== kind) : [...kinds, kind]
+    choose({ show: next.length === 0 || next.length === KINDS.length ? undefined : next.join(',') })
+  }
+  return (
+    <search className={css.tools} aria-label="Filter the timeline">
+      <fieldset className={css.chips}>
+        <legend className="visually-hidden">Kinds of events</legend>
+        {KINDS.map((kind) => (
+          <Chip
+            key={kind}
+            isOn={kinds.includes(kind)}
+            word={WORDS[kind]}
+            total={filter.count(kind)}
+            onClick={() => toggle(kind)}
+          />
+        ))}
+        <Chip
+          isOn={onlyErrors}
+          isBad
+          word="Errors only"
+          total={filter.errors}
+          onClick={() => choose({ errors: onlyErrors ? undefined : true })}
+        />
+      </fieldset>
+      <SearchBox ref={box} word={word} onWord={(q) => choose({ q: q || undefined })} onGo={onGo} />
+      {word !== '' && (
+        <>
+          <span className={css.found} role="status">
+            {filter.found?.found.length === 0
+              ? 'not found'
+              : `${whole(current)} of ${whole(filter.found?.found.length ?? 0)}`}
+            {searched.loaded < searched.all && ` in ${count(searched.loaded)} of ${count(searched.all)} events`}
+          </span>
+          <Button look="quiet" compact icon={ChevronUp} title="The one before (N)" onClick={() => onGo(-1)}>
+            The match before
+          </Button>
+          <Button look="quiet" compact icon={ChevronDown} title="The next one (n)" onClick={() => onGo(1)}>
+            The next match
+          </Button>
+          {searched.onLoad && <Button onClick={searched.onLoad}>Search all</Button>}
+        </>
+      )}
+      {onReplay && (
+        <Button icon={History} onClick={onReplay} className={css.replay}>
+          Replay
+        </Button>
+      )}
+    </search>
+  )
+}
+
+interface ChipProps {
+  readonly isOn: boolean
+  readonly isBad?: boolean
+  readonly word: string
+  readonly total: number
+  readonly onClick: () => void
+}
+
+function Chip({ isOn, isBad, word, total, onClick }: ChipProps) {
+  if (total === 0 && !isOn) return null
+  return (
+    <button
+      type="button"
+      className={css.chip}
+      aria-pressed={isOn}
+      data-tone={isBad && total > 0 ? 'bad' : undefined}
+      onClick={onClick}
+    >
+      {word} <span className={css.total}>{count(total)}</span>
+    </button>
+  )
+}
+
+interface SearchProps {
+  readonly ref: Ref<HTMLInputElement>
+  readonly word: string
+  readonly onWord: (word: string) => void
+  readonly onGo: (step: 1 | -1) => void
+}
+
+function SearchBox({ ref, word, onWord, onGo }: SearchProps) {
+  const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
+    if (event.key === 'Enter') onGo(event.shiftKey ? -1 : 1)
+    else if (event.key === 'Escape') event.currentTarget.blur()
+    else return
+    event.preventDefault()
+  }
+  return (
+    <label className={css.search}>
+      <Search size={15} aria-hidden />
+      <span className="visually-hidden">Find in the events shown</span>
+      <input
+        ref={ref}
+        type="search"
+        value={word}
+        placeholder="Find…"
+        onChange={(event) => onWord(event.target.value)}
+        onKeyDown={onKeyDown}
+      />
+    </label>
+  )
+}
+
+export function useSearchKeys(box: React.RefObject<HTMLInputElement | null>, onGo: (step: 1 | -1) => void): void {
+  const go = useRef(onGo)
+  go.current = onGo
+  useShortcuts(
+    'Find',
+    useMemo(
+      () => [
+        { keys: '/', does: 'Find in the events', run: () => box.current?.focus() },
+        { keys: 'n', does: 'The next match', run: () => go.current(1) },
+        { keys: 'N', does: 'The match before', run: () => go.current(-1) },
+      ],
+      [box],
+    ),
+  )
+}

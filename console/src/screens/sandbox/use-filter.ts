@@ -1,0 +1,30 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useCallback, useMemo } from 'react'
+import { RowFilter } from '~/store/row-filter'
+import { KINDS, type Kind } from '~/store/row-kinds'
+import type { Row } from '~/store/rows'
+
+/** What of the address says what is shown. */
+export interface Choice {
+  readonly show?: string
+  readonly errors?: true
+  readonly q?: string
+}
+
+/** What is shown of the rows, as the address says; and how to change that. */
+export function useRowFilter(rows: readonly Row[]) {
+  const { show = '', errors = false, q = '' } = useSearch({ from: '/frame/console/sandboxes/$sandboxId' })
+  const navigate = useNavigate({ from: '/console/sandboxes/$sandboxId' })
+  const kinds = useMemo<readonly Kind[]>(() => {
+    const named = show.split(',')
+    return KINDS.filter((kind) => named.includes(kind))
+  }, [show])
+  const filter = useMemo(() => new RowFilter({ kinds, onlyErrors: errors, word: q }), [kinds, errors, q])
+  const choose = useCallback(
+    (part: Choice) => void navigate({ search: (before) => ({ ...before, ...part }), replace: true }),
+    [navigate],
+  )
+  return { filter: filter.update(rows), kinds, onlyErrors: errors, word: q, choose }
+}
+
+export type FilterChoice = ReturnType<typeof useRowFilter>

@@ -1,0 +1,76 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import type { EventStore } from '~/store/event-store'
+import { Replay } from '~/store/replay'
+
+const ROUTE = '/frame/console/sandboxes/$sandboxId'
+/** So long it must stand still before the address names the moment. */
+const STILL_MS = 300
+
+const nothing = () => () => undefined
+
+/** The run as it was at a moment, while the address asks for it. What is older is loaded in the background. */
+export function useReplay(live: EventStore): { replay: Replay | undefined; hasFailed: boolean; retry: () => void } {
+  const { at, replay: isOn = false } = useSearch({ from: ROUTE })
+  const [replay, setReplay] = useState<Replay>()
+  const [attempt, setAttempt] = useState(0)
+  const [hasFailed, setFailed] = useState(false)
+  const start = useRef(at)
+  start.current = at
+
+  useEffect(() => {
+    if (!isOn) {
+      setReplay(undefined)
+      return
+    }
+    const made = new Replay(live, start.current ?? 1)
+    setReplay(made)
+    return live.notifier.subscribe(() => made.sync())
+  }, [live, isOn])
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each attempt loads anew
+  useEffect(() => {
+    if (!isOn) return
+    const aborter = new AbortController()
+    setFailed(false)
+    live.loadAll(aborter.signal).catch(() => setFailed(true))
+    return () => aborter.abort()
+  }, [live, isOn, attempt])
+
+  useSyncExternalStore(replay?.notifier.subscribe ?? nothing, replay?.notifier.version ?? (() => 0))
+  useClock(replay)
+  useMoment(replay, at)
+  return { replay, hasFailed, retry: () => setAttempt(attempt + 1) }
+}
+
+function useClock(replay: Replay | undefined): void {
+  const isPlaying = replay?.isPlaying ?? false
+  useEffect(() => {
+    if (replay === undefined || !isPlaying) return
+    let frame = 0
+    const tick = (now: number) => {
+      replay.tick(now)
+      frame = requestAnimationFrame(tick)
+    }
+    frame = requestAnimationFrame(tick)
+    return () => cancelAnimationFrame(frame)
+  }, [replay, isPlaying])
+}
+
+/** The address and the replay name the same event: whichever was changed last. */
+function useMoment(replay: Replay | undefined, at: number | undefined): void {
+  const navigate = useNavigate({ from: '/console/sandboxes/$sandboxId' })
+  useEffect(() => {
+    if (replay !== undefined && at !== undefined && at !== replay.seq) replay.seek(at)
+  }, [replay, at])
+
+  const seq = replay?.seq
+  const isPlaying = replay?.isPlaying ?? false
+  useEffect(() => {
+    if (seq === undefined || isPlaying || seq === at) return
+    const timer = setTimeout(() => {
+      void navigate({ search: (before) => ({ ...before, at: seq }), replace: true })
+    }, STILL_MS)
+    return () => clearTimeout(timer)
+  }, [seq, at, isPlaying, navigate])
+}

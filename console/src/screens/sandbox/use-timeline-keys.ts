@@ -1,0 +1,61 @@
+import { type RefObject, useMemo, useRef } from 'react'
+import { useShortcuts } from '~/keys/shortcuts'
+import { copy } from '~/ui/copy'
+import type { List } from './use-follow'
+
+interface Parts {
+  readonly scroller: RefObject<HTMLElement | null>
+  readonly list: List
+  /** Says that a hand moves the list. */
+  readonly moved: () => void
+  readonly marked: number | undefined
+  readonly toEnd: () => void
+  /** Follows the end, or no longer. */
+  readonly toggle: () => void
+}
+
+/** The keys of the timeline. */
+export function useTimelineKeys(parts: Parts): void {
+  const latest = useRef(parts)
+  latest.current = parts
+  useShortcuts(
+    'Timeline',
+    useMemo(() => {
+      const scroll = (pages: number) => {
+        const { scroller, moved } = latest.current
+        moved()
+        scroller.current?.scrollBy({ top: pages * scroller.current.clientHeight })
+      }
+      const toOldest = () => {
+        latest.current.moved()
+        latest.current.list.scrollToIndex(0)
+      }
+      return [
+        { keys: 'j', does: 'Down', run: () => scroll(0.3) },
+        { keys: 'k', does: 'Up', run: () => scroll(-0.3) },
+        { keys: 'End', does: 'Follow what comes', run: () => latest.current.toEnd() },
+        { keys: 'f', does: 'Follow, or stay', run: () => latest.current.toggle() },
+        { keys: 'Home', does: 'To the oldest loaded', run: toOldest },
+        { keys: 'c', does: 'Copy a link to the event', run: () => void copyLink(latest.current.marked) },
+      ]
+    }, []),
+  )
+}
+
+/** The address of the event that has the focus, or of the one that is marked. */
+async function copyLink(marked: number | undefined): Promise<void> {
+  const row = document.activeElement?.closest<HTMLElement>('[data-seq]')
+  const seq = row?.dataset.seq ?? marked
+  if (seq === undefined) return
+  await copy(linkTo(Number(seq))).catch(() => undefined)
+}
+
+/** The address of an event on this screen, without what only narrows the view. */
+export function linkTo(seq: number): string {
+  const url = new URL(location.href)
+  const tab = url.searchParams.get('tab')
+  url.search = ''
+  if (tab !== null) url.searchParams.set('tab', tab)
+  url.searchParams.set('at', String(seq))
+  return url.href
+}

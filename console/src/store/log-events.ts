@@ -1,0 +1,68 @@
+import { flag, number, text } from '~/api/data'
+import type { LogEvent } from '~/api/types'
+
+/** Whether the event tells of something that went wrong. */
+export function isFailed({ event_type: type, event_data: data }: LogEvent): boolean {
+  switch (type) {
+    case 'agent.tool_result':
+      return flag(data, 'is_error')
+    case 'command.completed':
+      return (number(data, 'exit_code') ?? 0) !== 0
+    case 'sandbox.run_ended':
+      return text(data, 'status') === 'failed'
+    default:
+      return /[._](error|failed)$/.test(type)
+  }
+}
+
+export type Mark = 'error' | 'review' | 'intervention' | 'state'
+
+const MARKS: Readonly<Record<string, Mark>> = {
+  'agent.review_requested': 'review',
+  'user.approve': 'review',
+  'user.reject': 'review',
+  'sandbox.review_expired': 'review',
+  'user.message': 'intervention',
+  'user.guidance': 'intervention',
+  'user.interrupt': 'intervention',
+  'guardian.intervention': 'intervention',
+  'sandbox.started': 'state',
+  'sandbox.paused': 'state',
+  'sandbox.resumed': 'state',
+  'sandbox.recovered': 'state',
+  'sandbox.terminated': 'state',
+  'sandbox.run_started': 'state',
+  'sandbox.run_ended': 'state',
+}
+
+/** What somebody who goes through a run would stop at. */
+export function markOf(event: LogEvent): Mark | undefined {
+  return isFailed(event) ? 'error' : MARKS[event.event_type]
+}
+
+const PREVIEW = 240
+
+/** One line of what an event says: what a person would read of it first. */
+export function previewOf({ event_data: data }: LogEvent): string {
+  for (const name of ['text', 'content', 'message', 'command', 'stdout', 'stderr', 'path', 'reason', 'summary']) {
+    const found = text(data, name)
+    if (found?.trim()) return firstLine(found)
+  }
+  const whole = JSON.stringify(data)
+  return whole === '{}' ? '' : firstLine(whole)
+}
+
+function firstLine(words: string): string {
+  return words.trimStart().slice(0, PREVIEW).split('\n', 1)[0] ?? ''
+}
+
+const SIZES = new WeakMap<LogEvent, number>()
+
+/** How large its data is, in characters of JSON. Counted when somebody looks. */
+export function sizeOf(event: LogEvent): number {
+  const known = SIZES.get(event)
+  if (known !== undefined) return known
+  const size = JSON.stringify(event.event_data).length
+  SIZES.set(event, size)
+  return size
+}

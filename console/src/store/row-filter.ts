@@ -1,0 +1,76 @@
+import { Matches } from './matches'
+import { isError, isUnfinished, KINDS, type Kind, kindOf, wordsOf } from './row-kinds'
+import type { Row } from './rows'
+
+export interface RowChoice {
+  /** None is all. */
+  readonly kinds: readonly Kind[]
+  readonly onlyErrors: boolean
+  /** A word to look for. What does not have it stays in sight. */
+  readonly word: string
+}
+
+/**
+ * Which rows of a timeline are shown, and where the word is that is looked for. Counts are of all rows: whoever chooses
+ * sees what there is to choose from.
+ */
+export class RowFilter {
+  readonly #choice: RowChoice
+  readonly #counts = new Map<Kind, number>()
+  readonly #errors = new Matches<Row>({ test: isError, isOpen: isUnfinished })
+  readonly #shown: Matches<Row>
+  readonly #found: Matches<Row>
+  #rows: readonly Row[] = []
+  #counted = 0
+
+  constructor(choice: RowChoice) {
+    this.#choice = choice
+    const isShown = (row: Row) =>
+      (choice.kinds.length === 0 || choice.kinds.includes(kindOf(row))) && (!choice.onlyErrors || isError(row))
+    const word = choice.word.toLowerCase()
+    this.#shown = new Matches({ test: isShown, isOpen: isUnfinished })
+    this.#found = new Matches({
+      test: (row) => isShown(row) && wordsOf(row).toLowerCase().includes(word),
+      isOpen: isUnfinished,
+    })
+  }
+
+  /** Whether anything is left out. */
+  get isNarrow(): boolean {
+    return this.#choice.kinds.length > 0 || this.#choice.onlyErrors
+  }
+
+  /** The rows that are shown; undefined if that is all. */
+  get shown(): readonly number[] | undefined {
+    return this.isNarrow ? this.#shown.found : undefined
+  }
+
+  /** Where the word is; undefined if none is looked for. */
+  get found(): Matches<Row> | undefined {
+    return this.#choice.word === '' ? undefined : this.#found
+  }
+
+  get errors(): number {
+    return this.#errors.found.length
+  }
+
+  count(kind: Kind): number {
+    return this.#counts.get(kind) ?? 0
+  }
+
+  update(rows: readonly Row[]): this {
+    if (rows !== this.#rows || rows.length < this.#counted) {
+      this.#rows = rows
+      this.#counted = 0
+      for (const kind of KINDS) this.#counts.set(kind, 0)
+    }
+    for (; this.#counted < rows.length; this.#counted++) {
+      const kind = kindOf(rows[this.#counted] as Row)
+      this.#counts.set(kind, this.count(kind) + 1)
+    }
+    this.#errors.update(rows)
+    if (this.isNarrow) this.#shown.update(rows)
+    if (this.#choice.word !== '') this.#found.update(rows)
+    return this
+  }
+}

@@ -1,0 +1,83 @@
+import { toolSummary } from './fleet'
+import type { Row } from './rows'
+
+/** The kinds that people choose between. */
+export const KINDS = ['thinking', 'messages', 'tools', 'commands', 'files', 'reviews', 'state'] as const
+
+export type Kind = (typeof KINDS)[number]
+
+const KIND_OF: Readonly<Record<Row['kind'], Kind>> = {
+  thinking: 'thinking',
+  message: 'messages',
+  said: 'messages',
+  tool: 'tools',
+  command: 'commands',
+  files: 'files',
+  review: 'reviews',
+  state: 'state',
+  note: 'state',
+  gap: 'state',
+}
+
+export function kindOf(row: Row): Kind {
+  return KIND_OF[row.kind]
+}
+
+/** Whether something went wrong. */
+export function isError(row: Row): boolean {
+  switch (row.kind) {
+    case 'tool':
+      return row.result?.isError === true
+    case 'command':
+      return row.end !== undefined && row.end.exitCode !== 0
+    case 'state':
+      return row.mood === 'bad'
+    case 'note':
+      return /(^|[._])(error|failed)$/.test(row.type)
+    default:
+      return false
+  }
+}
+
+/** Whether a row may still be replaced: its result, its end or its answer is not here; or it is the last, and grows. */
+export function isUnfinished(row: Row, isLast: boolean): boolean {
+  switch (row.kind) {
+    case 'tool':
+      return row.result === undefined
+    case 'command':
+      return row.end === undefined
+    case 'review':
+      return row.answer === undefined
+    case 'said':
+      return row.heard === undefined
+    case 'files':
+      return isLast
+    default:
+      return false
+  }
+}
+
+/** All that a row says, for whoever looks for a word in it. */
+export function wordsOf(row: Row): string {
+  switch (row.kind) {
+    case 'message':
+    case 'thinking':
+      return row.text
+    case 'said':
+      return `${row.by} ${row.text}`
+    case 'tool':
+      return `${row.name} ${toolSummary(row.input)} ${JSON.stringify(row.input)} ${row.result?.text ?? ''}`
+    case 'command':
+      return `${row.line} ${row.output}`
+    case 'files':
+      return row.changes.map((change) => change.path).join(' ')
+    case 'review':
+      return `${row.reason} ${row.description} ${row.answer?.comment ?? ''}`
+    case 'state':
+      return `${row.title} ${row.detail}`
+    case 'note':
+      return `${row.type} ${JSON.stringify(row.data)}`
+    case 'gap':
+      return ''
+  }
+}

@@ -1,0 +1,50 @@
+import css from './StepChart.module.css'
+
+export interface Step {
+  readonly at: number
+  readonly value: number
+}
+
+interface Props {
+  readonly lines: readonly { readonly name: string; readonly steps: readonly Step[] }[]
+  /** What should not be passed, as a line of its own. */
+  readonly limit?: number
+  /** A moment to point at. */
+  readonly at?: number
+}
+
+const WIDTH = 1000
+const HEIGHT = 200
+
+/**
+ * Sums over time, as steps: they grow at moments. Lines differ by dashes, not by colour alone. It fills its box and is
+ * hidden from those who cannot see it: whoever draws it says the same in words.
+ */
+export function StepChart({ lines, limit, at }: Props) {
+  const steps = lines.flatMap((line) => line.steps)
+  const from = Math.min(...steps.map((step) => step.at))
+  const to = Math.max(...steps.map((step) => step.at))
+  const most = Math.max(limit ?? 0, ...steps.map((step) => step.value)) || 1
+  const x = (time: number) => ((time - from) / (to - from || 1)) * WIDTH
+  const y = (value: number) => HEIGHT - (value / most) * HEIGHT
+  return (
+    <svg className={css.chart} viewBox={`0 -4 ${WIDTH} ${HEIGHT + 8}`} preserveAspectRatio="none" aria-hidden>
+      {limit !== undefined && <line className={css.limit} x1={0} x2={WIDTH} y1={y(limit)} y2={y(limit)} />}
+      {lines.map((line, index) => (
+        <path key={line.name} className={css.line} data-line={index} d={path(line.steps, x, y)} />
+      ))}
+      {at !== undefined && <line className={css.moment} x1={clamp(x(at))} x2={clamp(x(at))} y1={-4} y2={HEIGHT + 4} />}
+    </svg>
+  )
+}
+
+function path(steps: readonly Step[], x: (time: number) => number, y: (value: number) => number): string {
+  const [first, ...rest] = steps
+  if (first === undefined) return ''
+  const drawn = rest.map((step) => `H${x(step.at).toFixed(1)}V${y(step.value).toFixed(1)}`)
+  return `M0 ${y(first.value).toFixed(1)}${drawn.join('')}H${WIDTH}`
+}
+
+function clamp(x: number): number {
+  return Math.max(0, Math.min(x, WIDTH))
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import type { LogEvent } from '~/api/types'
+import { RowFilter } from '~/store/row-filter'
+import { isError, KINDS, kindOf, wordsOf } from '~/store/row-kinds'
+import { Timeline } from '~/store/timeline'
+import { event } from './events'
+import { randomFrom } from './random'
+
+const ALL = { kinds: [], onlyErrors: false, word: '' }
+
+/** A log of calls and commands whose ends come later, or never. */
+function somethingLike(seed: number, length: number): LogEvent[] {
+  const random = randomFrom(seed)
+  const id = () => `t${random(length / 3)}`
+  return Array.from({ length }, (_, index) => {
+    const seq = index + 1
+    switch (random(8)) {
+      case 0:
+        return event(seq, 'agent.tool_use', { tool_use_id: id(), tool_name: 'Bash', tool_input: { command: 'make' } })
+      case 1:
+        return event(seq, 'agent.tool_result', { tool_use_id: id(), content: 'needle', is_error: random(2) === 0 })
+      case 2:
+        return event(seq, 'command.started', { pid: random(9), command: 'ls' })
+      case 3:
+        return event(seq, 'command.output', { pid: random(9), stdout: random(2) === 0 ? 'needle\n' : 'hay\n' })
+      case 4:
+        return event(seq, 'command.completed', { pid: random(9), exit_code: random(2) })
+      case 5:
+        return event(seq, 'file.modified', { path: random(3) === 0 ? 'needle.txt' : 'hay.txt' })
+      case 6:
+        return event(seq, 'agent.thinking', { text: 'hm' })
+      default:
+        return event(seq)
+    }
+  })
+}
+
+describe('RowFilter', () => {
+  it('says at every moment what a search through all rows would say', () => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const timeline = new Timeline()
+      const errors = new RowFilter({ ...ALL, onlyErrors: true })
+      const found = new RowFilter({ ...ALL, kinds: ['tools', 'commands', 'files'], word: 'NEEDLE' })
+      for (const [index, one] of somethingLike(seed, 120).entries()) {
+        timeline.append(one)
+        // Not after each: what comes between two drawings is seen together.
+        if (index % 3 > 0) continue
+        const { rows } = timeline
+        const places = (test: (row: (typeof rows)[number]) => boolean) =>
+          rows.flatMap((row, at) => (test(row) ? [at] : []))
+        expect(errors.update(rows).shown).toEqual(places(isError))
+        expect(errors.errors).toBe(rows.filter(isError).length)
+        for (const kind of KINDS) expect(errors.count(kind)).toBe(rows.filter((row) => kindOf(row) === kind).length)
+        expect(found.update(rows).found?.found).toEqual(
+          places((row) => ['tools', 'commands', 'files'].includes(kindOf(row)) && wordsOf(row).includes('needle')),
+        )
+      }
+    }
+  })
+
+  it('leaves nothing out when nothing is chosen', () => {
+    const timeline = new Timeline()
+    timeline.append(event(1))
+    const filter = new RowFilter(ALL).update(timeline.rows)
+    expect(filter.shown).toBeUndefined()
+    expect(filter.found).toBeUndefined()
+    expect(filter.count('messages')).toBe(1)
+  })
+})
