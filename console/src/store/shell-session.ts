@@ -1,0 +1,211 @@
+import { type LinkState, ShellLink, type Socket } from '~/live/shell-link'
+import type { Participant, Role, ShellMessage, Size } from '~/live/shell-messages'
+import { Notifier, type Soon } from './notifier'
+import { type Screen, ShellIntake, WINDOW } from './shell-intake'
+import { pieces } from './terminal-input'
+
+/** The most characters of one message; the server takes 512 KiB. */
+const PIECE = 64 * 1024
+
+/** Why a key did nothing. */
+export type Deaf = 'watching' | 'paused' | 'away'
+
+/** A sentence in which the terminal says something about itself. */
+export interface Notice {
+  readonly text: string
+  /** Another one with the same words is another notice. */
+  readonly number: number
+}
+
+export interface ShellSessionParts {
+  readonly id: string
+  readonly connect: () => Socket
+  readonly onEnd?: () => void
+  readonly random?: () => number
+  readonly soon?: Soon
+}
+
+/** One shell that somebody looks at: its connection, who is in it, how large it is, and whether keys reach it. */
+export class ShellSession {
+  readonly id: string
+  readonly notifier: Notifier
+  readonly #link: ShellLink
+  readonly #intake: ShellIntake
+  readonly #onEnd: () => void
+  #role: Role | undefined
+  #wantsToWatch = false
+  #isPaused = false
+  #people: readonly Participant[] = []
+  #size: Size | undefined
+  #room: Size | undefined
+  #notice: Notice | undefined
+  #hasTyped = false
+
+  constructor(parts: ShellSessionParts) {
+    this.id = parts.id
+    this.notifier = new Notifier(parts.soon)
+    this.#onEnd = parts.onEnd ?? (() => undefined)
+    this.#intake = new ShellIntake((characters) => this.#link.send({ type: 'seen', characters }))
+    this.#link = new ShellLink({
+      connect: parts.connect,
+      random: parts.random,
+      first: () => ({
+        type: 'auth',
+        session_id: this.id,
+        window: WINDOW,
+        ...(this.#wantsToWatch && { observe: true }),
+        ...this.#room,
+      }),
+      onMessage: (message) => this.#hear(message),
+      onState: (state) => this.#changed(state),
+    })
+    document.addEventListener('visibilitychange', this.#seen)
+  }
+
+  get state(): LinkState {
+    return this.#link.state
+  }
+
+  /** As what the server has let this person in; unknown before it has. */
+  get role(): Role | undefined {
+    return this.#role
+  }
+
+  /** Whether this person chose to watch, though they may be allowed to type. */
+  get wantsToWatch(): boolean {
+    return this.#wantsToWatch
+  }
+
+  get people(): readonly Participant[] {
+    return this.#people
+  }
+
+  /** How large the terminal is, as the server says: it has the size of whoever typed last. */
+  get size(): Size | undefined {
+    return this.#size
+  }
+
+  get notice(): Notice | undefined {
+    return this.#notice
+  }
+
+  /** Why keys do nothing now, if they do nothing. */
+  get deaf(): Deaf | undefined {
+    if (this.state.kind !== 'live') return 'away'
+    if (this.#role !== 'typist') return 'watching'
+    return this.#isPaused ? 'paused' : undefined
+  }
+
+  /** Connects, if it is not connected. A paused sandbox is left alone: whoever came would wake it. */
+  open(): void {
+    if (!this.#isPaused && this.state.kind === 'idle') this.#link.open()
+  }
+
+  /** Connects anew, now. */
+  reconnect(): void {
+    this.#notice = undefined
+    this.#link.open()
+  }
+
+  retryNow(): void {
+    this.#link.retryNow()
+  }
+
+  attach(screen: Screen | undefined): void {
+    this.#intake.attach(screen)
+  }
+
+  /** Watches and types nothing, or no longer so. The server lets one in as the one or the other. */
+  watchOnly(isOn: boolean): void {
+    this.#wantsToWatch = isOn
+    if (this.state.kind === 'live' || this.state.kind === 'refused') this.reconnect()
+    this.notifier.changed()
+  }
+
+  setPaused(isPaused: boolean): void {
+    if (this.#isPaused === isPaused) return
+    this.#isPaused = isPaused
+    if (isPaused) this.#link.rest()
+    else this.open()
+    this.notifier.changed()
+  }
+
+  /** Sends what a person typed. What cannot be sent is dropped, never sent later to a screen that looks different. */
+  type(data: string): Deaf | undefined {
+    const deaf = this.deaf
+    if (deaf === undefined) {
+      this.#hasTyped = true
+      for (const piece of pieces(data, PIECE)) this.#link.send({ type: 'stdin', data: piece })
+    }
+    return deaf
+  }
+
+  /** Sends what the terminal itself answers to a program. Of several terminals one may: a program expects one answer. */
+  reply(data: string): void {
+    const typists = this.#people.filter((who) => who.role === 'typist').length
+    if (this.deaf === undefined && (typists <= 1 || this.#hasTyped)) this.#link.send({ type: 'stdin', data })
+  }
+
+  /** Says how large this person's window is. */
+  resize(room: Size): void {
+    if (this.#room?.cols === room.cols && this.#room.rows === room.rows) return
+    this.#room = room
+    if (this.#role === 'typist') this.#link.send({ type: 'resize', ...room })
+  }
+
+  close(): void {
+    document.removeEventListener('visibilitychange', this.#seen)
+    this.#link.close()
+  }
+
+  readonly #seen = () => this.#intake.setSeen(document.visibilityState === 'visible')
+
+  #hear(message: ShellMessage): void {
+    switch (message.type) {
+      case 'auth_ok':
+        this.#role = message.role
+        this.#hasTyped = false
+        this.#intake.restart()
+        this.#grow(message)
+        break
+      case 'stdout':
+        this.#intake.put(message.data)
+        return
+      case 'size':
+        this.#grow(message)
+        break
+      case 'presence':
+        this.#arrived(message.people)
+        break
+      case 'missed':
+        this.#say('Some output was not shown: this page was too slow for it.')
+        break
+      case 'error':
+        this.#say(`${message.message[0]?.toUpperCase() ?? ''}${message.message.slice(1)}.`)
+        break
+      case 'exit':
+        this.#people = []
+        this.#onEnd()
+        break
+    }
+    this.notifier.changed()
+  }
+
+  #grow({ cols, rows }: Size): void {
+    this.#size = { cols, rows }
+  }
+
+  #arrived(people: readonly Participant[]): void {
+    if (people.length > this.#people.length) this.#hasTyped = false
+    this.#people = people
+  }
+
+  #say(text: string): void {
+    this.#notice = { text, number: (this.#notice?.number ?? 0) + 1 }
+  }
+
+  #changed(state: LinkState): void {
+    if (state.kind !== 'live') this.#people = []
+    this.notifier.changed()
+  }
+}

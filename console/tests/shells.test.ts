@@ -1,0 +1,131 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ShellSession } from '~/store/shell-session'
+import { type Shell, Shells } from '~/store/shells'
+import { FakeSockets } from './sockets'
+
+function shell(session_id: string, running = true): Shell {
+  return { session_id, started_at: '2026-01-01T10:00:00Z', cols: 80, rows: 24, running, people: [] }
+}
+
+describe('Shells', () => {
+  let sockets: FakeSockets
+  let there: Shell[]
+  let asked: number
+  let refusal: Error | undefined
+  let shells: Shells
+
+  const names = () => shells.tabs.map((tab) => tab.session_id)
+
+  beforeEach(() => {
+    sessionStorage.clear()
+    sockets = new FakeSockets()
+    there = [shell('a'), shell('b', false)]
+    asked = 0
+    refusal = undefined
+    shells = makeShells()
+  })
+  afterEach(() => shells.close())
+
+  function makeShells(): Shells {
+    const soon = (task: () => void) => task()
+    return new Shells(
+      {
+        list: async () => {
+          asked++
+          if (refusal) throw refusal
+          return [...there]
+        },
+        open: async () => {
+          there.push(shell('new'))
+          return shell('new')
+        },
+        end: async (id) => {
+          there = there.map((each) => (each.session_id === id ? { ...each, running: false, exit_code: 137 } : each))
+        },
+        session: (id, onEnd) => new ShellSession({ id, onEnd, connect: sockets.connect, soon }),
+      },
+      soon,
+    )
+  }
+
+  it('has a tab for what runs, and connects to nothing by itself', async () => {
+    await shells.refresh()
+    expect(shells.isLoaded).toBe(true)
+    expect(names()).toEqual(['a'])
+    expect(sockets.all).toHaveLength(0)
+  })
+
+  it('connects to a shell once', async () => {
+    await shells.refresh()
+    shells.session('a').open()
+    shells.session('a').open()
+    expect(sockets.all).toHaveLength(1)
+  })
+
+  it('opens another, which has a tab at once', async () => {
+    await shells.refresh()
+    expect(await shells.open()).toBe('new')
+    expect(names()).toEqual(['a', 'new'])
+  })
+
+  it('keeps what ended while somebody looked, until it is put away', async () => {
+    await shells.refresh()
+    shells.session('a').open()
+    await shells.end('a')
+    expect(names()).toEqual(['a'])
+    shells.dismiss('a')
+    expect(names()).toEqual([])
+    expect(sockets.last.isClosed).toBe(true)
+  })
+
+  it('asks again when a shell ends, once however often it is told', async () => {
+    await shells.refresh()
+    shells.session('a').open()
+    sockets.last.admit().tell({ type: 'exit', code: 0, cause: 'exited' })
+    void shells.refresh()
+    void shells.refresh()
+    await shells.refresh()
+    await Promise.resolve()
+    expect(asked).toBe(3)
+  })
+
+  it('types in what it opened, also after a reload, and only watches what others opened', async () => {
+    await shells.refresh()
+    await shells.open()
+    expect(shells.session('new').wantsToWatch).toBe(false)
+    expect(shells.session('a').wantsToWatch).toBe(true)
+    expect(shells.own).toBe('new')
+    const reloaded = makeShells()
+    await reloaded.refresh()
+    expect(reloaded.own).toBe('new')
+    expect(reloaded.session('new').wantsToWatch).toBe(false)
+    reloaded.close()
+  })
+
+  it('types in a shell of others when somebody wants to, and calls it as they like', async () => {
+    await shells.refresh()
+    shells.watchOnly('a', false)
+    expect(shells.session('a').wantsToWatch).toBe(false)
+    expect(shells.nameOf('a')).toBe('Shell 1')
+    shells.rename('a', ' build ')
+    expect(shells.nameOf('a')).toBe('build')
+    shells.rename('a', '')
+    expect(shells.nameOf('a')).toBe('Shell 1')
+  })
+
+  it('keeps what it knows when the server does not answer, and says so', async () => {
+    await shells.refresh()
+    refusal = new Error('no')
+    await shells.refresh()
+    expect(shells.failure).toBe(refusal)
+    expect(names()).toEqual(['a'])
+  })
+
+  it('wakes no paused sandbox, and comes when it goes on', async () => {
+    shells.setPaused(true)
+    shells.session('a').open()
+    expect(sockets.all).toHaveLength(0)
+    shells.setPaused(false)
+    expect(sockets.all).toHaveLength(1)
+  })
+})
