@@ -103,6 +103,8 @@ interface SandboxSearch {
   readonly types?: string
   readonly errors?: true
   readonly q?: string
+  /** A shell in the terminal. */
+  readonly shell?: string
 }
 
 const sandboxRoute = createRoute({
@@ -110,6 +112,7 @@ const sandboxRoute = createRoute({
   path: '/console/sandboxes/$sandboxId',
   validateSearch: (search): SandboxSearch => ({
     tab: words(search.tab),
+    shell: words(search.shell),
     at: typeof search.at === 'number' && Number.isSafeInteger(search.at) && search.at > 0 ? search.at : undefined,
     replay: search.replay === true ? true : undefined,
     show: words(search.show),

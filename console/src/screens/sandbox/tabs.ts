@@ -1,5 +1,5 @@
-import { Activity, type LucideIcon } from 'lucide-react'
-import type { ComponentType } from 'react'
+import { Activity, type LucideIcon, TerminalSquare } from 'lucide-react'
+import { type ComponentType, lazy } from 'react'
 import type { Sandbox } from '~/api/types'
 import type { Watch } from '~/store/watch'
 import { TimelinePanel } from './TimelinePanel'
@@ -22,4 +22,10 @@ export interface Tab {
 /** The parts of a sandbox's screen; `?tab=` names one. All but the first are loaded when they are opened. */
 export const TABS: readonly [Tab, ...Tab[]] = [
   { id: 'timeline', label: 'Timeline', icon: Activity, Panel: TimelinePanel },
+  {
+    id: 'terminal',
+    label: 'Terminal',
+    icon: TerminalSquare,
+    Panel: lazy(async () => ({ default: (await import('../terminal/TerminalPanel')).TerminalPanel })),
+  },
 ]

@@ -1,0 +1,134 @@
+import { Eye, Pause, Unplug } from 'lucide-react'
+import type { ReactNode } from 'react'
+import type { LinkState } from '~/live/shell-link'
+import type { ShellSession } from '~/store/shell-session'
+import { Button } from '~/ui/Button'
+import { clock, span } from '~/ui/format'
+import { useNow } from '~/ui/now'
+import css from './Banners.module.css'
+
+interface Props {
+  readonly session: ShellSession
+  readonly isPaused: boolean
+  /** How often somebody typed though nothing is sent. */
+  readonly nudges: number
+  readonly onType: () => void
+  readonly onResume: () => void
+  readonly onAnother: () => void
+  readonly onDismiss: () => void
+}
+
+/** What stands between a person and the shell, and what they can do about it. */
+export function Banners(props: Props) {
+  const { session, isPaused, nudges } = props
+  const isWatching = session.state.kind === 'live' && session.role === 'watcher'
+  return (
+    <>
+      <Connection {...props} />
+      {isPaused && session.state.kind === 'live' && (
+        <Banner tone="warn" icon={<Pause size={15} aria-hidden />} nudges={nudges}>
+          <span>The sandbox is paused: nothing runs, and what you type is not sent.</span>
+          <Button onClick={props.onResume}>Resume</Button>
+        </Banner>
+      )}
+      {isWatching && (
+        <Banner tone="info" icon={<Eye size={15} aria-hidden />} nudges={nudges}>
+          <span>
+            <strong>Watching only.</strong> What you type is not sent.
+          </span>
+          {session.wantsToWatch ? (
+            <Button title="The terminal takes the size of your window" onClick={props.onType}>
+              Type here
+            </Button>
+          ) : (
+            <span>You may watch this sandbox, not type in it.</span>
+          )}
+        </Banner>
+      )}
+      <p role="status" className="visually-hidden">
+        {nudges > 0 && session.deaf !== undefined && `Nothing was sent: ${REASONS[session.deaf]}`}
+      </p>
+      {session.notice && (
+        <p key={session.notice.number} role="alert" className={css.notice}>
+          {session.notice.text}
+        </p>
+      )}
+    </>
+  )
+}
+
+const REASONS = {
+  watching: 'you only watch this shell.',
+  paused: 'the sandbox is paused.',
+  away: 'the shell is not connected.',
+}
+
+function Connection({ session, nudges, onAnother, onDismiss }: Props) {
+  const { state } = session
+  switch (state.kind) {
+    case 'reconnecting':
+    case 'offline':
+      return (
+        <Banner tone="warn" icon={<Unplug size={15} aria-hidden />} nudges={nudges}>
+          <span role="status">Connection lost. The shell goes on; what you type is not sent.</span>
+          <Wait state={state} />
+          <Button onClick={() => session.retryNow()}>Reconnect</Button>
+        </Banner>
+      )
+    case 'exited':
+      return (
+        <Banner tone={state.code === 0 ? 'plain' : 'bad'} nudges={0}>
+          <span role="status">
+            <strong>The shell ended</strong> with code {state.code}
+            {state.cause !== 'exited' && ` (${state.cause})`}.
+          </span>
+          <Button look="primary" onClick={onAnother}>
+            Open another
+          </Button>
+          <Button onClick={onDismiss}>Close the tab</Button>
+        </Banner>
+      )
+    case 'refused':
+      return (
+        <Banner tone="bad" nudges={0}>
+          <span role="alert">{refusal(state)}</span>
+          <Button onClick={() => session.reconnect()}>Reconnect</Button>
+          <Button onClick={onDismiss}>Close the tab</Button>
+        </Banner>
+      )
+    default:
+      return null
+  }
+}
+
+function Banner(props: { tone: string; icon?: ReactNode; nudges: number; children: ReactNode }) {
+  return (
+    // Another number is another element, which draws the eye once more.
+    <div key={props.nudges} className={css.banner} data-tone={props.tone} data-nudged={props.nudges > 0 || undefined}>
+      {props.icon}
+      {props.children}
+    </div>
+  )
+}
+
+function Wait({ state }: { state: Extract<LinkState, { kind: 'reconnecting' | 'offline' }> }) {
+  const now = useNow()
+  if (state.kind === 'offline') return <span>Offline since {clock(state.since)}.</span>
+  const left = state.at - now
+  return <span aria-hidden>{left > 1000 ? `Again in ${span(left)}.` : 'Trying…'}</span>
+}
+
+function refusal({ status, why }: { status: number; why: string }): string {
+  switch (status) {
+    case 401:
+      return 'You are signed out, or your right to this sandbox has ended.'
+    case 403:
+      return 'You may not be in this shell.'
+    case 404:
+      return 'There is no such shell any more.'
+    case 1008:
+      return 'You may only watch this shell, and typed too often: the server hung up.'
+    default:
+      return why === '' ? 'The server refused the connection.' : `${why[0]?.toUpperCase()}${why.slice(1)}.`
+  }
+}

@@ -1,0 +1,68 @@
+import { Play, TerminalSquare } from 'lucide-react'
+import { useState } from 'react'
+import { sentence } from '~/api/problem'
+import { Button } from '~/ui/Button'
+import { Empty } from '~/ui/States'
+import css from './TerminalPanel.module.css'
+import type { OpenShell } from './use-open-shell'
+
+/** Nobody has a terminal here yet, or only others have. */
+export function NoShell({ running, opening }: { running: number; opening: OpenShell }) {
+  return (
+    <Empty title="No shell open">
+      {running > 0 && (
+        <p>{running === 1 ? 'One shell runs here' : `${running} shells run here`}: choose its tab to watch it.</p>
+      )}
+      {opening.isRefused ? (
+        <p role="alert">You may watch shells of this sandbox, but not open one. Its owner can let you.</p>
+      ) : (
+        <>
+          <p>A shell lives in the sandbox: it goes on when you leave, and you find it again.</p>
+          {opening.error && (
+            <p role="alert" className={css.problem}>
+              {sentence(opening.error)}
+            </p>
+          )}
+          <Button look="primary" icon={TerminalSquare} autoFocus disabled={opening.isPending} onClick={opening.open}>
+            Open a shell
+          </Button>
+        </>
+      )}
+    </Empty>
+  )
+}
+
+/** A paused sandbox is woken by nobody who did not say so. */
+export function Paused({ onResume }: { onResume: () => Promise<unknown> }) {
+  const [problem, setProblem] = useState<unknown>()
+  return (
+    <Empty title="The sandbox is paused">
+      <p>Its shells stand still with it. Nothing is lost.</p>
+      {problem !== undefined && (
+        <p role="alert" className={css.problem}>
+          {sentence(problem)}
+        </p>
+      )}
+      <Button look="primary" icon={Play} onClick={() => void onResume().catch(setProblem)}>
+        Resume and open
+      </Button>
+    </Empty>
+  )
+}
+
+export function Ended({ onCommands }: { onCommands: () => void }) {
+  return (
+    <Empty title="The sandbox has ended, and its shells with it">
+      <p>What they showed is in the log.</p>
+      <Button onClick={onCommands}>See its commands</Button>
+    </Empty>
+  )
+}
+
+export function NotAllowed() {
+  return (
+    <Empty title="You may not see the shells of this sandbox">
+      <p>Its owner can let you watch them, or type in them.</p>
+    </Empty>
+  )
+}

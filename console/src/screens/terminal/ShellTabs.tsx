@@ -1,0 +1,91 @@
+import { Eye, ListTree, Plus, TerminalSquare, Users } from 'lucide-react'
+import { type KeyboardEvent, useRef } from 'react'
+import type { Shell, Shells } from '~/store/shells'
+import { Button } from '~/ui/Button'
+import { plain } from '~/ui/format'
+import css from './ShellTabs.module.css'
+import { COMMANDS } from './TerminalPanel'
+import type { OpenShell } from './use-open-shell'
+
+const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1 }
+
+interface Props {
+  readonly shells: Shells
+  readonly chosen: string | undefined
+  readonly onChoose: (id: string) => void
+  readonly opening: OpenShell
+  readonly isAlive: boolean
+}
+
+/** One tab a shell, and one for commands. */
+export function ShellTabs({ shells, chosen, onChoose, opening, isAlive }: Props) {
+  const bar = useRef<HTMLDivElement>(null)
+  const tabs = isAlive ? shells.tabs : []
+  const places = [COMMANDS, ...tabs.map((tab) => tab.session_id)]
+  const reachable = places.includes(chosen ?? '') ? chosen : COMMANDS
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = STEPS[event.key]
+    if (step === undefined) return
+    event.preventDefault()
+    const next = places[(places.indexOf(reachable ?? '') + step + places.length) % places.length]
+    if (next === undefined) return
+    onChoose(next)
+    bar.current?.querySelector<HTMLElement>(`#shell-${next}`)?.focus()
+  }
+  const tab = (id: string) => ({
+    id: `shell-${id}`,
+    role: 'tab',
+    type: 'button' as const,
+    className: css.tab,
+    'aria-selected': id === chosen,
+    'aria-controls': id === chosen ? `panel-${id}` : undefined,
+    tabIndex: id === reachable ? 0 : -1,
+    onClick: () => onChoose(id),
+  })
+
+  return (
+    <div className={css.bar}>
+      <div ref={bar} className={css.tabs} role="tablist" aria-label="Shells" onKeyDown={onKeyDown}>
+        <button {...tab(COMMANDS)}>
+          <ListTree size={15} aria-hidden />
+          Commands
+        </button>
+        {tabs.map((shell) => (
+          <button key={shell.session_id} {...tab(shell.session_id)} title={shell.command && plain(shell.command)}>
+            <TerminalSquare size={15} aria-hidden />
+            {plain(shells.nameOf(shell.session_id))}
+            <Standing shell={shell} />
+          </button>
+        ))}
+      </div>
+      {isAlive && !opening.isRefused && (
+        <Button
+          look="quiet"
+          icon={Plus}
+          compact
+          title="Open a shell"
+          disabled={opening.isPending}
+          onClick={opening.open}
+        >
+          Open a shell
+        </Button>
+      )}
+    </div>
+  )
+}
+
+function Standing({ shell }: { shell: Shell }) {
+  if (!shell.running) return <span className={css.ended}>ended</span>
+  const people = shell.people.length
+  if (people === 0) return null
+  const isWatched = shell.people.every((who) => who.role === 'watcher')
+  const Icon = isWatched ? Eye : Users
+  return (
+    <span className={css.people} title={shell.people.map((who) => who.user_id).join(', ')}>
+      <Icon size={13} aria-hidden />
+      {people}
+      <span className="visually-hidden">{people === 1 ? ' person' : ' people'}</span>
+    </span>
+  )
+}

@@ -1,0 +1,25 @@
+const IS_MAC = navigator.platform.startsWith('Mac')
+
+/** A key that is the terminal's and not the shell's. */
+export type TerminalKey = 'leave' | 'search' | 'copy' | 'paste'
+
+const WITH_SHIFT: Readonly<Record<string, TerminalKey>> = { c: 'copy', v: 'paste', f: 'search' }
+
+/** What a press means to the terminal itself. Shift+Tab and Escape are not among them: programs use both. */
+export function isKeyOf(event: KeyboardEvent): TerminalKey | undefined {
+  if (event.key === 'F6') return 'leave'
+  const isMeant = IS_MAC ? event.metaKey : event.ctrlKey && event.shiftKey && !event.altKey
+  return isMeant ? WITH_SHIFT[event.key.toLowerCase()] : undefined
+}
+
+/** What people are told of these keys. */
+export const KEYS = IS_MAC
+  ? { copy: '⌘ C', paste: '⌘ V', search: '⌘ F' }
+  : { copy: 'Ctrl Shift C', paste: 'Ctrl Shift V', search: 'Ctrl Shift F' }
+
+/** Puts what is selected on the clipboard. A page that came by plain HTTP has only the old way to. */
+export function copy(selected: string): void {
+  if (selected === '') return
+  if (navigator.clipboard === undefined) document.execCommand('copy')
+  else void navigator.clipboard.writeText(selected).catch(() => document.execCommand('copy'))
+}

@@ -1,0 +1,52 @@
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import type { LogEvent } from '~/api/types'
+import type { ShellSession } from '~/store/shell-session'
+import { registryOf, Shells } from '~/store/shells'
+import type { Watch } from '~/store/watch'
+
+const nothing = () => () => undefined
+
+/** The shells of a sandbox while the caller is on the screen. The log tells when there is another. */
+export function useShells(sandboxId: string, isPaused: boolean, watch: Watch): Shells | undefined {
+  const [shells, setShells] = useState<Shells>()
+  useEffect(() => {
+    const made = new Shells(registryOf(sandboxId))
+    void made.refresh()
+    setShells(made)
+    return () => made.close()
+  }, [sandboxId])
+
+  useEffect(() => shells?.setPaused(isPaused), [shells, isPaused])
+  useNews(shells, watch)
+  useSyncExternalStore(shells?.notifier.subscribe ?? nothing, shells?.notifier.version ?? (() => 0))
+  return shells
+}
+
+/** A new rendering when something about the shell changes. */
+export function useSession(session: ShellSession): ShellSession {
+  useSyncExternalStore(session.notifier.subscribe, session.notifier.version)
+  return session
+}
+
+function useNews(shells: Shells | undefined, watch: Watch): void {
+  const last = watch.events.lastSeq
+  const seen = useRef(last)
+  useEffect(() => {
+    const from = seen.current
+    seen.current = last
+    if (shells === undefined) return
+    const { events } = watch.events
+    for (let at = events.length - 1; at >= 0; at--) {
+      const event = events[at]
+      if (event === undefined || event.seq <= from) return
+      if (isAboutShells(event)) {
+        void shells.refresh()
+        return
+      }
+    }
+  }, [shells, watch, last])
+}
+
+function isAboutShells({ event_type: type, event_data: data }: LogEvent): boolean {
+  return (type === 'command.started' || type === 'command.completed') && typeof data.session_id === 'string'
+}
