@@ -15,7 +15,7 @@ sources := pom.xml scripts/zip-worker $(shell find $(shipped) .mvn \( -name targ
 
 .PHONY: help
 help: ## print this
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: ## install what is missing (Debian); instant when nothing is
@@ -43,6 +43,7 @@ test: setup test-guest ## run every check and every test
 	@nice scripts/worker-image >/dev/null & $(mvn) verify
 	@scripts/check-launcher
 	@$(MAKE) test-console
+	@$(MAKE) test-browser
 	@scripts/test-workers
 
 .PHONY: test-guest
@@ -55,6 +56,12 @@ test-guest: setup
 test-console: ## style, types, tests and size of the console
 	@console/scripts/build
 	@cd console && npm run --silent check && npm run --silent test -- --silent --reporter=dot && npm run --silent size
+
+.PHONY: test-browser
+test-browser: build ## the console in a real browser, in front of a real server
+	@scripts/setup tests
+	@console/scripts/install
+	@cd console && npm run --silent e2e -- --reporter=dot
 
 .PHONY: test-workers
 test-workers: setup ## test the workers with the real agent SDKs, fetched on first use

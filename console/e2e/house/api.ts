@@ -1,0 +1,76 @@
+import type { LogEvent, Review, Sandbox } from '~/api/types'
+
+/** The API of a server with somebody's key: what a test prepares and looks up behind the console's back. */
+export class Api {
+  constructor(
+    readonly url: string,
+    readonly key: string,
+  ) {}
+
+  get<T>(path: string): Promise<T> {
+    return this.#send('GET', path)
+  }
+
+  post<T>(path: string, body: object = {}): Promise<T> {
+    return this.#send('POST', path, body)
+  }
+
+  async delete(path: string): Promise<void> {
+    await this.#send('DELETE', path)
+  }
+
+  /** Starts an agent; see `agents.ts` for the bodies. Returns the sandbox's id. */
+  async spawn(body: object): Promise<string> {
+    return (await this.post<{ sandbox_id: string }>('/api/v1/sandboxes', body)).sandbox_id
+  }
+
+  /** A sandbox without an agent, for this thread. Returns its id. */
+  async sandbox(threadId: string): Promise<string> {
+    return (await this.post<{ sandbox_id: string }>(`/threads/${threadId}/sandbox`)).sandbox_id
+  }
+
+  async read(sandboxId: string): Promise<Sandbox> {
+    return (await this.get<{ sandbox: Sandbox }>(`/api/v1/sandboxes/${sandboxId}`)).sandbox
+  }
+
+  /** Runs a line of shell in it, and returns what it wrote. */
+  async run(sandboxId: string, command: string): Promise<string> {
+    return (await this.post<{ stdout: string }>(`/sandboxes/${sandboxId}/exec`, { command })).stdout
+  }
+
+  /** Its log from the beginning, through all pages. */
+  async events(sandboxId: string): Promise<LogEvent[]> {
+    const all: LogEvent[] = []
+    for (;;) {
+      const path = `/api/v1/sandboxes/${sandboxId}/events?limit=1000&after_seq=${all.at(-1)?.seq ?? 0}`
+      const { events } = await this.get<{ events: LogEvent[] }>(path)
+      if (events.length === 0) return all
+      all.push(...events)
+    }
+  }
+
+  async reviews(sandboxId: string): Promise<Review[]> {
+    return (await this.get<{ reviews: Review[] }>(`/api/v1/sandboxes/${sandboxId}/reviews`)).reviews
+  }
+
+  async end(sandboxId: string): Promise<void> {
+    await this.delete(`/api/v1/sandboxes/${sandboxId}`)
+  }
+
+  /** Ends all sandboxes of whoever has the key. */
+  async endAll(): Promise<void> {
+    const { sandboxes } = await this.get<{ sandboxes: Sandbox[] }>('/api/v1/sandboxes?limit=500')
+    await Promise.all(sandboxes.filter((each) => each.role === 'owner').map((each) => this.end(each.sandbox_id)))
+  }
+
+  async #send<T>(method: string, path: string, body?: object): Promise<T> {
+    const answer = await fetch(`${this.url}${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${this.key}`, 'Content-Type': 'application/json' },
+      body: body && JSON.stringify(body),
+    })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
+    return text === '' ? (undefined as T) : JSON.parse(text)
+  }
+}

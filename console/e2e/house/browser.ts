@@ -1,0 +1,13 @@
+import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core'
+
+/** Debian's own; with `E2E_CHROMIUM`, another. */
+const CHROMIUM = process.env.E2E_CHROMIUM ?? '/usr/bin/chromium'
+
+/** What the pages are seen with when a test does not say. */
+export const VIEW: BrowserContextOptions = { viewport: { width: 1440, height: 900 }, locale: 'en-GB' }
+
+export function launch(): Promise<Browser> {
+  // Chromium's own sandbox does not work for root; the pages here are ours.
+  const args = ['--disable-dev-shm-usage', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])]
+  return chromium.launch({ executablePath: CHROMIUM, args })
+}

@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { DIST, ready } from './server'
+
+/** An answer of the model, as the module `scripted` describes it. */
+export interface Step {
+  readonly when?: { readonly contains?: string | string[]; readonly lacks?: string | string[] }
+  /** How often it can be played; 0 means always. Once, when it does not say. */
+  readonly times?: number
+  readonly thinking?: string
+  readonly text?: string
+  readonly tools?: readonly { readonly name: string; readonly input: object }[]
+  readonly usage?: { readonly input_tokens: number; readonly output_tokens: number }
+  readonly delay_ms?: number
+  readonly fault?: { readonly kind: 'status' | 'garbage' | 'hang' | 'close' | 'cut'; readonly status?: number }
+}
+
+/** A call of the agent's only hand. */
+export function bash(command: string): { name: string; input: object } {
+  return { name: 'Bash', input: { command } }
+}
+
+/** The model that plays a script, wherever it runs. */
+export class Model {
+  constructor(readonly url: string) {}
+
+  /** What it says from now on; each step once, the first that fits. After the last it has nothing more to say. */
+  async play(...steps: readonly Step[]): Promise<void> {
+    const answer = await fetch(`${this.url}/scripted/script`, { method: 'PUT', body: JSON.stringify({ steps }) })
+    if (!answer.ok) throw new Error(await answer.text())
+  }
+
+  /** All that it was asked since then, as text. */
+  async asked(): Promise<string> {
+    return await (await fetch(`${this.url}/scripted/asked`)).text()
+  }
+}
+
+const LAUNCH = `. "$0/lib/find-java.sh" && find_java &&
+exec "$JAVA_HOME/bin/java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp "$0/lib/*" dev.vivarium.scripted.Main /dev/fd/3 3<<'END'
+{}
+END
+`
+
+/** The program that plays scripts. It ends with its standard input, and so with whoever started it. */
+export class ModelProcess {
+  private constructor(
+    readonly url: string,
+    readonly child: ChildProcess,
+  ) {}
+
+  static async start(): Promise<ModelProcess> {
+    const child = spawn('sh', ['-c', LAUNCH, DIST], { stdio: ['pipe', 'pipe', 'pipe'] })
+    return new ModelProcess(await ready(child, 'the scripted model'), child)
+  }
+
+  async close(): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return
+    const ended = once(this.child, 'exit')
+    this.child.stdin?.end()
+    await ended
+  }
+}

@@ -1,0 +1,48 @@
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { Api } from './api'
+import { VIEW } from './browser'
+import { Guard } from './guard'
+
+/** Somebody at a browser of their own: their page, what they may do, and what their browser complains of. */
+export class Person {
+  readonly guard = new Guard()
+
+  private constructor(
+    readonly id: string,
+    readonly api: Api,
+    readonly context: BrowserContext,
+    readonly page: Page,
+  ) {
+    this.guard.watch(page)
+  }
+
+  static async arrive(browser: Browser, id: string, api: Api, options: BrowserContextOptions = {}): Promise<Person> {
+    const context = await browser.newContext({ ...VIEW, baseURL: api.url, ...options })
+    context.setDefaultTimeout(20_000)
+    return new Person(id, api, context, await context.newPage())
+  }
+
+  /** Signs in, without the form: the browser is given its cookie. */
+  async enter(): Promise<void> {
+    const headers = { Origin: this.api.url }
+    const answer = await this.context.request.post('/console/session', { data: { key: this.api.key }, headers })
+    if (!answer.ok()) throw new Error(`signing in: ${answer.status()} ${await answer.text()}`)
+  }
+
+  /** Opens a page of the console: `''` is the fleet, `/sandboxes/…` one of them. */
+  async open(path: string): Promise<void> {
+    await this.page.goto(`/console${path}`)
+  }
+
+  async leave(): Promise<void> {
+    await this.context.close()
+    this.guard.check()
+  }
+}
+
+/** Signs in as a person does: with the form. */
+export async function signIn(page: Page, key: string): Promise<void> {
+  await page.goto('/console/sign-in')
+  await page.getByLabel('API key').fill(key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}

@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+
+/** The distribution that is tested: what `make build` made, or another with `E2E_DIST`. */
+export const DIST = resolve(process.env.E2E_DIST ?? join(import.meta.dirname, '../../../build/vivarium'))
+
+/** Who is not root has no isolated sandboxes; the console is the same. */
+const PROVIDER = process.getuid?.() === 0 ? [] : ['--provider', 'process']
+
+/** Nobody waits for what is quick enough without being warm, and what tests do in a second is no flood. */
+const ALWAYS = ['--pool-size', '0', '--rate-limits', 'off', '--stop-grace-seconds', '0', ...PROVIDER]
+
+/** A real server with a home of its own. Closing it ends its sandboxes and removes all that it kept. */
+export class Server {
+  #process: ChildProcess | undefined
+  #url = ''
+  #key = ''
+
+  private constructor(
+    readonly home: string,
+    readonly settings: readonly string[],
+  ) {}
+
+  static async start(settings: readonly string[] = []): Promise<Server> {
+    const server = new Server(await mkdtemp(join(tmpdir(), 'viv-e2e-')), [...ALWAYS, ...settings])
+    try {
+      await server.#start('0')
+      server.#key = (await readFile(join(server.home, 'credentials'), 'utf8')).trim()
+      return server
+    } catch (error) {
+      await server.close().catch(() => undefined)
+      throw error
+    }
+  }
+
+  get url(): string {
+    return this.#url
+  }
+
+  get adminKey(): string {
+    return this.#key
+  }
+
+  /** Pulls the plug: what it was about to send is lost, and its sandboxes go on. */
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL')
+  }
+
+  /** Starts it again at the same address, with all that it had kept. */
+  async startAgain(): Promise<void> {
+    await this.#start(new URL(this.#url).port)
+  }
+
+  async close(): Promise<void> {
+    await this.#end('SIGTERM')
+    const purge = spawn(join(DIST, 'bin/viv'), ['purge', '--home', this.home, ...this.settings], {
+      stdio: 'ignore',
+      env: environment(),
+    })
+    const [status] = await once(purge, 'exit')
+    if (status !== 0) throw new Error(`viv purge of ${this.home} ended with ${status}`)
+    await rm(this.home, { recursive: true, force: true })
+  }
+
+  async #start(port: string): Promise<void> {
+    const line = ['serve', '--home', this.home, '--port', port, ...this.settings]
+    const child = spawn(join(DIST, 'bin/viv'), line, { stdio: ['ignore', 'pipe', 'pipe'], env: environment() })
+    this.#process = child
+    this.#url = await ready(child, `viv ${line.join(' ')}`)
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#process
+    this.#process = undefined
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill(signal)
+    await ended
+  }
+}
+
+/**
+ * What this machine sets for its own server is not for this one. With `E2E_CONSOLE`, a directory that has
+ * `dev/vivarium/console`, it shows that console instead of the distribution's own.
+ */
+function environment(): NodeJS.ProcessEnv {
+  const others = Object.entries(process.env).filter(([name]) => !name.startsWith('VIV_'))
+  const console = process.env.E2E_CONSOLE
+  const mine = console && { VIV_JAVA_OPTS: `-Xbootclasspath/a:${resolve(console)}` }
+  return { ...Object.fromEntries(others), ...mine }
+}
+
+/** Waits until a program says where it is ready. One that ends before is an error, with what it said. */
+export async function ready(child: ChildProcess, name: string): Promise<string> {
+  const said: string[] = []
+  child.stderr?.on('data', (chunk) => said.push(String(chunk)))
+  return await new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (status) => reject(new Error(`${name} ended with ${status}:\n${said.join('')}`)))
+    if (child.stdout === null) throw new Error(`${name} has no output`)
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (line.startsWith('ready on ')) resolve(line.slice('ready on '.length))
+    })
+  })
+}

@@ -1,0 +1,39 @@
+import { agent } from './house/agents'
+import { expect, test } from './house/test'
+
+const ASKS = {
+  when: { contains: 'Merge' },
+  text: 'I ask.',
+  tools: [{ name: 'AskPerson', input: { reason: 'merge conflict', description: 'Ours or theirs?' } }],
+}
+const APPROVED = { when: { contains: 'approve' }, text: 'So it is merged.' }
+const REJECTED = { when: { contains: 'reject' }, text: 'Then I leave it.' }
+
+test('a question is approved beside the timeline, and the agent hears the comment', async ({ person, page, model }) => {
+  await model.play(ASKS, APPROVED, REJECTED)
+  const id = await person.api.spawn(agent('Merge it'))
+  await person.open(`/sandboxes/${id}`)
+  const card = page.getByRole('region', { name: 'The agent asks: merge conflict' })
+  await card.getByText('Ours or theirs?').waitFor()
+  await card.getByLabel('Comment').fill('theirs is newer')
+  await card.getByRole('button', { name: 'Approve' }).click()
+  await card.waitFor({ state: 'detached' })
+  await page.getByText(`Approved by ${person.id}: theirs is newer`).waitFor()
+  await page.getByText('So it is merged.').first().waitFor()
+  expect(await model.asked()).toContain('theirs is newer')
+})
+
+test('a question is rejected in the inbox, which was told of it without a reload', async ({ person, page, model }) => {
+  await model.play(ASKS, APPROVED, REJECTED)
+  await person.open('/inbox')
+  await page.getByText('Nothing needs you').waitFor()
+  const id = await person.api.spawn(agent('Merge it'))
+  const card = page.getByRole('region', { name: 'The agent asks: merge conflict' })
+  await card.getByRole('link', { name: 'Merge it' }).waitFor()
+  await page.getByRole('link', { name: 'Inbox' }).getByText('1').waitFor()
+  await card.getByRole('button', { name: 'Reject' }).click()
+  await page.getByText('Nothing needs you').waitFor()
+  await expect.poll(async () => (await person.api.read(id)).status).toBe('completed')
+  await person.open(`/sandboxes/${id}`)
+  await page.getByText('Then I leave it.').first().waitFor()
+})

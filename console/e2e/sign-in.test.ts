@@ -1,0 +1,52 @@
+import { Person, signIn } from './house/person'
+import { expect, test } from './house/test'
+
+test('a wrong key is refused in words, the right one opens the fleet, and signing out closes it', async ({
+  browser,
+  admin,
+}) => {
+  const visitor = await Person.arrive(browser, 'admin', admin)
+  const { page, guard } = visitor
+  // Whether somebody is signed in is asked of the server, which says no in numbers.
+  guard.expect(/status of 401/)
+  await signIn(page, 'e2b_0000000000000000000000000000000000000000')
+  await page.getByRole('alert').getByText('The server does not know this key.').waitFor()
+
+  await signIn(page, admin.key)
+  await page.getByRole('heading', { name: 'Fleet' }).waitFor()
+  await page.getByRole('banner').getByText('admin').first().waitFor()
+  const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]))
+  expect(kept).not.toContain(admin.key)
+  expect(kept).not.toContain('viv_session')
+
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByLabel('API key').waitFor()
+  await page.goto('/console/inbox')
+  await page.waitForURL('**/console/sign-in?next=*')
+  await visitor.leave()
+})
+
+test('whoever signs in arrives where they wanted to go, but never elsewhere', async ({ browser, admin }) => {
+  const visitor = await Person.arrive(browser, 'admin', admin)
+  const { page, guard } = visitor
+  guard.expect(/status of 401/)
+  await page.goto('/console/inbox')
+  await page.getByLabel('API key').fill(admin.key)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor()
+
+  await page.goto('/console/sign-in?next=//example.com/console')
+  await page.getByLabel('API key').fill(admin.key)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Fleet' }).waitFor()
+  expect(new URL(page.url()).origin).toBe(admin.url)
+  await visitor.leave()
+})
+
+test('a page that breaks the content security policy fails its test', async ({ person, page }) => {
+  await person.open('')
+  await page.evaluate(() => document.head.append(document.createElement('style')))
+  await page.evaluate(() => document.body.setAttribute('style', 'color: red'))
+  expect(() => person.guard.check()).toThrow(/Content Security Policy/)
+  person.guard.expect(/Content Security Policy/)
+})
