@@ -82,6 +82,7 @@ const fleetRoute = createRoute({
 const inboxRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: '/console/inbox',
+  validateSearch: (search): { item?: string } => ({ item: words(search.item) }),
   component: InboxScreen,
 })
 

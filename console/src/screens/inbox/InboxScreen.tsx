@@ -1,50 +1,136 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import { api, body } from '~/api/client'
-import { plain } from '~/ui/format'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useMemo, useRef, useState } from 'react'
+import { sentence } from '~/api/problem'
+import { useShortcuts } from '~/keys/shortcuts'
+import { type Item, neighbour } from '~/store/inbox'
 import { Empty, Failure, Skeleton } from '~/ui/States'
 import { useFleet } from '../frame/fleet-context'
-import { ReviewCard } from '../review/ReviewCard'
+import { useAnswer } from '../review/use-answer'
+import { InboxDetail } from './InboxDetail'
+import { InboxList } from './InboxList'
 import css from './InboxScreen.module.css'
-import { useWaiting } from './use-waiting'
+import { useInbox } from './use-inbox'
 
-const EVERY_MS = 30_000
-
-/** All that waits for a person, of all agents, oldest first: who asked first has waited longest. */
+/** All that waits for a person, of all agents, and what went wrong in the last day. */
 export function InboxScreen() {
-  const waiting = useWaiting()
-  const { fleet } = useFleet()
-  const { data, error, refetch } = useQuery({
-    // Another number of questions is another list.
-    queryKey: ['inbox', waiting],
-    queryFn: async () => {
-      const params = { query: { status: 'pending' as const } }
-      return (await body(api.GET('/api/v1/reviews', { params }))).reviews.toReversed()
-    },
-    placeholderData: keepPreviousData,
-    refetchInterval: EVERY_MS,
-  })
-  const running = fleet.rows.filter((row) => row.status === 'running').length
+  const { items, error, refetch, putAway } = useInbox()
+  const { item: asked } = useSearch({ from: '/frame/console/inbox' })
+  const navigate = useNavigate({ from: '/console/inbox' })
+  const [rejecting, reject] = useState<string>()
+  const box = useRef<HTMLDivElement>(null)
+  // Without a choice the first is shown beside the list, and nothing but the list where there is room for one.
+  const item = items?.find((one) => one.key === asked) ?? (asked === undefined ? items?.[0] : undefined)
+  const choose = (key: string | undefined) => {
+    if (key !== rejecting) reject(undefined)
+    if (key !== asked) void navigate({ search: { item: key }, replace: true })
+  }
+  const away = (key: string) => {
+    putAway(key)
+    const next = items && neighbour(items, key, 1)
+    choose(next?.key === key ? neighbour(items ?? [], key, -1)?.key : next?.key)
+  }
+  const refusal = useInboxKeys(box, { items: items ?? [], item, choose, reject, away })
   return (
-    <div className={css.screen}>
+    <div ref={box} className={css.screen} data-chosen={asked !== undefined || undefined}>
       <h1>Inbox</h1>
       {error && <Failure error={error} onRetry={() => void refetch()} />}
-      {data === undefined && !error && <Skeleton rows={4} label="Loading the inbox" />}
-      {data?.length === 0 && (
-        <Empty title="Nothing needs you">
-          <p>{running === 1 ? 'One agent is at work.' : `${running} agents are at work.`}</p>
-        </Empty>
+      {refusal !== null && (
+        <p role="alert" className={css.refused}>
+          {sentence(refusal)}
+        </p>
       )}
-      {data?.map((review) => (
-        <ReviewCard key={review.review_id} review={review} mayAnswer={review.may_answer}>
-          <p className={css.from}>
-            <Link to="/console/sandboxes/$sandboxId" params={{ sandboxId: review.sandbox_id }}>
-              {plain(review.task_title)}
-            </Link>{' '}
-            of {review.user_id}
-          </p>
-        </ReviewCard>
-      ))}
+      {items === undefined && !error && <Skeleton rows={4} label="Loading the inbox" />}
+      {items?.length === 0 && <NothingToDo />}
+      {items !== undefined && items.length > 0 && (
+        <div className={css.panes}>
+          <InboxList items={items} chosen={item?.key} onChoose={choose} />
+          {item ? (
+            <InboxDetail
+              key={item.key}
+              item={item}
+              isRejecting={rejecting === item.key}
+              onBack={() => choose(undefined)}
+              onSeen={() => away(item.key)}
+            />
+          ) : (
+            <Empty title="It is no longer here" />
+          )}
+        </div>
+      )}
     </div>
   )
+}
+
+function NothingToDo() {
+  const running = useFleet().fleet.rows.filter((row) => row.status === 'running' && row.sandbox.run).length
+  return (
+    <Empty title="Nothing needs you">
+      <p>{running === 1 ? 'One agent is at work.' : `${running} agents are at work.`}</p>
+    </Empty>
+  )
+}
+
+interface Doings {
+  readonly items: readonly Item[]
+  readonly item: Item | undefined
+  readonly choose: (key: string | undefined) => void
+  readonly reject: (key: string) => void
+  readonly away: (key: string) => void
+}
+
+/**
+ * Letters that decide something mean it only while the focus is on the item: elsewhere they are slips of the hand.
+ * Returns why the last answer was refused.
+ */
+function useInboxKeys(box: React.RefObject<HTMLDivElement | null>, doings: Doings): Error | null {
+  const answer = useAnswer()
+  const latest = useRef({ ...doings, answer: answer.mutate })
+  latest.current = { ...doings, answer: answer.mutate }
+  const list = useMemo(() => {
+    const line = (key: string) => box.current?.querySelector<HTMLElement>(`[data-item="${CSS.escape(key)}"]`)
+    const move = (by: number) => {
+      const { items, item } = latest.current
+      const isIn = box.current?.contains(document.activeElement) ?? false
+      const next = neighbour(items, item?.key, isIn ? by : 0)
+      if (next === undefined) return
+      latest.current.choose(next.key)
+      const target = line(next.key)
+      // Where there is room for one pane, the list is away once something is chosen.
+      if (target?.checkVisibility()) target.focus()
+      else requestAnimationFrame(() => box.current?.querySelector<HTMLElement>('[data-pane]')?.focus())
+    }
+    /** What has the focus is what is meant; if it is not what is shown, it is shown first. */
+    const isMeant = (item: Item) => {
+      const { activeElement } = document
+      if (!box.current?.contains(activeElement)) return false
+      const focused = activeElement?.closest<HTMLElement>('[data-item]')?.dataset.item
+      if (focused === undefined || focused === item.key) return true
+      latest.current.choose(focused)
+      return false
+    }
+    const withReview = (act: (item: Extract<Item, { kind: 'review' }>) => void) => () => {
+      const { item } = latest.current
+      if (item !== undefined && isMeant(item) && item.kind === 'review' && item.review.may_answer) act(item)
+    }
+    return [
+      { keys: 'j', does: 'Next', run: () => move(1) },
+      { keys: 'k', does: 'Previous', run: () => move(-1) },
+      {
+        keys: 'a',
+        does: 'Approve what has the focus',
+        run: withReview(({ review }) => latest.current.answer({ review, decision: 'approve' })),
+      },
+      { keys: 'r', does: 'Reject it, with a reason', run: withReview(({ key }) => latest.current.reject(key)) },
+      {
+        keys: 'e',
+        does: 'Put it away',
+        run: () => {
+          const { item } = latest.current
+          if (item !== undefined && isMeant(item) && item.kind !== 'review') latest.current.away(item.key)
+        },
+      },
+    ]
+  }, [box])
+  useShortcuts('Inbox', list)
+  return answer.error
 }

@@ -1,9 +1,9 @@
-import { MessageCircleQuestion } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { Lock, MessageCircleQuestion } from 'lucide-react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { sentence } from '~/api/problem'
 import type { Review } from '~/api/types'
 import { Button } from '~/ui/Button'
-import { plain, span } from '~/ui/format'
+import { ago, plain, span } from '~/ui/format'
 import { useNow } from '~/ui/now'
 import css from './ReviewCard.module.css'
 import { useAnswer } from './use-answer'
@@ -11,37 +11,57 @@ import { useAnswer } from './use-answer'
 interface Props {
   readonly review: Review
   readonly mayAnswer?: boolean
+  /** Somebody is about to say no: the box for the reason has the focus, and Enter sends it. */
+  readonly isRejecting?: boolean
   /** Where the question comes from, where that is not plain. */
   readonly children?: ReactNode
 }
 
-/** A question of an agent, with what is needed to answer it. */
-export function ReviewCard({ review, mayAnswer = true, children }: Props) {
+/** A question of an agent, with what is needed to answer it; or the answer that it got, wherever that was given. */
+export function ReviewCard({ review, mayAnswer = true, isRejecting = false, children }: Props) {
   return (
     <section className={css.card} aria-label={`The agent asks: ${plain(review.reason)} (${review.review_id})`}>
       <h2 className={css.title}>
         <MessageCircleQuestion size={18} aria-hidden />
         {plain(review.reason)}
-        <Deadline at={review.deadline} />
+        {review.status === 'pending' && <Deadline at={review.deadline} />}
       </h2>
       {children}
       <p className={css.description}>{plain(review.description)}</p>
-      {mayAnswer ? <Answer review={review} /> : <p className={css.deadline}>You may watch this, not answer it.</p>}
+      {review.status !== 'pending' ? (
+        <Answered review={review} />
+      ) : mayAnswer ? (
+        <Answer review={review} isRejecting={isRejecting} />
+      ) : (
+        <p className={css.deadline}>You may watch this, not answer it.</p>
+      )}
     </section>
   )
 }
 
-function Answer({ review }: { review: Review }) {
+function Answer({ review, isRejecting }: { review: Review; isRejecting: boolean }) {
   const [comment, setComment] = useState('')
-  const { mutate, isPending, error } = useAnswer(review)
-  const answer = (decision: string) => mutate({ decision, comment: comment.trim() || undefined })
+  const box = useRef<HTMLInputElement>(null)
+  const { mutate, isPending, error } = useAnswer()
+  const answer = (decision: string) => mutate({ review, decision, comment: comment.trim() || undefined })
+  useEffect(() => {
+    if (isRejecting) box.current?.focus()
+  }, [isRejecting])
   return (
     <>
-      <div className={css.answer}>
+      <form
+        className={css.answer}
+        onSubmit={(event) => {
+          event.preventDefault()
+          // Enter alone says nothing: which answer is meant?
+          if (isRejecting) answer('reject')
+        }}
+      >
         <input
+          ref={box}
           value={comment}
-          placeholder="A word with it (optional)"
-          aria-label="Comment"
+          placeholder={isRejecting ? 'Why not? Enter rejects' : 'A word with it (optional)'}
+          aria-label={isRejecting ? 'Reason' : 'Comment'}
           onChange={(event) => setComment(event.target.value)}
         />
         {review.options.map((option) => (
@@ -55,7 +75,7 @@ function Answer({ review }: { review: Review }) {
         <Button look="primary" disabled={isPending} onClick={() => answer('approve')}>
           Approve
         </Button>
-      </div>
+      </form>
       {error && (
         <p role="alert" className={css.problem}>
           {sentence(error)}
@@ -63,6 +83,35 @@ function Answer({ review }: { review: Review }) {
       )}
     </>
   )
+}
+
+const OUTCOMES: Partial<Record<Review['status'], string>> = {
+  approved: 'Approved',
+  rejected: 'Rejected',
+  answered: 'Answered',
+  expired: 'Nobody answered in time',
+  cancelled: 'The agent no longer asks',
+}
+
+function Answered({ review }: { review: Review }) {
+  const now = useNow()
+  const chosen = review.status === 'answered' && review.decision !== undefined ? `: ${plain(review.decision)}` : ''
+  return (
+    <p className={css.answered} role="status">
+      <Lock size={15} aria-hidden />
+      <span>
+        {OUTCOMES[review.status]}
+        {chosen}
+        {review.answered_by && ` by ${review.answered_by}`}
+        {review.answered_at && ` ${since(now - Date.parse(review.answered_at))}`}
+        {review.comment && `: “${plain(review.comment)}”`}
+      </span>
+    </p>
+  )
+}
+
+function since(ms: number): string {
+  return ms < 1000 ? 'just now' : `${ago(ms)} ago`
 }
 
 function Deadline({ at }: { at: string }) {

@@ -2,18 +2,24 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { api } from '~/api/client'
 import type { Review } from '~/api/types'
 
+export interface Answer {
+  readonly review: Pick<Review, 'sandbox_id' | 'review_id'>
+  readonly decision: string
+  readonly comment?: string
+}
+
 /** Answers a question. Whether it went well or somebody was faster, what is known of it is read again. */
-export function useAnswer({ sandbox_id, review_id }: Review) {
+export function useAnswer() {
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: (body: { decision: string; comment?: string }) =>
+    mutationFn: ({ review: { sandbox_id, review_id }, ...body }: Answer) =>
       api.POST('/api/v1/sandboxes/{sandbox_id}/reviews/{review_id}', {
         params: { path: { sandbox_id, review_id } },
         body,
       }),
-    onSettled: () =>
+    onSettled: (_data, _error, { review }) =>
       Promise.all([
-        queries.invalidateQueries({ queryKey: ['sandbox', sandbox_id] }),
+        queries.invalidateQueries({ queryKey: ['sandbox', review.sandbox_id] }),
         queries.invalidateQueries({ queryKey: ['inbox'] }),
       ]),
   })

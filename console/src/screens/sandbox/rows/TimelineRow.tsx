@@ -45,7 +45,7 @@ export const TimelineRow = memo(function TimelineRow({ row, isMarked, isFound }:
   )
 })
 
-function part(row: Row): ReactNode {
+export function part(row: Row): ReactNode {
   switch (row.kind) {
     case 'message':
       return <MessagePart row={row} />

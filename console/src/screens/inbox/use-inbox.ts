@@ -1,0 +1,65 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useMemo, useRef } from 'react'
+import { api, body } from '~/api/client'
+import type { LogEvent, Sandbox } from '~/api/types'
+import { type Item, merged } from '~/store/inbox'
+import { useFleet } from '../frame/fleet-context'
+import { useSeen } from './seen'
+import { useWaiting } from './use-waiting'
+
+const EVERY_MS = 30_000
+const MOST_FAILED = 100
+/** So many runs are asked whether somebody stepped in: those with the newest events. */
+const MOST_ASKED = 20
+const MOST_INTERVENTIONS = 5
+
+/** All that needs a person, and how it is read again. */
+export function useInbox() {
+  const { fleet } = useFleet()
+  const waiting = useWaiting()
+  const [seen, putAway] = useSeen()
+  const held = useRef(new Set<string>())
+  const ended = fleet.rows.filter((row) => row.status === 'failed').length
+  const query = useQuery({
+    // Another number of questions or failures is another list.
+    queryKey: ['inbox', waiting, ended],
+    queryFn: () => read(newestRuns(fleet.rows.map((row) => row.sandbox))),
+    placeholderData: keepPreviousData,
+    refetchInterval: EVERY_MS,
+  })
+  const { data } = query
+  const items = useMemo((): readonly Item[] | undefined => {
+    if (data === undefined) return undefined
+    for (const review of data.reviews) if (review.status === 'pending') held.current.add(review.review_id)
+    return merged({ ...data, seen, held: held.current, now: Date.now() })
+  }, [data, seen])
+  return { items, error: query.error, refetch: query.refetch, putAway }
+}
+
+function newestRuns(sandboxes: readonly Sandbox[]): Sandbox[] {
+  return sandboxes
+    .filter((sandbox) => sandbox.run !== undefined)
+    .sort((a, b) => b.last_activity.localeCompare(a.last_activity))
+    .slice(0, MOST_ASKED)
+}
+
+async function read(runs: readonly Sandbox[]) {
+  const failedQuery = { status: 'failed' as const, runs: 'only' as const, limit: MOST_FAILED }
+  const [{ reviews }, { sandboxes: failed }, interventions] = await Promise.all([
+    body(api.GET('/api/v1/reviews')),
+    body(api.GET('/api/v1/sandboxes', { params: { query: failedQuery } })),
+    Promise.all(runs.map(interventionsOf)).then((lists) => lists.flat()),
+  ])
+  return { reviews, failed, interventions }
+}
+
+/** What was said to an agent by who watches over it. One log that cannot be read does not hide the others. */
+async function interventionsOf(sandbox: Sandbox) {
+  const params = {
+    path: { sandbox_id: sandbox.sandbox_id },
+    query: { type: 'guardian.intervention', newest: true, limit: MOST_INTERVENTIONS },
+  }
+  const page = await body(api.GET('/api/v1/sandboxes/{sandbox_id}/events', { params })).catch(() => undefined)
+  if (page === undefined || typeof page === 'string') return []
+  return page.events.map((event) => ({ sandbox, event: event as LogEvent }))
+}
