@@ -1,5 +1,6 @@
-import { flag, number, text } from '~/api/data'
+import { flag, number, object, text } from '~/api/data'
 import type { LogEvent } from '~/api/types'
+import { toolSummary } from './fleet'
 
 /** Whether the event tells of something that went wrong. */
 export function isFailed({ event_type: type, event_data: data }: LogEvent): boolean {
@@ -43,7 +44,10 @@ export function markOf(event: LogEvent): Mark | undefined {
 const PREVIEW = 240
 
 /** One line of what an event says: what a person would read of it first. */
-export function previewOf({ event_data: data }: LogEvent): string {
+export function previewOf({ event_type: type, event_data: data }: LogEvent): string {
+  if (type === 'agent.tool_use') {
+    return `${text(data, 'tool_name') ?? 'tool'} ${toolSummary(object(data, 'tool_input'))}`.trim()
+  }
   for (const name of ['text', 'content', 'message', 'command', 'stdout', 'stderr', 'path', 'reason', 'summary']) {
     const found = text(data, name)
     if (found?.trim()) return firstLine(found)
@@ -65,4 +69,16 @@ export function sizeOf(event: LogEvent): number {
   const size = JSON.stringify(event.event_data).length
   SIZES.set(event, size)
   return size
+}
+
+/** Where the event with this number is in a log in order, or the last before it; -1 if all are after it. */
+export function indexUntil(events: readonly LogEvent[], seq: number): number {
+  let low = 0
+  let high = events.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((events[middle] as LogEvent).seq <= seq) low = middle + 1
+    else high = middle
+  }
+  return low - 1
 }

@@ -1,5 +1,5 @@
 import type { LogEvent } from '~/api/types'
-import { type Mark, markOf } from './log-events'
+import { indexUntil, type Mark, markOf } from './log-events'
 import { after } from './matches'
 
 /** Longer than this nobody waits for the next event: what is longer is played as this. */
@@ -55,14 +55,7 @@ export class Tape {
 
   /** The last event whose number is not greater; the first if there is none. */
   indexOf(seq: number): number {
-    let low = 0
-    let high = this.#events.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if ((this.#events[middle] as LogEvent).seq <= seq) low = middle + 1
-      else high = middle
-    }
-    return Math.max(0, low - 1)
+    return Math.max(0, indexUntil(this.#events, seq))
   }
 
   #add(index: number): void {

@@ -5,6 +5,7 @@ import type { EventStore } from '~/store/event-store'
 import { after, type Matches } from '~/store/matches'
 import type { Row } from '~/store/rows'
 import type { Timeline } from '~/store/timeline'
+import { useSaid } from '~/ui/said'
 import { TimelineRow } from './rows/TimelineRow'
 import css from './TimelineList.module.css'
 import { AT_END_PX, type List, useFollow } from './use-follow'
@@ -63,7 +64,9 @@ export function TimelineList({ events, timeline, shown, isLive, target, marked, 
     list.scrollToEnd()
   }
   useTarget(scroller, list, timeline, shown, target)
-  useTimelineKeys({ scroller, list, moved, marked, toEnd, toggle: () => (isFollowing ? follow(false) : toEnd()) })
+  const [said, say] = useSaid()
+  const toggle = () => (isFollowing ? follow(false) : toEnd())
+  useTimelineKeys({ scroller, list, moved, marked, toEnd, toggle, onCopied: say })
 
   const onScroll = () => {
     scrolled()
@@ -115,6 +118,9 @@ export function TimelineList({ events, timeline, shown, isLive, target, marked, 
         </ol>
       </section>
       {events.isLoadingOlder && <p className={css.loading}>Loading older events…</p>}
+      <p role="status" className={said ? css.loading : 'visually-hidden'}>
+        {said}
+      </p>
       {isLive && !isFollowing && (
         <button type="button" className={css.resume} onClick={toEnd}>
           <ArrowDown size={15} aria-hidden />

@@ -1,9 +1,9 @@
-import { ChevronDown, ChevronUp, History, Search } from 'lucide-react'
-import { type KeyboardEvent, type Ref, useMemo, useRef } from 'react'
-import { useShortcuts } from '~/keys/shortcuts'
+import { ChevronDown, ChevronUp, History } from 'lucide-react'
+import { useRef } from 'react'
 import { KINDS, type Kind } from '~/store/row-kinds'
 import { Button } from '~/ui/Button'
 import { count, whole } from '~/ui/format'
+import { SearchBox, useSearchKeys } from './SearchBox'
 import css from './TimelineTools.module.css'
 import type { FilterChoice } from './use-filter'
 
@@ -104,51 +104,5 @@ function Chip({ isOn, isBad, word, total, onClick }: ChipProps) {
     >
       {word} <span className={css.total}>{count(total)}</span>
     </button>
-  )
-}
-
-interface SearchProps {
-  readonly ref: Ref<HTMLInputElement>
-  readonly word: string
-  readonly onWord: (word: string) => void
-  readonly onGo: (step: 1 | -1) => void
-}
-
-function SearchBox({ ref, word, onWord, onGo }: SearchProps) {
-  const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
-    if (event.key === 'Enter') onGo(event.shiftKey ? -1 : 1)
-    else if (event.key === 'Escape') event.currentTarget.blur()
-    else return
-    event.preventDefault()
-  }
-  return (
-    <label className={css.search}>
-      <Search size={15} aria-hidden />
-      <span className="visually-hidden">Find in the events shown</span>
-      <input
-        ref={ref}
-        type="search"
-        value={word}
-        placeholder="Find…"
-        onChange={(event) => onWord(event.target.value)}
-        onKeyDown={onKeyDown}
-      />
-    </label>
-  )
-}
-
-export function useSearchKeys(box: React.RefObject<HTMLInputElement | null>, onGo: (step: 1 | -1) => void): void {
-  const go = useRef(onGo)
-  go.current = onGo
-  useShortcuts(
-    'Find',
-    useMemo(
-      () => [
-        { keys: '/', does: 'Find in the events', run: () => box.current?.focus() },
-        { keys: 'n', does: 'The next match', run: () => go.current(1) },
-        { keys: 'N', does: 'The match before', run: () => go.current(-1) },
-      ],
-      [box],
-    ),
   )
 }

@@ -1,4 +1,4 @@
-import { Activity, type LucideIcon, TerminalSquare } from 'lucide-react'
+import { Activity, type LucideIcon, ScrollText, TerminalSquare } from 'lucide-react'
 import { type ComponentType, lazy } from 'react'
 import type { Sandbox } from '~/api/types'
 import type { Watch } from '~/store/watch'
@@ -27,5 +27,11 @@ export const TABS: readonly [Tab, ...Tab[]] = [
     label: 'Terminal',
     icon: TerminalSquare,
     Panel: lazy(async () => ({ default: (await import('../terminal/TerminalPanel')).TerminalPanel })),
+  },
+  {
+    id: 'events',
+    label: 'Events',
+    icon: ScrollText,
+    Panel: lazy(async () => ({ default: (await import('../events/EventsPanel')).EventsPanel })),
   },
 ]

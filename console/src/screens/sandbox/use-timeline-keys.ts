@@ -1,4 +1,5 @@
 import { type RefObject, useMemo, useRef } from 'react'
+import { sentence } from '~/api/problem'
 import { useShortcuts } from '~/keys/shortcuts'
 import { copy } from '~/ui/copy'
 import type { List } from './use-follow'
@@ -12,6 +13,7 @@ interface Parts {
   readonly toEnd: () => void
   /** Follows the end, or no longer. */
   readonly toggle: () => void
+  readonly onCopied: (words: string) => void
 }
 
 /** The keys of the timeline. */
@@ -36,18 +38,24 @@ export function useTimelineKeys(parts: Parts): void {
         { keys: 'End', does: 'Follow what comes', run: () => latest.current.toEnd() },
         { keys: 'f', does: 'Follow, or stay', run: () => latest.current.toggle() },
         { keys: 'Home', does: 'To the oldest loaded', run: toOldest },
-        { keys: 'c', does: 'Copy a link to the event', run: () => void copyLink(latest.current.marked) },
+        { keys: 'c', does: 'Copy a link to the event', run: () => copyLink(latest.current) },
       ]
     }, []),
   )
 }
 
 /** The address of the event that has the focus, or of the one that is marked. */
-async function copyLink(marked: number | undefined): Promise<void> {
+function copyLink({ marked, onCopied }: Parts): void {
   const row = document.activeElement?.closest<HTMLElement>('[data-seq]')
   const seq = row?.dataset.seq ?? marked
-  if (seq === undefined) return
-  await copy(linkTo(Number(seq))).catch(() => undefined)
+  if (seq === undefined) {
+    onCopied('Go to an event first: its time is the link')
+    return
+  }
+  copy(linkTo(Number(seq))).then(
+    () => onCopied(`Link to event ${seq} copied`),
+    (error: unknown) => onCopied(sentence(error)),
+  )
 }
 
 /** The address of an event on this screen, without what only narrows the view. */

@@ -1,0 +1,14 @@
+import { useEffect, useState } from 'react'
+
+const SHOWN_MS = 2_500
+
+/** A few words that are shown for a moment: that something was done. */
+export function useSaid(): readonly [string, (words: string) => void] {
+  const [said, say] = useState('')
+  useEffect(() => {
+    if (said === '') return
+    const timer = setTimeout(() => say(''), SHOWN_MS)
+    return () => clearTimeout(timer)
+  }, [said])
+  return [said, say]
+}
