@@ -106,6 +106,18 @@ interface SandboxSearch {
   readonly q?: string
   /** A shell in the terminal. */
   readonly shell?: string
+  /** The file that is open, in the tabs of files and of changes. */
+  readonly path?: string
+  /** The moments that are compared: events, or the last visit. */
+  readonly from?: number | 'visit'
+  readonly to?: number
+  readonly view?: 'split'
+  readonly port?: number
+}
+
+/** A number that counts something, from one. */
+function ordinal(given: unknown): number | undefined {
+  return typeof given === 'number' && Number.isSafeInteger(given) && given > 0 ? given : undefined
 }
 
 const sandboxRoute = createRoute({
@@ -114,12 +126,17 @@ const sandboxRoute = createRoute({
   validateSearch: (search): SandboxSearch => ({
     tab: words(search.tab),
     shell: words(search.shell),
-    at: typeof search.at === 'number' && Number.isSafeInteger(search.at) && search.at > 0 ? search.at : undefined,
+    at: ordinal(search.at),
     replay: search.replay === true ? true : undefined,
     show: words(search.show),
     types: words(search.types),
     errors: search.errors === true ? true : undefined,
     q: words(search.q),
+    path: words(search.path),
+    from: search.from === 'visit' ? 'visit' : ordinal(search.from),
+    to: ordinal(search.to),
+    view: search.view === 'split' ? 'split' : undefined,
+    port: ordinal(search.port),
   }),
   component: SandboxScreen,
 })

@@ -64,7 +64,8 @@ class Shortcuts {
 
   #isMeant(event: KeyboardEvent, press: string): boolean {
     if (press.includes('Mod+') || press.includes('Alt+')) return true
-    const target = event.target
+    // An editor has a tree of its own, out of which the event seems to come from the element around it.
+    const target = event.composedPath()[0] ?? event.target
     const isTyping =
       target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable]') !== null
     const isInDialog = target instanceof HTMLElement && target.closest('dialog') !== null

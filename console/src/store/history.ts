@@ -1,6 +1,9 @@
 import { api, body } from '~/api/client'
 import type { LogEvent } from '~/api/types'
 import type { History, Page } from './event-store'
+import type { FileEvents } from './file-changes'
+
+const FILE_PAGE = 1_000
 
 /** The log of a sandbox, as the server has it. */
 export function historyOf(sandboxId: string): History {
@@ -11,7 +14,18 @@ export function historyOf(sandboxId: string): History {
   }
 }
 
+/** What the log of a sandbox tells of its files alone. */
+export function fileEventsOf(sandboxId: string): FileEvents {
+  return {
+    page: (before) => {
+      const end = before === undefined ? { newest: true as const } : { before_seq: before }
+      return page(sandboxId, { type: 'file.', limit: FILE_PAGE, ...end })
+    },
+  }
+}
+
 interface Query {
+  readonly type?: string
   readonly newest?: true
   readonly before_seq?: number
   readonly after_seq?: number

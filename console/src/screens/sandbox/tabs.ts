@@ -1,4 +1,4 @@
-import { Activity, type LucideIcon, ScrollText, TerminalSquare } from 'lucide-react'
+import { Activity, Folder, type LucideIcon, ScrollText, TerminalSquare } from 'lucide-react'
 import { type ComponentType, lazy } from 'react'
 import type { Sandbox } from '~/api/types'
 import type { Watch } from '~/store/watch'
@@ -27,6 +27,12 @@ export const TABS: readonly [Tab, ...Tab[]] = [
     label: 'Terminal',
     icon: TerminalSquare,
     Panel: lazy(async () => ({ default: (await import('../terminal/TerminalPanel')).TerminalPanel })),
+  },
+  {
+    id: 'files',
+    label: 'Files',
+    icon: Folder,
+    Panel: lazy(async () => ({ default: (await import('../files/FilesPanel')).FilesPanel })),
   },
   {
     id: 'events',

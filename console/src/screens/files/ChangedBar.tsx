@@ -1,0 +1,38 @@
+import type { OpenFile } from '~/store/open-file'
+import { Button } from '~/ui/Button'
+import css from './FileView.module.css'
+
+interface Props {
+  readonly file: OpenFile
+  readonly isComparing: boolean
+  readonly onCompare: () => void
+  readonly onReload: () => void
+}
+
+/** Says that the file is another one by now. Nothing changes under the reader's eyes until they say so. */
+export function ChangedBar({ file, isComparing, onCompare, onReload }: Props) {
+  if (!file.isGone && file.newer === undefined) return null
+  const hasDraft = file.draft !== undefined
+  return (
+    <div role="status" className={css.changed}>
+      <p>{file.isGone ? 'It was deleted in the sandbox meanwhile.' : 'It was changed in the sandbox meanwhile.'}</p>
+      {file.newer !== undefined && (
+        <Button onClick={onCompare} aria-pressed={isComparing}>
+          {isComparing ? 'Back' : 'Compare'}
+        </Button>
+      )}
+      {hasDraft && (
+        <Button look="danger" disabled={file.isSaving} onClick={() => void file.overwrite()}>
+          {file.isGone ? 'Put mine back' : 'Save mine over it'}
+        </Button>
+      )}
+      <Button
+        look={hasDraft ? 'danger' : 'plain'}
+        onClick={onReload}
+        title={hasDraft ? 'What you typed is lost' : undefined}
+      >
+        {hasDraft ? 'Take theirs' : 'Reload'}
+      </Button>
+    </div>
+  )
+}

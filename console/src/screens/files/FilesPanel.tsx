@@ -1,0 +1,121 @@
+import { useEffect, useState } from 'react'
+import { ApiError, sentence } from '~/api/problem'
+import { drafts } from '~/store/drafts'
+import { Button } from '~/ui/Button'
+import { Empty, Failure, Skeleton } from '~/ui/States'
+import { useNotifier } from '~/ui/use-notifier'
+import type { PanelProps } from '../sandbox/tabs'
+import css from './FilesPanel.module.css'
+import { FileView } from './FileView'
+import { GoToFile } from './GoToFile'
+import { Tools } from './Tools'
+import { Tree } from './Tree'
+import { UploadList } from './UploadList'
+import { droppedFiles } from './use-drop'
+import { useFilesKeys } from './use-keys'
+import { useFilesPlace } from './use-place'
+import { useWhyNot, useWorkspace } from './use-workspace'
+
+/** The files of a sandbox: a tree that changes as they do, and the one that is open. */
+export function FilesPanel({ sandbox, watch, actions }: PanelProps) {
+  const workspace = useWorkspace(sandbox, watch)
+  const { tree, uploads } = workspace
+  const { path, open, close } = useFilesPlace()
+  const [filter, setFilter] = useState('')
+  const [active, setActive] = useState(path)
+  const [isSearching, setSearching] = useState(false)
+  const whyNot = useWhyNot(sandbox, watch)
+  useNotifier(tree.notifier)
+  useNotifier(drafts.notifier)
+  useFilesKeys(() => setSearching(true))
+
+  const isPaused = sandbox.state === 'paused'
+  useEffect(() => {
+    if (!isPaused) void tree.expand('')
+  }, [tree, isPaused])
+  useEffect(() => {
+    if (path === undefined || isPaused) return
+    setActive(path)
+    void tree.reveal(path)
+  }, [tree, path, isPaused])
+
+  const upload = (folder: string, items: DataTransfer) => {
+    void droppedFiles(items).then((files) => {
+      for (const { path: name, file } of files) uploads.add(folder === '' ? name : `${folder}/${name}`, file)
+    })
+  }
+  return (
+    <div className={css.files} data-open={path !== undefined || undefined}>
+      <section className={css.side} aria-label="Tree of files">
+        <Tools
+          workspace={workspace}
+          active={active}
+          filter={filter}
+          whyNot={whyNot}
+          onFilter={setFilter}
+          onSearch={() => setSearching(true)}
+          onOpen={open}
+          onGone={(gone) => path !== undefined && (path === gone || path.startsWith(`${gone}/`)) && close()}
+        />
+        {isPaused && <Paused onResume={() => actions.resume.mutate()} isBusy={actions.resume.isPending} />}
+        {workspace.hasEnded && (
+          <p className={css.note}>The sandbox has ended. These are the files that the log knows of.</p>
+        )}
+        {tree.isLoaded && tree.problem !== undefined && !isPaused && (
+          <p className={css.problem}>{sentence(tree.problem)}</p>
+        )}
+        {tree.isLoaded ? (
+          <Tree
+            tree={tree}
+            filter={filter}
+            chosen={path}
+            active={active}
+            onActive={setActive}
+            onOpen={open}
+            onDrop={whyNot === undefined ? upload : undefined}
+            hasDraft={(each) => drafts.get(sandbox.sandbox_id, each) !== undefined}
+          />
+        ) : (
+          !isPaused && <NotThere problem={tree.problem} onRetry={() => void tree.expand('')} />
+        )}
+        {tree.isEmpty && (
+          <Empty title="No files yet">
+            <p>Whatever is written to the workspace appears here at once. Drop files here to put them there.</p>
+          </Empty>
+        )}
+        <UploadList uploads={uploads} />
+      </section>
+      {path === undefined ? (
+        <div className={css.none}>
+          <Empty title="No file is open">
+            <p>
+              Choose one in the tree, or press <kbd>t</kbd> to find one by its name.
+            </p>
+          </Empty>
+        </div>
+      ) : (
+        <FileView key={path} file={workspace.file(path)} workspace={workspace} whyNot={whyNot} onClose={close} />
+      )}
+      {isSearching && <GoToFile workspace={workspace} onOpen={open} onClose={() => setSearching(false)} />}
+    </div>
+  )
+}
+
+function Paused({ onResume, isBusy }: { onResume: () => void; isBusy: boolean }) {
+  return (
+    <div className={css.note} role="status">
+      <p>The sandbox is paused, and looking does not wake it. The tab Changes shows what the log knows.</p>
+      <Button onClick={onResume} disabled={isBusy} title="Everything in it goes on">
+        Resume
+      </Button>
+    </div>
+  )
+}
+
+function NotThere({ problem, onRetry }: { problem: unknown; onRetry: () => void }) {
+  if (problem === undefined) return <Skeleton rows={8} label="Loading the files" />
+  if (problem instanceof ApiError && problem.status === 403) {
+    return <Empty title="The files are not shown to you">{sentence(problem)}</Empty>
+  }
+  return <Failure error={problem} onRetry={onRetry} />
+}

@@ -1,0 +1,11 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useCallback } from 'react'
+
+/** Which file is open: the address says it. */
+export function useFilesPlace() {
+  const path = useSearch({ from: '/frame/console/sandboxes/$sandboxId', select: (search) => search.path })
+  const navigate = useNavigate({ from: '/console/sandboxes/$sandboxId' })
+  const open = useCallback((wanted: string) => void navigate({ search: { tab: 'files', path: wanted } }), [navigate])
+  const close = useCallback(() => void navigate({ search: { tab: 'files' } }), [navigate])
+  return { path, open, close }
+}

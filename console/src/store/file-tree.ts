@@ -1,0 +1,305 @@
+import { flag, number, text } from '~/api/data'
+import type { Entry } from '~/api/files'
+import type { LogEvent } from '~/api/types'
+import { Notifier, type Soon } from './notifier'
+
+/** Where directories are read from. */
+export interface Directories {
+  list(path: string): Promise<readonly Entry[]>
+}
+
+export type How = 'created' | 'modified' | 'deleted'
+
+/** The last that was told of a path since the tree is looked at. */
+export interface Mark {
+  readonly how: How
+  readonly at: number
+  readonly seq: number
+  readonly sha256: string | undefined
+}
+
+/** A line of the tree. */
+export interface TreeRow {
+  readonly entry: Entry
+  /** From one, as ARIA counts. */
+  readonly level: number
+  readonly position: number
+  readonly siblings: number
+  /** Undefined for what cannot be opened. */
+  readonly isExpanded: boolean | undefined
+  readonly isLoading: boolean
+  readonly problem: unknown
+}
+
+interface Folder {
+  readonly entries: Map<string, Entry>
+  isLoaded: boolean
+  isLoading: boolean
+  /** Something happened in it while it was read: what was read may be older. */
+  isStale: boolean
+  problem: unknown
+}
+
+const MOST_MARKS = 5_000
+const REREAD_MS = 400
+const ORDER = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
+
+/**
+ * The files of a sandbox, a directory at a time: one is read when it is opened, and events patch those that were read.
+ * Listeners hear of changes once a frame.
+ */
+export class FileTree {
+  readonly notifier: Notifier
+  readonly #directories: Directories
+  readonly #folders = new Map<string, Folder>()
+  readonly #expanded = new Set<string>([''])
+  readonly #marks = new Map<string, Mark>()
+  #seen: number
+  #flooded = 0
+  #rows: readonly TreeRow[] | undefined
+  #rowsFilter = ''
+  #reread: ReturnType<typeof setTimeout> | undefined
+
+  /** `seen` is the last event that the directories are known to include. */
+  constructor(directories: Directories, seen: number, soon?: Soon) {
+    this.#directories = directories
+    this.#seen = seen
+    this.notifier = new Notifier(soon)
+  }
+
+  get isLoaded(): boolean {
+    return this.#folders.get('')?.isLoaded ?? false
+  }
+
+  /** Why the workspace itself cannot be shown. */
+  get problem(): unknown {
+    return this.#folders.get('')?.problem
+  }
+
+  get isEmpty(): boolean {
+    return this.isLoaded && this.#folders.get('')?.entries.size === 0
+  }
+
+  mark(path: string): Mark | undefined {
+    return this.#marks.get(path)
+  }
+
+  /** The last event that only counted changes: any file may be another one. */
+  get flooded(): number {
+    return this.#flooded
+  }
+
+  find(path: string): Entry | undefined {
+    return this.#folders.get(parentOf(path))?.entries.get(nameOf(path))
+  }
+
+  /** Opens a directory, and reads it if that was not done yet. */
+  async expand(path: string): Promise<void> {
+    this.#expanded.add(path)
+    this.#changed()
+    const folder = this.#folders.get(path)
+    if (folder === undefined || folder.problem !== undefined) await this.#read(path)
+  }
+
+  collapse(path: string): void {
+    if (path !== '') this.#expanded.delete(path)
+    this.#changed()
+  }
+
+  /** Opens the directories above a path, so that it is in sight. */
+  async reveal(path: string): Promise<void> {
+    for (const above of ancestorsOf(path)) await this.expand(above)
+  }
+
+  /** Reads again whatever was read. */
+  async refresh(): Promise<void> {
+    await Promise.all([...this.#folders.keys()].map((path) => this.#read(path)))
+  }
+
+  /** Takes in the newest events; those that were seen are skipped. */
+  follow(events: readonly LogEvent[]): void {
+    let first = events.length
+    while (first > 0 && (events[first - 1]?.seq ?? 0) > this.#seen) first--
+    for (const event of events.slice(first)) this.#apply(event)
+    this.#seen = Math.max(this.#seen, events.at(-1)?.seq ?? 0)
+  }
+
+  /** What is in sight, from top to bottom; with a filter, what was read and has it in its name, and the way there. */
+  rows(filter = ''): readonly TreeRow[] {
+    if (this.#rows === undefined || this.#rowsFilter !== filter) {
+      const rows: TreeRow[] = []
+      this.#collect('', 1, filter.toLowerCase(), rows)
+      this.#rows = rows
+      this.#rowsFilter = filter
+    }
+    return this.#rows
+  }
+
+  close(): void {
+    clearTimeout(this.#reread)
+  }
+
+  #collect(path: string, level: number, filter: string, into: TreeRow[]): boolean {
+    const entries = [...(this.#folders.get(path)?.entries.values() ?? [])]
+      .filter((entry) => filter === '' || this.#has(entry, filter))
+      .sort(byKindAndName)
+    entries.forEach((entry, index) => {
+      const isFolder = entry.type === 'directory'
+      const isExpanded = this.#expanded.has(entry.path) || (filter !== '' && this.#hasBelow(entry, filter))
+      const folder = this.#folders.get(entry.path)
+      into.push({
+        entry,
+        level,
+        position: index + 1,
+        siblings: entries.length,
+        isExpanded: isFolder ? isExpanded : undefined,
+        isLoading: folder?.isLoading === true && !folder.isLoaded,
+        problem: folder?.problem,
+      })
+      if (isFolder && isExpanded) this.#collect(entry.path, level + 1, filter, into)
+    })
+    return entries.length > 0
+  }
+
+  #has(entry: Entry, filter: string): boolean {
+    return entry.name.toLowerCase().includes(filter) || this.#hasBelow(entry, filter)
+  }
+
+  #hasBelow(entry: Entry, filter: string): boolean {
+    const folder = entry.type === 'directory' ? this.#folders.get(entry.path) : undefined
+    return folder !== undefined && [...folder.entries.values()].some((below) => this.#has(below, filter))
+  }
+
+  async #read(path: string): Promise<void> {
+    const folder = this.#folder(path)
+    if (folder.isLoading) {
+      folder.isStale = true
+      return
+    }
+    folder.isLoading = true
+    this.#changed()
+    try {
+      do {
+        folder.isStale = false
+        const entries = await this.#directories.list(path)
+        folder.entries.clear()
+        for (const entry of entries) folder.entries.set(entry.name, entry)
+        folder.isLoaded = true
+        folder.problem = undefined
+      } while (folder.isStale)
+    } catch (problem) {
+      folder.problem = problem
+    } finally {
+      folder.isLoading = false
+      this.#changed()
+    }
+  }
+
+  #folder(path: string): Folder {
+    const known = this.#folders.get(path)
+    if (known !== undefined) return known
+    const folder: Folder = { entries: new Map(), isLoaded: false, isLoading: false, isStale: false, problem: undefined }
+    this.#folders.set(path, folder)
+    return folder
+  }
+
+  #apply(event: LogEvent): void {
+    const type = event.event_type
+    if (type === 'file.changes_folded' || type === 'sandbox.resumed' || type === 'sandbox.recovered') {
+      this.#flooded = event.seq
+      this.#rereadSoon()
+      return
+    }
+    const path = text(event.event_data, 'path')
+    const how = HOW[type]
+    if (how === undefined || path === undefined) return
+    this.#note(path, {
+      how,
+      at: Date.parse(event.created_at),
+      seq: event.seq,
+      sha256: text(event.event_data, 'sha256'),
+    })
+    if (how === 'deleted') this.#drop(path)
+    else this.#put(entryOf(path, event))
+    this.#changed()
+  }
+
+  #put(entry: Entry): void {
+    const folder = this.#folders.get(parentOf(entry.path))
+    if (folder !== undefined) {
+      folder.entries.set(entry.name, entry)
+      if (folder.isLoading) folder.isStale = true
+      return
+    }
+    // Nobody looked into its directory: that there is one is all that can be seen of it.
+    const above = ancestorsOf(entry.path).findLast((path) => this.#folders.has(parentOf(path)) && path !== '')
+    if (above === undefined) return
+    const siblings = this.#folders.get(parentOf(above))
+    if (siblings !== undefined && !siblings.entries.has(nameOf(above))) {
+      siblings.entries.set(nameOf(above), { name: nameOf(above), path: above, type: 'directory', size: 0 })
+    }
+  }
+
+  #drop(path: string): void {
+    const folder = this.#folders.get(parentOf(path))
+    folder?.entries.delete(nameOf(path))
+    if (folder?.isLoading) folder.isStale = true
+    for (const known of [...this.#folders.keys()]) {
+      if (known === path || known.startsWith(`${path}/`)) {
+        this.#folders.delete(known)
+        this.#expanded.delete(known)
+      }
+    }
+  }
+
+  #note(path: string, mark: Mark): void {
+    this.#marks.delete(path)
+    this.#marks.set(path, mark)
+    const oldest = this.#marks.keys().next()
+    if (this.#marks.size > MOST_MARKS && !oldest.done) this.#marks.delete(oldest.value)
+  }
+
+  #rereadSoon(): void {
+    this.#reread ??= setTimeout(() => {
+      this.#reread = undefined
+      void this.refresh()
+    }, REREAD_MS)
+  }
+
+  #changed(): void {
+    this.#rows = undefined
+    this.notifier.changed()
+  }
+}
+
+const HOW: Readonly<Record<string, How>> = {
+  'file.created': 'created',
+  'file.modified': 'modified',
+  'file.deleted': 'deleted',
+}
+
+function entryOf(path: string, { event_data: data }: LogEvent): Entry {
+  const told = text(data, 'type')
+  const type = flag(data, 'directory') ? 'directory' : told === 'link' || told === 'other' ? told : 'file'
+  return { name: nameOf(path), path, type, size: number(data, 'size') ?? 0 }
+}
+
+function byKindAndName(a: Entry, b: Entry): number {
+  const isFolderA = a.type === 'directory'
+  if (isFolderA !== (b.type === 'directory')) return isFolderA ? -1 : 1
+  return ORDER.compare(a.name, b.name)
+}
+
+export function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
+}
+
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}
+
+/** The directories above a path, the workspace first. */
+export function ancestorsOf(path: string): readonly string[] {
+  const parts = path.split('/')
+  return parts.map((_, index) => parts.slice(0, index).join('/'))
+}

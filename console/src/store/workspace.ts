@@ -1,0 +1,86 @@
+import { type Content, type Entry, RemoteFiles, readAt } from '~/api/files'
+import { ApiError } from '~/api/problem'
+import { send } from '~/api/upload'
+import { drafts } from './drafts'
+import { FileChanges } from './file-changes'
+import { FileTree } from './file-tree'
+import { fileEventsOf } from './history'
+import { type FileStore, OpenFile } from './open-file'
+import { Uploads } from './uploads'
+import type { Watch } from './watch'
+
+/** The files of a sandbox that somebody looks at. It stays while the sandbox is on the screen, whatever tab is shown. */
+export class Workspace {
+  readonly remote: RemoteFiles
+  readonly tree: FileTree
+  readonly changes: FileChanges
+  readonly uploads: Uploads
+  readonly hasEnded: boolean
+  readonly #watch: Watch
+  #open: OpenFile | undefined
+
+  constructor(sandboxId: string, watch: Watch, hasEnded: boolean) {
+    this.#watch = watch
+    this.hasEnded = hasEnded
+    this.remote = new RemoteFiles(sandboxId)
+    this.changes = new FileChanges(fileEventsOf(sandboxId))
+    this.tree = new FileTree(hasEnded ? this.changes : this.remote, watch.events.lastSeq)
+    this.uploads = new Uploads(sandboxId, send)
+  }
+
+  /** The file at a path: the same one as long as no other is asked for. */
+  file(path: string): OpenFile {
+    if (this.#open?.path !== path) {
+      this.#open = new OpenFile(path, this.#store(), drafts)
+      void this.#open.load()
+    }
+    return this.#open
+  }
+
+  /** Everything that has a name. */
+  listAll(): Promise<readonly Entry[]> {
+    return this.hasEnded ? this.changes.listAll() : this.remote.listAll()
+  }
+
+  /** Takes in what happened since the last call. */
+  follow(): void {
+    const { events } = this.#watch.events
+    this.tree.follow(events)
+    this.changes.follow(events)
+    if (this.#open === undefined) return
+    const mark = this.tree.mark(this.#open.path)
+    if (mark !== undefined) void this.#open.told(mark)
+    if (this.tree.flooded > 0) {
+      void this.#open.told({ how: 'modified', at: 0, seq: this.tree.flooded, sha256: undefined })
+    }
+  }
+
+  #store(): FileStore {
+    if (!this.hasEnded) return this.remote
+    const { sandboxId } = this.remote
+    return {
+      sandboxId,
+      read: (path: string): Promise<Content> => readAt(sandboxId, path, this.#watch.events.lastSeq),
+      write: () => Promise.reject(ended()),
+    }
+  }
+}
+
+const ended = () =>
+  new ApiError({
+    type: 'urn:vivarium:problem:no-such-sandbox',
+    title: 'The sandbox has ended',
+    detail: 'The sandbox has ended: its files can be read as far as the log kept them, not changed.',
+    status: 410,
+  })
+
+const workspaces = new WeakMap<Watch, Workspace>()
+
+/** The workspace that belongs to a watch. When the sandbox ends, another one takes its place. */
+export function workspaceOf(sandboxId: string, watch: Watch, hasEnded: boolean): Workspace {
+  const known = workspaces.get(watch)
+  if (known !== undefined && known.hasEnded === hasEnded) return known
+  const made = new Workspace(sandboxId, watch, hasEnded)
+  workspaces.set(watch, made)
+  return made
+}

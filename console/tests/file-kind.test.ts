@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { hex, show } from '~/store/file-kind'
+import { listeningPorts, spokenPorts } from '~/store/ports'
+import { event } from './events'
+
+const content = (bytes: Uint8Array<ArrayBuffer>, size = bytes.length) => ({
+  bytes,
+  size,
+  tag: '"t"',
+  modifiedAt: undefined,
+})
+const encode = (text: string) => new TextEncoder().encode(text)
+
+describe('show', () => {
+  it('takes text for text, whatever its name', () => {
+    expect(show('strange.bin', content(encode('grüße')))).toEqual({ kind: 'text', text: 'grüße', isWhole: true })
+  })
+
+  it('takes what has zeros or is no UTF-8 for bytes', () => {
+    expect(show('a.txt', content(new Uint8Array([65, 0, 66]))).kind).toBe('binary')
+    expect(show('a.txt', content(new Uint8Array([0xff, 0xfe]))).kind).toBe('binary')
+  })
+
+  it('knows images by their names alone', () => {
+    expect(show('a/Logo.SVG', content(encode('<svg/>')))).toMatchObject({ kind: 'image', mediaType: 'image/svg+xml' })
+    expect(show('png', content(encode('x'))).kind).toBe('text')
+    expect(show('a.pngx', content(encode('x'))).kind).toBe('text')
+  })
+
+  it('shows whole lines of the head of a file that is too large, and lets a cut character be', () => {
+    const bytes = encode('zeile ü\n'.repeat(40_000)).slice(0, 2 * 1024 * 1024)
+    const shown = show('log', content(bytes.slice(0, 300_007), 50_000_000))
+    expect(shown).toMatchObject({ kind: 'text', isWhole: false })
+    expect(shown.kind === 'text' && shown.text.endsWith('ü\n')).toBe(true)
+  })
+})
+
+describe('hex', () => {
+  it('shows where, bytes and letters', () => {
+    expect(hex(encode('ABCDEFGHIJKLMNOP\n'))).toEqual([
+      '00000000  41 42 43 44 45 46 47 48 49 4a 4b 4c 4d 4e 4f 50  ABCDEFGHIJKLMNOP',
+      `00000010  ${'0a'.padEnd(47)}  .`,
+    ])
+  })
+})
+
+describe('ports', () => {
+  it('are found in what programs wrote, the newest first', () => {
+    const said = (seq: number, stdout: string) => event(seq, 'command.output', { stdout })
+    const events = [
+      said(1, 'Local: http://localhost:5173/'),
+      said(2, 'Serving HTTP on 0.0.0.0 port 8000 (http://0.0.0.0:8000/)'),
+      said(3, 'port 99999999 at 12:30:00'),
+    ]
+    expect(spokenPorts(events)).toEqual([8000, 5173])
+  })
+
+  it('are read out of the table of the kernel', () => {
+    const table = `  sl  local_address rem_address   st tx_queue
+   0: 00000000:1F40 00000000:0000 0A 00000000:00000000
+   1: 0100007F:0BB8 00000000:0000 0A 00000000:00000000
+   2: 0100007F:0BB8 0100007F:C350 01 00000000:00000000
+   0: 00000000000000000000000000000000:1F40 00000000000000000000000000000000:0000 0A`
+    expect(listeningPorts(table)).toEqual([3000, 8000])
+  })
+})
