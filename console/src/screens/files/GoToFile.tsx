@@ -4,6 +4,7 @@ import { sentence } from '~/api/problem'
 import { bestMatches } from '~/store/near-paths'
 import type { Workspace } from '~/store/workspace'
 import { Dialog } from '~/ui/Dialog'
+import { focusFirst } from '~/ui/focus-first'
 import { plain } from '~/ui/format'
 import css from './FilesPanel.module.css'
 
@@ -49,7 +50,7 @@ export function GoToFile({ workspace, onOpen, onClose }: Props) {
         aria-expanded={found.length > 0}
         aria-controls={listId}
         aria-activedescendant={found.length > 0 ? `${listId}-${at}` : undefined}
-        autoFocus
+        ref={focusFirst}
         spellCheck={false}
         value={letters}
         onChange={(event) => {

@@ -3,6 +3,7 @@ import type { Entry } from '~/api/files'
 import { sentence } from '~/api/problem'
 import { Button } from '~/ui/Button'
 import { Dialog } from '~/ui/Dialog'
+import { focusFirst } from '~/ui/focus-first'
 import { plain } from '~/ui/format'
 import css from './FilesPanel.module.css'
 
@@ -33,7 +34,7 @@ export function PathDialog({ title, action, initial, run, onClose }: PathProps) 
           <input
             className={css.field}
             value={path}
-            autoFocus
+            ref={focusFirst}
             spellCheck={false}
             onChange={(event) => setPath(event.target.value)}
           />

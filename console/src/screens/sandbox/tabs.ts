@@ -1,4 +1,4 @@
-import { Activity, Folder, type LucideIcon, ScrollText, TerminalSquare } from 'lucide-react'
+import { Activity, FileDiff, Folder, type LucideIcon, ScrollText, TerminalSquare } from 'lucide-react'
 import { type ComponentType, lazy } from 'react'
 import type { Sandbox } from '~/api/types'
 import type { Watch } from '~/store/watch'
@@ -33,6 +33,12 @@ export const TABS: readonly [Tab, ...Tab[]] = [
     label: 'Files',
     icon: Folder,
     Panel: lazy(async () => ({ default: (await import('../files/FilesPanel')).FilesPanel })),
+  },
+  {
+    id: 'changes',
+    label: 'Changes',
+    icon: FileDiff,
+    Panel: lazy(async () => ({ default: (await import('../changes/ChangesPanel')).ChangesPanel })),
   },
   {
     id: 'events',

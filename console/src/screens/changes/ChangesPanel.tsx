@@ -1,0 +1,125 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Columns2, Rows3 } from 'lucide-react'
+import { useEffect, useMemo, useState } from 'react'
+import type { Change } from '~/store/file-changes'
+import { Viewed } from '~/store/viewed'
+import { Button } from '~/ui/Button'
+import { count } from '~/ui/format'
+import { Empty, Failure, Skeleton } from '~/ui/States'
+import { useNotifier } from '~/ui/use-notifier'
+import { useWorkspace } from '../files/use-workspace'
+import type { PanelProps } from '../sandbox/tabs'
+import { ChangeList } from './ChangeList'
+import css from './ChangesPanel.module.css'
+import { DiffPane } from './DiffPane'
+import { MomentPicker } from './MomentPicker'
+import { useChangeKeys } from './use-change-keys'
+import { useMoments } from './use-moments'
+import { useNarrow } from './use-narrow'
+
+/** What became of the files between any two moments. It stays as it is until somebody asks for what came after. */
+export function ChangesPanel({ sandbox, watch, actions }: PanelProps) {
+  const { changes } = useWorkspace(sandbox, watch)
+  useNotifier(changes.notifier)
+  useEffect(() => void changes.load(), [changes])
+  const viewed = useMemo(() => new Viewed(sandbox.sandbox_id), [sandbox.sandbox_id])
+  useNotifier(viewed.notifier)
+  const { path, view } = useSearch({ from: '/frame/console/sandboxes/$sandboxId' })
+  const { from, to, visit, newer, showNewer } = useMoments(sandbox.sandbox_id, changes)
+  const goTo = useGoTo()
+  const isNarrow = useNarrow()
+
+  const list = useMemo(() => (changes.isLoaded ? changes.between(from, to) : []), [changes, changes.isLoaded, from, to])
+  const chosen = list.find((change) => change.path === path) ?? (isNarrow ? undefined : list[0])
+  const [isCommenting, setCommenting] = useState(false)
+  const hunk = useChangeKeys({
+    list,
+    chosen,
+    choose: (change) => goTo({ path: change.path }),
+    tick: () => chosen && viewed.set(chosen.path, chosen.seq, !viewed.has(chosen.path, chosen.seq)),
+    comment: () => setCommenting(true),
+  })
+
+  if (!changes.isLoaded) {
+    if (changes.problem === undefined) return <Skeleton rows={8} label="Loading the changes" />
+    return <Failure error={changes.problem} onRetry={() => void changes.load()} />
+  }
+  const isSplit = view === 'split' && !isNarrow
+  return (
+    <div className={css.changes} data-open={path !== undefined || undefined}>
+      <div className={css.bar}>
+        <MomentPicker which="from" events={watch.events.events} visit={visit} />
+        <MomentPicker which="to" events={watch.events.events} visit={undefined} />
+        {newer > 0 && (
+          <Button onClick={showNewer}>{newer === 1 ? '1 newer change' : `${count(newer)} newer changes`}: show</Button>
+        )}
+        {!isNarrow && (
+          <Button
+            look="quiet"
+            icon={isSplit ? Rows3 : Columns2}
+            onClick={() => goTo({ view: isSplit ? undefined : 'split' })}
+          >
+            {isSplit ? 'Unified' : 'Side by side'}
+          </Button>
+        )}
+      </div>
+      <Floods counted={changes.floods(from, to)} isComplete={changes.isComplete} />
+      {list.length === 0 ? (
+        <Empty title="No file changed">
+          <p>Between these two moments every file stayed as it was, or became the same again.</p>
+        </Empty>
+      ) : (
+        <div className={css.columns}>
+          <ChangeList
+            list={list}
+            chosen={chosen}
+            moments={{ sandboxId: sandbox.sandbox_id, from, to }}
+            viewed={viewed}
+            isOutdated={(change: Change) => changes.isOutdated(change.path, to)}
+            onChoose={(change) => goTo({ path: change.path })}
+          />
+          {chosen && (
+            <DiffPane
+              key={`${chosen.path} ${from} ${to}`}
+              change={chosen}
+              moments={{ sandboxId: sandbox.sandbox_id, from, to }}
+              isSplit={isSplit}
+              isOutdated={changes.isOutdated(chosen.path, to)}
+              hunk={hunk}
+              sandbox={sandbox}
+              actions={actions}
+              isCommenting={isCommenting}
+              onCommented={() => setCommenting(false)}
+              onBack={() => goTo({ path: undefined })}
+            />
+          )}
+        </div>
+      )}
+    </div>
+  )
+}
+
+function Floods({
+  counted,
+  isComplete,
+}: {
+  counted: readonly { count: number; directories: readonly string[] }[]
+  isComplete: boolean
+}) {
+  if (counted.length === 0 && isComplete) return null
+  const sum = counted.reduce((total, flood) => total + flood.count, 0)
+  const where = [...new Set(counted.flatMap((flood) => flood.directories))].slice(0, 5).join(', ')
+  return (
+    <p className={css.flood}>
+      {sum > 0 && `${count(sum)} more changes came at once and were only counted${where ? `, most in ${where}` : ''}. `}
+      {!isComplete && 'The log tells of more changes than are looked through: the oldest are not here.'}
+    </p>
+  )
+}
+
+/** Changes what is chosen, and keeps the rest of the address. */
+export function useGoTo() {
+  const navigate = useNavigate({ from: '/console/sandboxes/$sandboxId' })
+  return (chosen: { path?: string; view?: 'split'; from?: number | 'visit'; to?: number }) =>
+    void navigate({ search: (before) => ({ ...before, tab: 'changes', ...chosen }), replace: !('path' in chosen) })
+}

@@ -1,0 +1,66 @@
+import { useMemo, useRef, useState } from 'react'
+import { useShortcuts } from '~/keys/shortcuts'
+import type { Change } from '~/store/file-changes'
+
+/** Where one is in a difference. */
+export interface HunkCursor {
+  readonly index: number
+  /** Counts every move, so that one to the same place is one too. */
+  readonly moves: number
+  /** The difference that is shown says how many places it has. */
+  readonly tell: (count: number) => void
+}
+
+interface Wanted {
+  readonly list: readonly Change[]
+  readonly chosen: Change | undefined
+  readonly choose: (change: Change) => void
+  readonly tick: () => void
+  readonly comment: () => void
+}
+
+/** The keys of the changes: from one place to the next, over the end of a file into the next file. */
+export function useChangeKeys(wanted: Wanted): HunkCursor {
+  const latest = useRef(wanted)
+  latest.current = wanted
+  const count = useRef(0)
+  const [{ path, index, moves }, setPlace] = useState({ path: '', index: 0, moves: 0 })
+  const chosen = wanted.chosen?.path ?? ''
+  const at = useRef(0)
+  at.current = path === chosen ? index : 0
+
+  const keys = useMemo(() => {
+    const toFile = (step: number): boolean => {
+      const { list, chosen: now, choose } = latest.current
+      const next = now && list[list.indexOf(now) + step]
+      if (next !== undefined) choose(next)
+      return next !== undefined
+    }
+    const toHunk = (step: number) => {
+      const wantedIndex = at.current + step
+      if ((wantedIndex < 0 || wantedIndex >= count.current) && toFile(step)) return
+      const next = Math.max(0, Math.min(count.current - 1, wantedIndex))
+      setPlace((before) => ({ path: latest.current.chosen?.path ?? '', index: next, moves: before.moves + 1 }))
+    }
+    return [
+      { keys: ']', does: 'Next change', run: () => toHunk(1) },
+      { keys: '[', does: 'Change before', run: () => toHunk(-1) },
+      { keys: 'Alt+ArrowDown', does: 'Next file', run: () => void toFile(1) },
+      { keys: 'Alt+ArrowUp', does: 'File before', run: () => void toFile(-1) },
+      { keys: 'v', does: 'Viewed, or not', run: () => latest.current.tick() },
+      { keys: 'c', does: 'Comment on the change', run: () => latest.current.comment() },
+    ]
+  }, [])
+  useShortcuts('Changes', keys)
+  const shown = path === chosen ? index : 0
+  return useMemo(
+    () => ({
+      index: shown,
+      moves,
+      tell: (places: number) => {
+        count.current = places
+      },
+    }),
+    [shown, moves],
+  )
+}

@@ -1,0 +1,14 @@
+import { useSyncExternalStore } from 'react'
+
+const query = window.matchMedia('(max-width: 760px)')
+
+/** Whether there is room for one column only. */
+export function useNarrow(): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      query.addEventListener('change', listener)
+      return () => query.removeEventListener('change', listener)
+    },
+    () => query.matches,
+  )
+}
