@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Content } from '~/api/files'
 import { ApiError } from '~/api/problem'
 import { Drafts } from '~/store/drafts'
@@ -46,6 +46,8 @@ describe('OpenFile', () => {
     file = new OpenFile('a.txt', shelf, drafts, now)
     await file.load()
   })
+
+  afterEach(() => file.discard())
 
   it('saves what was typed', async () => {
     file.edit('two')

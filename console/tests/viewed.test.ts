@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { TypeAhead } from '~/screens/files/type-ahead'
-import { bestMatches } from '~/store/near-paths'
 import { moments } from '~/store/moments'
+import { bestMatches } from '~/store/near-paths'
 import { lastVisit, noteVisit, Viewed } from '~/store/viewed'
 import { event } from './events'
 
