@@ -16,6 +16,8 @@ const OVERSCAN = 10
 const PADDING_PX = 10
 /** So near to an end, the page beyond it is loaded. */
 const LOAD_PX = 600
+/** So many frames a row is gone to again: those around it turn out higher than they were thought to be. */
+const FRAMES = 4
 
 /** A row to go to. A new object is a new wish, also for the same row. */
 export interface Target {
@@ -63,7 +65,7 @@ export function TimelineList({ events, timeline, shown, isLive, target, marked, 
     follow(true)
     list.scrollToEnd()
   }
-  useTarget(scroller, list, timeline, shown, target)
+  useTarget({ scroller, list, timeline, shown, target, onGo: () => follow(false) })
   const [said, say] = useSaid()
   const toggle = () => (isFollowing ? follow(false) : toEnd())
   useTimelineKeys({ scroller, list, moved, marked, toEnd, toggle, onCopied: say })
@@ -138,32 +140,37 @@ function useUnseen(timeline: Timeline, lastSeq: number, isFollowing: boolean): n
   return timeline.rows.length - 1 - (timeline.indexOf(seen.current) ?? timeline.rows.length - 1)
 }
 
-/** Goes to the row that is wanted, or the nearest that is shown. */
-function useTarget(
-  scroller: React.RefObject<HTMLElement | null>,
-  list: List,
-  timeline: Timeline,
-  shown: readonly number[] | undefined,
-  target: Target | undefined,
-): void {
-  const latest = useRef(shown)
-  latest.current = shown
+interface Wish {
+  readonly scroller: React.RefObject<HTMLElement | null>
+  readonly list: List
+  readonly timeline: Timeline
+  readonly shown: readonly number[] | undefined
+  readonly target: Target | undefined
+  readonly onGo: () => void
+}
+
+/** Goes to the row that is wanted, or the nearest that is shown; the end is then no longer followed. */
+function useTarget(wish: Wish): void {
+  const latest = useRef(wish)
+  latest.current = wish
+  const { target } = wish
   useEffect(() => {
-    const row = target && timeline.indexOf(target.seq)
-    if (target === undefined || row === undefined) return
-    const index = latest.current === undefined ? row : Math.max(0, after(latest.current, row) - 1)
-    // The rows of a page just loaded are counted with the next frame, and drawn with the one after.
-    let frame = requestAnimationFrame(() => {
+    if (target === undefined) return
+    let frame = 0
+    const go = (tries: number) => {
+      const { scroller, list, timeline, shown } = latest.current
+      const row = timeline.indexOf(target.seq)
+      if (row === undefined) return
+      const index = shown === undefined ? row : Math.max(0, after(shown, row) - 1)
       list.scrollToIndex(index, { align: 'center' })
-      frame = requestAnimationFrame(() => {
-        list.scrollToIndex(index, { align: 'center' })
-        frame = requestAnimationFrame(() => {
-          if (target.takesFocus) focusRow(scroller.current, index)
-        })
-      })
-    })
+      // Rows of a page just loaded are counted, drawn and measured in the frames that follow: it may lie elsewhere then.
+      if (tries > 0) frame = requestAnimationFrame(() => go(tries - 1))
+      else if (target.takesFocus) focusRow(scroller.current, index)
+    }
+    latest.current.onGo()
+    frame = requestAnimationFrame(() => go(FRAMES))
     return () => cancelAnimationFrame(frame)
-  }, [scroller, list, timeline, target])
+  }, [target])
 }
 
 function focusRow(box: HTMLElement | null, index: number): void {

@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import type { Api } from './house/api'
+import { axe } from './house/axe'
+import { expect, test } from './house/test'
+
+const MANY = 10_000
+const AT_ONCE = 100
+
+/** A sandbox with a long log: mostly calls with their results, every hundredth of them failed. */
+async function longLog(api: Api): Promise<string> {
+  const id = await api.sandbox(randomUUID())
+  for (let from = 0; from < MANY; from += AT_ONCE) {
+    const events = Array.from({ length: AT_ONCE }, (_, index) => told(from + index))
+    await api.post(`/api/v1/sandboxes/${id}/events`, events)
+  }
+  return id
+}
+
+function told(index: number): object {
+  if (index % 10 === 0) {
+    return { event_type: 'agent.message', event_data: { text: `Step ${index} is done` }, source: 'agent' }
+  }
+  const [id, isCall] = [`t${Math.floor(index / 2)}`, index % 2 === 0]
+  if (isCall) {
+    const data = { tool_use_id: id, tool_name: 'Bash', tool_input: { command: `make part-${index}` } }
+    return { event_type: 'agent.tool_use', event_data: data, source: 'agent' }
+  }
+  const data = { tool_use_id: id, content: `\u001b[31mpart ${index}\u202e`, is_error: index % 100 === 99 }
+  return { event_type: 'agent.tool_result', event_data: data, source: 'agent' }
+}
+
+/** The questions that the page asks about the log from now on. */
+function pagesAsked(page: Page): string[] {
+  const asked: string[] = []
+  page.on('request', (request) => {
+    const url = new URL(request.url())
+    if (url.pathname.endsWith('/events') && url.searchParams.has('limit')) asked.push(url.search)
+  })
+  return asked
+}
+
+const nodes = (page: Page) => page.evaluate(() => document.querySelectorAll('*').length)
+const timeline = (page: Page) => page.getByRole('region', { name: 'Timeline' })
+
+test('a link leads to an event far back, with one page', async ({ person, page }) => {
+  const id = await longLog(person.api)
+  const target = (
+    await person.api.get<{ events: { seq: number; event_data: { text?: string } }[] }>(
+      `/api/v1/sandboxes/${id}/events?after_seq=1000&limit=100&type=agent.message`,
+    )
+  ).events[5]
+  if (target === undefined) throw new Error('no event')
+  const asked = pagesAsked(page)
+  await person.open(`/sandboxes/${id}?at=${target.seq}`)
+  const marked = timeline(page).locator('article[data-marked]')
+  await marked.getByText(target.event_data.text ?? '').waitFor()
+  await expect
+    .poll(() => page.evaluate(() => document.activeElement?.closest('article')?.dataset.seq))
+    .toBe(String(target.seq))
+  expect(asked.filter((question) => !question.includes('newest'))).toHaveLength(1)
+  await page.getByText(/These are events/).waitFor()
+
+  // From there it goes on, in both directions.
+  await timeline(page).hover()
+  await expect
+    .poll(async () => {
+      await page.mouse.wheel(0, 4_000)
+      return asked.filter((question) => question.includes('after_seq')).length
+    })
+    .toBeGreaterThan(2)
+  await page.getByRole('button', { name: 'To the newest events' }).click()
+  await timeline(page)
+    .getByText(`Step ${MANY - 10} is done`)
+    .waitFor()
+  expect(new URL(page.url()).search).toBe('')
+})
+
+test('a link to what does not exist says so', async ({ person, page }) => {
+  const id = await person.api.sandbox(randomUUID())
+  await person.open(`/sandboxes/${id}?at=4711`)
+  await page.getByText(/There is no event 4,711: the last is/).waitFor()
+  person.guard.expect(/status of 404/)
+  await person.open('/sandboxes/sbxnosuchone')
+  await page.getByRole('heading', { level: 1, name: 'No such sandbox' }).waitFor()
+})
+
+test('the timeline is narrowed to kinds and to errors, and searched', async ({ person, page }) => {
+  const id = await longLog(person.api)
+  await person.open(`/sandboxes/${id}`)
+  await page.getByRole('button', { name: /^Messages/ }).click()
+  await timeline(page)
+    .getByText(`Step ${MANY - 10} is done`)
+    .waitFor()
+  expect(await timeline(page).locator('article[data-kind="tool"]').count()).toBe(0)
+  expect(new URL(page.url()).searchParams.get('show')).toBe('messages')
+  await page.getByRole('button', { name: /^Messages/ }).click()
+
+  await page.getByRole('button', { name: /^Errors only/ }).click()
+  await page.getByRole('button', { name: 'Look through all' }).click()
+  await page.getByRole('button', { name: 'Errors only 100' }).waitFor()
+  expect(await timeline(page).locator('article:not(:has-text("failed"))').count()).toBe(0)
+  await page.getByRole('button', { name: /^Errors only/ }).click()
+
+  await page.keyboard.press('/')
+  await page.keyboard.type('step 5120 is')
+  await page.getByText('0 of 1', { exact: true }).waitFor()
+  await page.keyboard.press('Enter')
+  await timeline(page).locator('article[data-marked]').getByText('Step 5120 is done').waitFor()
+  await page.getByText('1 of 1', { exact: true }).waitFor()
+  expect(await axe(page)).toEqual([])
+})
+
+test('the log of ten thousand events is a small page', async ({ person, page }) => {
+  const id = await longLog(person.api)
+  await person.open(`/sandboxes/${id}?tab=events&q=part-5002`)
+  await page.getByRole('button', { name: 'Look through all' }).click()
+  await page.getByText('0 of 1', { exact: true }).waitFor()
+  await page.keyboard.press('n')
+  const chosen = page.getByRole('option', { selected: true })
+  await chosen.getByText('Bash make part-5002').waitFor()
+  await expect.poll(async () => Number(await chosen.getAttribute('aria-setsize'))).toBeGreaterThan(MANY)
+  expect(await nodes(page)).toBeLessThan(700)
+  const body = page.getByRole('region', { name: /^Event \d+$/ })
+  await body.getByText('"make part-5002"').waitFor({ state: 'hidden' })
+  await body.getByRole('button', { name: 'tool_input' }).click()
+  await body.getByText('"make part-5002"').waitFor()
+  expect(await axe(page)).toEqual([])
+
+  await page.keyboard.press(']')
+  await expect.poll(() => chosen.textContent()).toContain('part 5099')
+  await body.getByText('"\\u001b[31mpart 5099\\u202e"').waitFor()
+  await page.getByLabel('Go to the event with this number').fill('42')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => chosen.textContent()).toMatch(/^42/)
+  await page.getByRole('listbox', { name: 'Events' }).press('ArrowDown')
+  await expect.poll(() => new URL(page.url()).searchParams.get('at')).toBe('43')
+})
+
+test('events are chosen by type, cleared, and saved as lines', async ({ person, page }) => {
+  const id = await longLog(person.api)
+  await person.open(`/sandboxes/${id}?tab=events`)
+  await page.getByRole('button', { name: /^agent.message/ }).click()
+  await page.getByRole('button', { name: /^Failed only/ }).click()
+  await page.getByText(/^0 of \d+ match$/).waitFor()
+  await page.getByRole('button', { name: 'Clear the filter' }).click()
+  await page.getByRole('button', { name: /^Failed only/ }).click()
+  const saved = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Save as NDJSON' }).click()
+  const lines = (await readFile(await (await saved).path(), 'utf8'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines.length).toBeGreaterThan(0)
+  expect(new Set(lines.map((one) => one.event_data.is_error))).toEqual(new Set([true]))
+})
+
+test('the end of a sandbox is said', async ({ person, page }) => {
+  const id = await person.api.sandbox(randomUUID())
+  await person.open(`/sandboxes/${id}`)
+  await page.getByRole('banner').getByText('Live').first().waitFor()
+  await person.api.end(id)
+  await page.getByRole('banner').getByText('Ended', { exact: true }).first().waitFor()
+})

@@ -1,0 +1,111 @@
+import type { Page } from 'playwright-core'
+import { agent } from './house/agents'
+import { axe } from './house/axe'
+import { bash } from './house/model'
+import type { Person } from './house/person'
+import { expect, test } from './house/test'
+
+const STEPS = [
+  {
+    thinking: 'Where to begin?',
+    text: 'First I look.',
+    tools: [bash('echo one > one.txt')],
+    usage: { input_tokens: 20_000, output_tokens: 500 },
+  },
+  { text: 'Then I try.', tools: [bash('exit 3')], usage: { input_tokens: 30_000, output_tokens: 700 } },
+  { text: 'All done.', usage: { input_tokens: 10_000, output_tokens: 100 } },
+]
+
+/** A run that has ended, as somebody who comes later finds it. */
+async function ended(person: Person): Promise<string> {
+  const id = await person.api.spawn(agent('Look and try'))
+  await expect.poll(async () => (await person.api.read(id)).status).toBe('completed')
+  await person.open(`/sandboxes/${id}`)
+  return id
+}
+
+const timeline = (page: Page) => page.getByRole('region', { name: 'Timeline' })
+const line = (page: Page) => page.getByRole('slider', { name: 'Moment of the run' })
+const at = (page: Page) => Number(new URL(page.url()).searchParams.get('at'))
+
+test('a run that has ended is gone through again, event by event', async ({ person, page, model }) => {
+  await model.play(...STEPS)
+  const id = await ended(person)
+  const events = await person.api.events(id)
+  const seqOf = (type: string, n = 0) => events.filter((one) => one.event_type === type)[n]?.seq ?? 0
+
+  await page.getByRole('button', { name: 'Replay' }).click()
+  await page.getByText(/Covers events 1 to/).waitFor()
+  await timeline(page).getByText('First I look.').waitFor({ state: 'detached' })
+  expect(await timeline(page).getByRole('article').count()).toBe(1)
+
+  await line(page).focus()
+  const wanted = seqOf('agent.tool_use')
+  for (let seq = 1; seq < wanted; seq++) await page.keyboard.press('ArrowRight')
+  await timeline(page).getByText('First I look.').waitFor()
+  await timeline(page).getByRole('button', { name: 'echo one' }).getByText('running').waitFor()
+  await expect.poll(() => at(page)).toBe(wanted)
+
+  await page.reload()
+  await timeline(page).getByRole('button', { name: 'echo one' }).getByText('running').waitFor()
+  expect(await line(page).getAttribute('aria-valuetext')).toContain(`Event ${wanted},`)
+  expect(await axe(page)).toEqual([])
+})
+
+test('cost, tokens and tools are those of the moment', async ({ person, page, model }) => {
+  await model.play(...STEPS)
+  const id = await ended(person)
+  const first = (await person.api.events(id)).find((one) => one.event_type === 'agent.model_call')?.seq
+  const facts = page.getByRole('complementary', { name: 'Facts' })
+  await facts.getByText('60k').or(facts.getByText('60.0k')).waitFor()
+  await person.open(`/sandboxes/${id}?replay=true&at=${first}`)
+  await facts.getByText('Cost at this moment').waitFor()
+  await facts.getByText('20.0k').waitFor()
+  await page.getByRole('button', { name: 'Live' }).click()
+  await facts.getByText('60.0k').waitFor()
+  await timeline(page).getByText('All done.').first().waitFor()
+})
+
+test('it is played to its end, and stops there', async ({ person, page, model }) => {
+  await model.play(...STEPS)
+  await ended(person)
+  await page.getByRole('button', { name: 'Replay' }).click()
+  await page.getByRole('button', { name: '16×' }).click()
+  await page.getByRole('button', { name: 'Play' }).click()
+  await timeline(page).getByText('All done.').first().waitFor()
+  await page.getByRole('button', { name: 'Play' }).waitFor()
+  const end = await line(page).getAttribute('max')
+  expect(Number(await line(page).inputValue())).toBeCloseTo(Number(end))
+})
+
+test('a run that goes on is looked back at, and is live again', async ({ person, page, model }) => {
+  const wait = bash('until [ -e go ]; do sleep 0.05; done; echo went on')
+  await model.play({ text: 'I wait.', tools: [wait] }, { text: 'All done.' })
+  const id = await person.api.spawn(agent('Wait for me'))
+  await person.open(`/sandboxes/${id}`)
+  await timeline(page).getByText('I wait.').waitFor()
+  await page.getByRole('button', { name: 'Replay' }).click()
+  await timeline(page).getByText('I wait.').waitFor({ state: 'detached' })
+  await person.api.run(id, 'touch go')
+  await expect.poll(async () => (await person.api.read(id)).status).toBe('completed')
+  expect(await timeline(page).getByRole('article').count()).toBe(1)
+  await page.getByRole('button', { name: 'Live', exact: true }).click()
+  await timeline(page).getByText('All done.').first().waitFor()
+  expect(new URL(page.url()).search).toBe('')
+})
+
+test('what it cost over time is a chart, a sentence and a table', async ({ person, page, model }) => {
+  await model.play(...STEPS)
+  const id = await ended(person)
+  const calls = (await person.api.events(id)).filter((one) => one.event_type === 'agent.model_call')
+  await page.getByRole('button', { name: /^Cost over time: \$/ }).click()
+  const dialog = page.getByRole('dialog', { name: 'Cost over time' })
+  await dialog.getByText(/60,000 tokens in, 1,300 out/).waitFor()
+  await dialog.getByText('budget $1.00').waitFor()
+  expect(await axe(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'As a table' }).click()
+  const rows = dialog.getByRole('row')
+  expect(await rows.count()).toBe(1 + calls.length)
+  expect(await rows.last().textContent()).toContain('60,000')
+  expect(await axe(page)).toEqual([])
+})
