@@ -5,7 +5,7 @@ test('a wrong key is refused in words, the right one opens the fleet, and signin
   browser,
   admin,
 }) => {
-  const visitor = await Person.arrive(browser, 'admin', admin)
+  const visitor = await Person.arrive(browser, { id: 'admin', api: admin })
   const { page, guard } = visitor
   // Whether somebody is signed in is asked of the server, which says no in numbers.
   guard.expect(/status of 401/)
@@ -27,7 +27,7 @@ test('a wrong key is refused in words, the right one opens the fleet, and signin
 })
 
 test('whoever signs in arrives where they wanted to go, but never elsewhere', async ({ browser, admin }) => {
-  const visitor = await Person.arrive(browser, 'admin', admin)
+  const visitor = await Person.arrive(browser, { id: 'admin', api: admin })
   const { page, guard } = visitor
   guard.expect(/status of 401/)
   await page.goto('/console/inbox')

@@ -1,4 +1,20 @@
+import { randomBytes } from 'node:crypto'
 import type { LogEvent, Review, Sandbox } from '~/api/types'
+
+const PATIENCE_MS = 60_000
+
+/** Somebody whom the server knows. */
+export interface User {
+  readonly id: string
+  readonly api: Api
+}
+
+/** Makes somebody whom nobody else knows. */
+export async function newUser(admin: Api): Promise<User> {
+  const id = `p-${randomBytes(4).toString('hex')}`
+  const { key } = await admin.post<{ key: string }>('/admin/keys', { user_id: id })
+  return { id, api: new Api(admin.url, key) }
+}
 
 /** The API of a server with somebody's key: what a test prepares and looks up behind the console's back. */
 export class Api {
@@ -61,6 +77,15 @@ export class Api {
   async endAll(): Promise<void> {
     const { sandboxes } = await this.get<{ sandboxes: Sandbox[] }>('/api/v1/sandboxes?limit=500')
     await Promise.all(sandboxes.filter((each) => each.role === 'owner').map((each) => this.end(each.sandbox_id)))
+  }
+
+  /** Waits for something that no page shows. */
+  async until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+    const deadline = Date.now() + PATIENCE_MS
+    while (!(await isSo())) {
+      if (Date.now() > deadline) throw new Error(`never: ${what}`)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
   }
 
   async #send<T>(method: string, path: string, body?: object): Promise<T> {

@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import type { Api } from './api'
+import type { Api, User } from './api'
 import { VIEW } from './browser'
 import { Guard } from './guard'
 
@@ -16,7 +16,7 @@ export class Person {
     this.guard.watch(page)
   }
 
-  static async arrive(browser: Browser, id: string, api: Api, options: BrowserContextOptions = {}): Promise<Person> {
+  static async arrive(browser: Browser, { id, api }: User, options: BrowserContextOptions = {}): Promise<Person> {
     const context = await browser.newContext({ ...VIEW, baseURL: api.url, ...options })
     context.setDefaultTimeout(20_000)
     return new Person(id, api, context, await context.newPage())

@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import type { BrowserContextOptions } from 'playwright-core'
 import { test as base, inject } from 'vitest'
-import { Api } from './api'
+import { Api, newUser, type User } from './api'
 import { launch } from './browser'
 import { Model } from './model'
 import { Person } from './person'
@@ -25,19 +24,25 @@ export const test = base
     return browser
   })
   /**
-   * Somebody new, signed in, with a name and a fleet of their own that nobody else sees. `options` are those of a
-   * browser's context: `{ colorScheme: 'dark', viewport: { width: 380, height: 800 } }`.
+   * Somebody new, signed in, with a name and a fleet of their own that nobody else sees; or, with `as`, somebody who is
+   * there already. The other options are those of a browser's context: `{ colorScheme: 'dark' }`.
    */
   .extend('newPerson', async ({ admin, browser }, { onCleanup }) => {
     const people: Person[] = []
+    const users: User[] = []
     onCleanup(async () => {
-      await Promise.all(people.map((person) => person.api.endAll()))
-      await Promise.all(people.map((person) => person.leave()))
+      // The pages first: what ends under them is no fault of theirs.
+      const left = await Promise.allSettled(people.map((person) => person.leave()))
+      await Promise.all(users.map((user) => user.api.endAll()))
+      for (const each of left) if (each.status === 'rejected') throw each.reason
     })
-    return async (options: BrowserContextOptions = {}) => {
-      const id = `p-${randomBytes(4).toString('hex')}`
-      const { key } = await admin.post<{ key: string }>('/admin/keys', { user_id: id })
-      const person = await Person.arrive(browser, id, new Api(admin.url, key), options)
+    const newcomer = async () => {
+      const user = await newUser(admin)
+      users.push(user)
+      return user
+    }
+    return async ({ as, ...options }: BrowserContextOptions & { as?: User } = {}) => {
+      const person = await Person.arrive(browser, as ?? (await newcomer()), options)
       people.push(person)
       await person.enter()
       return person

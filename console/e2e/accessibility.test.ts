@@ -1,0 +1,75 @@
+import type { Page } from 'playwright-core'
+import { newUser } from './house/api'
+import { axe } from './house/axe'
+import { Person } from './house/person'
+import { makeScene } from './house/scene'
+import { expect, test as plain } from './house/test'
+import { SCREENS } from './screens'
+
+const NARROW = { width: 380, height: 800 }
+
+/** All screens look at the same fleet: nothing here changes it. */
+const test = plain
+  .extend('user', { scope: 'file' }, ({ admin }) => newUser(admin))
+  .extend('scene', { scope: 'file' }, async ({ user, model }, { onCleanup }) => {
+    onCleanup(() => user.api.endAll())
+    return await makeScene(user.api, model)
+  })
+
+async function check(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    expect(await axe(page), colorScheme).toEqual([])
+  }
+}
+
+/** How many pixels of the page are beyond its right edge. */
+function overflow(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+}
+
+test.for(SCREENS)(
+  'anybody can use the screen $name, and on a telephone',
+  async (screen, { scene, user, newPerson, admin }) => {
+    const person = await newPerson({ as: screen.isForAdmin ? { id: 'admin', api: admin } : user })
+    const { page } = person
+    await person.open(screen.path(scene))
+    await screen.shown(page)
+    await check(page)
+    await page.setViewportSize(NARROW)
+    await screen.shown(page)
+    expect(await overflow(page)).toBe(0)
+    await check(page)
+  },
+)
+
+test.for(SCREENS.filter((screen) => screen.empty))(
+  'the screen $name has something to say to newcomers',
+  async (screen, { scene, person, page }) => {
+    await person.open(screen.path(scene))
+    await screen.empty?.(page)
+    await check(page)
+  },
+)
+
+test('anybody can sign in', async ({ browser, admin }) => {
+  const visitor = await Person.arrive(browser, { id: 'admin', api: admin })
+  visitor.guard.expect(/status of 401/)
+  await visitor.open('/sign-in')
+  await visitor.page.getByLabel('API key').fill('wrong')
+  await check(visitor.page)
+  await visitor.page.keyboard.press('Enter')
+  await visitor.page.getByRole('alert').waitFor()
+  await check(visitor.page)
+  await visitor.page.setViewportSize(NARROW)
+  expect(await overflow(visitor.page)).toBe(0)
+  await visitor.leave()
+})
+
+test('anybody can read the keys', async ({ person, page }) => {
+  await person.open('')
+  await page.getByText('No sandbox yet').waitFor()
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
+  await check(page)
+})

@@ -1,0 +1,60 @@
+import { script } from './house/agents'
+import { Api, newUser } from './house/api'
+import { Person } from './house/person'
+import { Server } from './house/server'
+import { expect, test } from './house/test'
+import { length, readThrough } from './house/timeline'
+
+/** Says one number after the other until it is told to end. */
+const COUNTS = `read task; n=0; until [ -e stop ]; do n=$((n + 1))
+printf '{"type":"event","event_type":"agent.message","data":{"text":"number %s"}}\\n' $n; sleep 0.2; done`
+
+test('a server that dies and comes back is caught up with, without a gap and without a duplicate', async ({
+  browser,
+  onTestFinished,
+}) => {
+  const server = await Server.start()
+  onTestFinished(() => server.close())
+  const person = await Person.arrive(browser, await newUser(new Api(server.url, server.adminKey)))
+  const { page, api } = person
+  person.guard.expect(/ERR_(CONNECTION_REFUSED|INCOMPLETE_CHUNKED_ENCODING|CONNECTION_RESET|EMPTY_RESPONSE)/)
+  await person.enter()
+  const id = await api.spawn(script('Count', COUNTS))
+  await person.open(`/sandboxes/${id}`)
+  await page.getByText('number 3', { exact: true }).waitFor()
+  const pill = page.getByRole('banner').getByRole('status')
+  await pill.getByText('Live').waitFor()
+
+  await server.kill()
+  await pill.getByText('Reconnecting').waitFor()
+  await page.getByText('The server cannot be reached now.').waitFor()
+  expect(await page.getByRole('button', { name: 'Interrupt' }).isDisabled()).toBe(true)
+
+  await server.startAgain()
+  await pill.getByText('Live').waitFor()
+  await api.run(id, 'touch stop')
+  await page.getByText('The run has ended: nobody would hear a message.').waitFor()
+  const seen = await readThrough(page)
+  const said = (await api.events(id)).filter((event) => event.event_type === 'agent.message')
+  const numbers = said.map((event) => ({ seq: event.seq, text: String(event.event_data.text) }))
+  const shown = seen.filter((row) => row.kind === 'message').map(({ seq, text }) => ({ seq, text: text.slice(8) }))
+  expect(shown).toEqual(numbers)
+  expect(numbers.map(({ text }) => text)).toEqual(numbers.map((_, index) => `number ${index + 1}`))
+  expect(await length(page)).toBe(seen.length)
+  await person.leave()
+})
+
+test('a browser without a network says so, and goes on at once when it is back', async ({ person, page }) => {
+  person.guard.expect(/ERR_INTERNET_DISCONNECTED/)
+  const id = await person.api.spawn(script('Count', COUNTS))
+  await person.open(`/sandboxes/${id}`)
+  await page.getByText('number 2', { exact: true }).waitFor()
+  await person.context.setOffline(true)
+  await page.getByRole('status').getByText('Offline since').waitFor()
+  await person.context.setOffline(false)
+  await page.getByRole('status').getByText('Live').waitFor()
+  await person.api.run(id, 'touch stop')
+  await page.getByText('The run has ended: nobody would hear a message.').waitFor()
+  const texts = (await readThrough(page)).filter((row) => row.kind === 'message').map((row) => row.text.slice(8))
+  expect(texts).toEqual(texts.map((_, index) => `number ${index + 1}`))
+})

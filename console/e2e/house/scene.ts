@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto'
+import { agent, script, told } from './agents'
+import type { Api } from './api'
+import { bash, type Model, type Step } from './model'
+
+/** A fleet as it might be on an ordinary day: the ids of its sandboxes. */
+export interface Scene {
+  /** An agent that has written files and now asks a person. */
+  readonly asking: string
+  /** An agent at work. */
+  readonly working: string
+  readonly failed: string
+  readonly completed: string
+  /** A sandbox without an agent, of the thread `playground`, with files in it. */
+  readonly bare: string
+  /** The thread of `bare`. */
+  readonly thread: string
+}
+
+const PARSER = `cat > parser.py <<'END'
+import re
+
+TOKEN = re.compile(r"\\s*(?:(\\d+)|(.))")
+
+
+def tokens(text):
+    for number, operator in TOKEN.findall(text):
+        yield int(number) if number else operator
+
+
+def evaluate(text):
+    total, sign = 0, 1
+    for token in tokens(text):
+        if token in ("+", "-"):
+            sign = -1 if token == "-" else 1
+        else:
+            total += sign * token
+    return total
+END
+cat > test_parser.py <<'END'
+import unittest
+
+from parser import evaluate
+
+
+class ParserTest(unittest.TestCase):
+    def test_sum(self):
+        self.assertEqual(evaluate("1 + 2 - 4"), -1)
+
+    def test_double_minus(self):
+        self.assertEqual(evaluate("3 - -2"), 5)
+END
+ls -l`
+
+const PARSER_RUN: readonly Step[] = [
+  {
+    when: { contains: 'parser' },
+    thinking: 'The failing test is about two signs in a row. I rebuild the smallest parser that shows it, then fix it.',
+    text: 'I start with a **small parser** and the test that fails.',
+    tools: [bash(PARSER)],
+    usage: { input_tokens: 18_400, output_tokens: 1_310 },
+  },
+  {
+    text: 'Now I run the tests.',
+    tools: [bash('python3 -m unittest 2>&1 | tail -12; false')],
+    usage: { input_tokens: 21_950, output_tokens: 240 },
+  },
+  {
+    thinking: 'The second sign overwrites the first. A sign has to multiply, not replace.',
+    text: 'As I thought: the second sign overwrites the first, where it should *multiply* it.',
+    tools: [
+      bash(
+        `sed -i 's/sign = -1 if token == "-" else 1/sign *= -1 if token == "-" else 1/; s/total += sign \\* token/total, sign = total + sign * token, 1/' parser.py && python3 -m unittest 2>&1 | tail -3`,
+      ),
+    ],
+    usage: { input_tokens: 23_700, output_tokens: 890 },
+  },
+  {
+    text: 'Both tests pass. The branch has moved on meanwhile, so I ask before I overwrite it.',
+    tools: [
+      {
+        name: 'AskPerson',
+        input: {
+          reason: 'Push over a newer commit?',
+          description: 'origin/parser is two commits ahead. They touch only the README. May I rebase and push?',
+        },
+      },
+    ],
+    usage: { input_tokens: 24_300, output_tokens: 410 },
+  },
+]
+
+const WORKING = [
+  `read task`,
+  told('agent.thinking', { text: 'The settings page reads its colours from three places. One of them has to win.' }),
+  told('agent.message', { text: 'I collect all colours of the settings page first.' }),
+  told('agent.tool_use', { tool_use_id: 't1', tool_name: 'Grep', tool_input: { pattern: '#[0-9a-f]{6}' } }),
+  told('agent.tool_result', { tool_use_id: 't1', tool_name: 'Grep', content: '41 matches in 9 files' }),
+  `echo '{"type":"usage","input_tokens":31200,"output_tokens":2100,"cost_usd":0.1251}'`,
+  told('agent.tool_use', {
+    tool_use_id: 't2',
+    tool_name: 'Bash',
+    tool_input: { command: 'npm test -- --watch=false' },
+  }),
+  'sleep 3600 & wait',
+].join('\n')
+
+const FAILED = `read task; echo 'connecting to db.internal:5432'; echo 'psql: error: could not translate host name' >&2; exit 2`
+
+const COMPLETED = [
+  'read task',
+  told('agent.message', { text: 'I count the words of all chapters.' }),
+  `printf 'chapter,words\\n1,4210\\n2,3988\\n' > words.csv`,
+  `echo '{"type":"usage","input_tokens":4100,"output_tokens":300,"cost_usd":0.0168}'`,
+  `echo '{"type":"result","summary":"8,198 words in two chapters."}'`,
+].join('\n')
+
+const FILES = `mkdir -p src/pages && printf '# Playground\\n\\nA place to try things.\\n' > README.md &&
+printf 'export const answer: number = 42\\n\\nexport function greet(name: string): string {\\n  return \`Hello, \${name}!\`\\n}\\n' > src/greet.ts &&
+printf '<!doctype html>\\n<title>Playground</title>\\n<h1>It works</h1>\\n' > src/pages/index.html`
+
+/** Makes the fleet, for whoever has the key. Returns when all of it stands as its names say. */
+export async function makeScene(api: Api, model: Model): Promise<Scene> {
+  await model.play(...PARSER_RUN)
+  const thread = `playground-${randomBytes(3).toString('hex')}`
+  const [asking, working, failed, completed, bare] = await Promise.all([
+    api.spawn(agent("Make the parser's tests pass", { description: 'test_double_minus fails.', budget_usd: 2 })),
+    api.spawn({ ...script('Dark mode for the settings page', WORKING), budget_usd: 5 }),
+    api.spawn(script('Move the reports to PostgreSQL 18', FAILED)),
+    api.spawn(script('Count the words of the manual', COMPLETED)),
+    api.sandbox(thread),
+  ])
+  await api.run(bare, FILES)
+  await Promise.all([
+    stands(api, asking, 'paused'),
+    stands(api, failed, 'failed'),
+    stands(api, completed, 'completed'),
+    heard(api, working, 'agent.tool_use'),
+  ])
+  return { asking, working, failed, completed, bare, thread }
+}
+
+async function stands(api: Api, id: string, status: string): Promise<void> {
+  await api.until(`${id} is ${status}`, async () => (await api.read(id)).status === status)
+}
+
+async function heard(api: Api, id: string, type: string): Promise<void> {
+  await api.until(`${id} told ${type}`, async () => (await api.events(id)).some((event) => event.event_type === type))
+}

@@ -1,0 +1,87 @@
+import type { Page } from 'playwright-core'
+import { script } from './house/agents'
+import { newUser } from './house/api'
+import { expect, test as plain } from './house/test'
+import { length } from './house/timeline'
+
+const EVENTS = 10_000
+
+/** A long log: ten thousand messages. */
+const LONG = `read task; awk 'BEGIN { for (n = 1; n <= ${EVENTS}; n++)
+printf "{\\"type\\":\\"event\\",\\"event_type\\":\\"agent.message\\",\\"data\\":{\\"text\\":\\"number %d\\"}}\\n", n }'`
+
+const test = plain
+  .extend('user', { scope: 'file' }, ({ admin }) => newUser(admin))
+  .extend('long', { scope: 'file' }, async ({ user: { api } }, { onCleanup }) => {
+    onCleanup(() => api.endAll())
+    const id = await api.spawn(script('Say much', LONG))
+    await api.until('the long run ends', async () => (await api.read(id)).status === 'completed')
+    return id
+  })
+
+function nodes(page: Page): Promise<number> {
+  return page.evaluate(() => document.querySelectorAll('*').length)
+}
+
+/** Scrolls up through everything, and counts how long each frame took. */
+function scrollUp(page: Page): Promise<{ frames: number; slowest: number; median: number }> {
+  return page.getByRole('region', { name: 'Timeline' }).evaluate(async (box) => {
+    const took: number[] = []
+    let before = performance.now()
+    for (let frame = 0; frame < 300; frame++) {
+      box.scrollTop -= 400
+      await new Promise(requestAnimationFrame)
+      const now = performance.now()
+      took.push(now - before)
+      before = now
+    }
+    took.sort((a, b) => a - b)
+    return { frames: took.length, slowest: took.at(-1) ?? 0, median: took[150] ?? 0 }
+  })
+}
+
+test('ten thousand events come in pages, and only what is in sight is drawn', async ({ user, long, newPerson }) => {
+  const person = await newPerson({ as: user })
+  const { page } = person
+  const pages: string[] = []
+  page.on('request', (request) => {
+    if (/\/events\?.*limit=/.test(request.url())) pages.push(request.url())
+  })
+  await person.open(`/sandboxes/${long}`)
+  await page.getByText(`number ${EVENTS}`, { exact: true }).waitFor()
+  const few = await length(page)
+  expect(few).toBeLessThan(300)
+  expect(pages.length).toBeLessThanOrEqual(2)
+
+  await page.getByRole('region', { name: 'Timeline' }).hover()
+  await page.mouse.wheel(0, -200)
+  const frames = await scrollUp(page)
+  await expect.poll(() => length(page)).toBeGreaterThan(1_000)
+  expect(await page.locator('article[data-seq]').count()).toBeLessThan(100)
+  expect(await nodes(page)).toBeLessThan(3_000)
+  console.log(
+    `10,000 events: ${frames.frames} frames, median ${frames.median.toFixed(1)} ms, slowest ${frames.slowest.toFixed(1)} ms`,
+  )
+})
+
+test('an address leads to an event far back', async ({ user, long, newPerson }) => {
+  const person = await newPerson({ as: user })
+  const { page } = person
+  const events = await user.api.events(long)
+  const wanted = events.find((event) => event.event_data.text === 'number 1234')
+  await person.open(`/sandboxes/${long}?at=${wanted?.seq}`)
+  const marked = page.locator('article[data-marked]')
+  await marked.getByText('number 1234', { exact: true }).waitFor()
+  await expect
+    .poll(() =>
+      marked.evaluate((row) => {
+        const { top, bottom } = row.getBoundingClientRect()
+        return top >= 0 && bottom <= innerHeight
+      }),
+    )
+    .toBe(true)
+  expect(await nodes(page)).toBeLessThan(3_000)
+  await page.keyboard.press('End')
+  await page.getByText(`number ${EVENTS}`, { exact: true }).waitFor()
+  expect(page.url()).not.toContain('at=')
+})
