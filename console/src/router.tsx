@@ -9,6 +9,7 @@ import {
 } from '@tanstack/react-router'
 import { sessionQuery } from './api/session'
 import type { Status } from './api/types'
+import { adminSearch } from './screens/admin/parts'
 import { FleetScreen } from './screens/fleet/FleetScreen'
 import { Frame } from './screens/frame/Frame'
 import { NotFound } from './screens/frame/NotFound'
@@ -18,6 +19,8 @@ import { SignInScreen } from './screens/sign-in/SignInScreen'
 import { SORTS, type Sort } from './store/fleet-view'
 import { Failure } from './ui/States'
 
+const AdminScreen = lazyRouteComponent(() => import('./screens/admin/AdminScreen'), 'AdminScreen')
+const SettingsScreen = lazyRouteComponent(() => import('./screens/settings/SettingsScreen'), 'SettingsScreen')
 const SpawnScreen = lazyRouteComponent(() => import('./screens/spawn/SpawnScreen'), 'SpawnScreen')
 
 interface Context {
@@ -141,10 +144,23 @@ const sandboxRoute = createRoute({
   component: SandboxScreen,
 })
 
+const adminRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/console/admin',
+  validateSearch: adminSearch,
+  component: AdminScreen,
+})
+
+const settingsRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/console/settings',
+  component: SettingsScreen,
+})
+
 const routeTree = rootRoute.addChildren([
   startRoute,
   signInRoute,
-  frameRoute.addChildren([fleetRoute, inboxRoute, spawnRoute, sandboxRoute]),
+  frameRoute.addChildren([fleetRoute, inboxRoute, spawnRoute, sandboxRoute, adminRoute, settingsRoute]),
 ])
 
 export function makeRouter(queries: QueryClient) {

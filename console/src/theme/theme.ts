@@ -27,7 +27,11 @@ export function startTheme(): void {
 }
 
 export function nextTheme(): void {
-  current = NEXT[current]
+  setTheme(NEXT[current])
+}
+
+export function setTheme(theme: Theme): void {
+  current = theme
   localStorage.setItem(KEY, current)
   show()
   for (const listener of listeners) listener()

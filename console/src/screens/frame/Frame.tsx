@@ -34,6 +34,8 @@ export function Frame() {
         { keys: 'g i', does: 'Go to the inbox', run: () => void navigate({ to: '/console/inbox' }) },
         { keys: 'g f', does: 'Go to the fleet', run: () => void navigate({ to: '/console' }) },
         { keys: 'n', does: 'New sandbox', run: () => void navigate({ to: '/console/spawn' }) },
+        { keys: 'g a', does: 'Go to the administration', run: () => void navigate({ to: '/console/admin' }) },
+        { keys: 'g s', does: 'Go to the settings', run: () => void navigate({ to: '/console/settings' }) },
         { keys: 'g t', does: 'Next theme: system, light, dark', run: nextTheme },
       ],
       [navigate],

@@ -1,10 +1,11 @@
-import { Link } from '@tanstack/react-router'
-import { Boxes, Inbox, Keyboard, Plus, Sprout } from 'lucide-react'
+import { Link, useRouteContext } from '@tanstack/react-router'
+import { Boxes, Inbox, Keyboard, Plus, Settings, ShieldCheck, Sprout } from 'lucide-react'
 import { useWaiting } from '../inbox/use-waiting'
 import css from './Frame.module.css'
 
 export function Rail({ onKeys }: { onKeys: () => void }) {
   const waiting = useWaiting()
+  const { session } = useRouteContext({ from: '/frame' })
   return (
     <nav className={css.rail} aria-label="Main">
       <span className={css.brand}>
@@ -29,7 +30,17 @@ export function Rail({ onKeys }: { onKeys: () => void }) {
         <Plus size={20} aria-hidden />
         New
       </Link>
-      <button type="button" className={`${css.place} ${css.last}`} onClick={onKeys}>
+      {session.is_admin && (
+        <Link to="/console/admin" className={css.place} activeOptions={{ includeSearch: false }}>
+          <ShieldCheck size={20} aria-hidden />
+          Admin
+        </Link>
+      )}
+      <Link to="/console/settings" className={`${css.place} ${css.last}`}>
+        <Settings size={20} aria-hidden />
+        Settings
+      </Link>
+      <button type="button" className={css.place} onClick={onKeys}>
         <Keyboard size={20} aria-hidden />
         Keys
       </button>

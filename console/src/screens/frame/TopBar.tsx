@@ -1,11 +1,10 @@
-import { useQueryClient } from '@tanstack/react-query'
-import { Link, useMatches, useRouteContext, useRouter } from '@tanstack/react-router'
+import { Link, useMatches, useRouteContext } from '@tanstack/react-router'
 import { LogOut, Monitor, Moon, Sun } from 'lucide-react'
-import { sessionQuery, signOut } from '~/api/session'
 import { nextTheme, type Theme, useTheme } from '~/theme/theme'
 import { Button } from '~/ui/Button'
 import { ConnectionPill } from './ConnectionPill'
 import css from './Frame.module.css'
+import { useSignOut } from './use-sign-out'
 
 const THEMES: Record<Theme, { icon: typeof Sun; word: string }> = {
   system: { icon: Monitor, word: 'Theme: as the system' },
@@ -51,18 +50,4 @@ function Trail() {
       )}
     </div>
   )
-}
-
-function useSignOut(): () => void {
-  const queries = useQueryClient()
-  const router = useRouter()
-  return () => {
-    void signOut()
-      .catch(() => undefined)
-      .then(() => {
-        queries.clear()
-        queries.setQueryData(sessionQuery.queryKey, null)
-        return router.invalidate()
-      })
-  }
 }

@@ -8,6 +8,7 @@ import { isReachable, type LiveState } from '~/live/state'
 import { Button } from '~/ui/Button'
 import css from './Composer.module.css'
 import type { Actions, Speech } from './use-actions'
+import { useMay } from './use-may'
 
 const EFFECT =
   'Send is a message to the agent. Guide is advice that it reads before its next tool call. Interrupt stops what it does now; files stay.'
@@ -25,9 +26,10 @@ export function Composer({ sandbox, state, actions }: Props) {
   const [words, setWords] = useState('')
   const box = useRef<HTMLTextAreaElement>(null)
   const effectId = useId()
+  const may = useMay(sandbox)
   const why = isReachable(state) ? undefined : 'The server cannot be reached now.'
   const { mutate, isPending, error } = actions.say
-  const isBlocked = why !== undefined || isPending || !SPEAKABLE.has(sandbox.status)
+  const isBlocked = why !== undefined || isPending || !SPEAKABLE.has(sandbox.status) || !may('process')
 
   const say = (type: Speech) => {
     const content = words.trim() || (type === 'interrupt' ? 'Stop what you are doing.' : '')
@@ -42,6 +44,8 @@ export function Composer({ sandbox, state, actions }: Props) {
   useComposerKeys(box, () => say('interrupt'))
 
   if (sandbox.run === undefined) return null
+  if (!may('process'))
+    return <p className={css.over}>You may watch here. To speak to the agent you need the scope process.</p>
   if (!SPEAKABLE.has(sandbox.status)) return <Over sandboxId={sandbox.sandbox_id} />
   return (
     <form className={css.composer} onSubmit={(event) => event.preventDefault()}>

@@ -1,4 +1,5 @@
-import { Pause, Play, Trash2 } from 'lucide-react'
+import { useNavigate } from '@tanstack/react-router'
+import { Pause, Play, Trash2, Users } from 'lucide-react'
 import { useMemo, useRef, useState } from 'react'
 import { sentence } from '~/api/problem'
 import type { Sandbox } from '~/api/types'
@@ -12,6 +13,7 @@ import { StatusMark } from '~/ui/StatusMark'
 import { Heartbeat } from './Heartbeat'
 import css from './SandboxScreen.module.css'
 import type { Actions } from './use-actions'
+import { useIsOwner, useMay } from './use-may'
 
 const OFFLINE = 'The server cannot be reached now'
 
@@ -25,8 +27,11 @@ export function Header({ sandbox, watch, actions }: Props) {
   const [isEnding, setEnding] = useState(false)
   const isAlive = sandbox.state === 'running' || sandbox.state === 'paused'
   const blocked = isReachable(watch.state) ? undefined : OFFLINE
+  const may = useMay(sandbox)
+  const isOwner = useIsOwner(sandbox)
+  const share = useShare(sandbox.sandbox_id)
   usePauseKey(() => {
-    if (blocked !== undefined || !isAlive) return
+    if (blocked !== undefined || !isAlive || !may('process')) return
     if (sandbox.state === 'paused') actions.resume.mutate()
     else actions.pause.mutate()
   })
@@ -48,39 +53,63 @@ export function Header({ sandbox, watch, actions }: Props) {
       </div>
       {isAlive && (
         <div className={css.actions}>
-          {sandbox.state === 'paused' ? (
+          <Button icon={Users} title="Who may come, who is here (s)" onClick={share}>
+            Share
+          </Button>
+          {may('process') && <Hold sandbox={sandbox} actions={actions} blocked={blocked} />}
+          {isOwner && (
             <Button
-              icon={Play}
-              disabled={blocked !== undefined || actions.resume.isPending}
-              title={blocked ?? 'Everything in it goes on'}
-              onClick={() => actions.resume.mutate()}
+              look="danger"
+              icon={Trash2}
+              disabled={blocked !== undefined}
+              title={blocked}
+              onClick={() => setEnding(true)}
             >
-              Resume
-            </Button>
-          ) : (
-            <Button
-              icon={Pause}
-              disabled={blocked !== undefined || actions.pause.isPending}
-              title={blocked ?? 'Freezes every process; nothing is lost'}
-              onClick={() => actions.pause.mutate()}
-            >
-              Pause
+              End
             </Button>
           )}
-          <Button
-            look="danger"
-            icon={Trash2}
-            disabled={blocked !== undefined}
-            title={blocked}
-            onClick={() => setEnding(true)}
-          >
-            End
-          </Button>
         </div>
       )}
       {isEnding && <EndDialog onClose={() => setEnding(false)} onEnd={() => actions.end.mutate()} />}
     </header>
   )
+}
+
+interface HoldProps {
+  readonly sandbox: Sandbox
+  readonly actions: Actions
+  readonly blocked: string | undefined
+}
+
+/** Pause, or resume. */
+function Hold({ sandbox, actions, blocked }: HoldProps) {
+  const isPaused = sandbox.state === 'paused'
+  const action = isPaused ? actions.resume : actions.pause
+  return (
+    <Button
+      icon={isPaused ? Play : Pause}
+      disabled={blocked !== undefined || action.isPending}
+      title={blocked ?? (isPaused ? 'Everything in it goes on' : 'Freezes every process; nothing is lost')}
+      onClick={() => action.mutate()}
+    >
+      {isPaused ? 'Resume' : 'Pause'}
+    </Button>
+  )
+}
+
+/** Goes to who may come and who is there, by a button and by a key. */
+function useShare(sandboxId: string): () => void {
+  const navigate = useNavigate()
+  const share = useMemo(
+    () => () =>
+      void navigate({ to: '/console/sandboxes/$sandboxId', params: { sandboxId }, search: { tab: 'sharing' } }),
+    [navigate, sandboxId],
+  )
+  useShortcuts(
+    'Sandbox',
+    useMemo(() => [{ keys: 's', does: 'Share it', run: share }], [share]),
+  )
+  return share
 }
 
 function usePauseKey(toggle: () => void): void {

@@ -1,10 +1,13 @@
+import type { Sandbox } from '~/api/types'
 import { plain } from '~/ui/format'
 import { ReviewCard } from '../review/ReviewCard'
+import { useMay } from './use-may'
 import { useReviews } from './use-watch'
 
 /** What the agent waits for, in sight until it is answered. */
-export function Reviews({ sandboxId }: { sandboxId: string }) {
-  const { data = [] } = useReviews(sandboxId)
+export function Reviews({ sandbox }: { sandbox: Sandbox }) {
+  const { data = [] } = useReviews(sandbox.sandbox_id)
+  const may = useMay(sandbox)
   const pending = data.filter((review) => review.status === 'pending')
   return (
     <>
@@ -12,7 +15,7 @@ export function Reviews({ sandboxId }: { sandboxId: string }) {
         {pending[0] && `The agent asks: ${plain(pending[0].reason)}`}
       </p>
       {pending.map((review) => (
-        <ReviewCard key={review.review_id} review={review} />
+        <ReviewCard key={review.review_id} review={review} mayAnswer={may('process')} />
       ))}
     </>
   )

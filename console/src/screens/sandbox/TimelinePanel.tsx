@@ -94,7 +94,7 @@ export function TimelinePanel({ sandbox, watch, actions }: PanelProps) {
             onLeave={toLive}
           />
         )}
-        <Reviews sandboxId={sandbox.sandbox_id} />
+        <Reviews sandbox={sandbox} />
         <Composer sandbox={sandbox} state={watch.state} actions={actions} />
       </div>
       <Facts sandbox={sandbox} events={watch.events} replay={replay} />

@@ -1,4 +1,4 @@
-import { Activity, FileDiff, Folder, type LucideIcon, ScrollText, TerminalSquare } from 'lucide-react'
+import { Activity, FileDiff, Folder, History, type LucideIcon, ScrollText, TerminalSquare, Users } from 'lucide-react'
 import { type ComponentType, lazy } from 'react'
 import type { Sandbox } from '~/api/types'
 import type { Watch } from '~/store/watch'
@@ -45,5 +45,17 @@ export const TABS: readonly [Tab, ...Tab[]] = [
     label: 'Events',
     icon: ScrollText,
     Panel: lazy(async () => ({ default: (await import('../events/EventsPanel')).EventsPanel })),
+  },
+  {
+    id: 'snapshots',
+    label: 'Snapshots',
+    icon: History,
+    Panel: lazy(async () => ({ default: (await import('../snapshots/SnapshotsPanel')).SnapshotsPanel })),
+  },
+  {
+    id: 'sharing',
+    label: 'Sharing',
+    icon: Users,
+    Panel: lazy(async () => ({ default: (await import('../sharing/SharingPanel')).SharingPanel })),
   },
 ]

@@ -1,0 +1,86 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { api, body } from '~/api/client'
+import { sentence } from '~/api/problem'
+import type { components } from '~/api/schema'
+import { Button } from '~/ui/Button'
+import { Dialog } from '~/ui/Dialog'
+import { Field } from '~/ui/Field'
+import form from '~/ui/form.module.css'
+import { plain } from '~/ui/format'
+import { Secret } from '~/ui/Secret'
+
+type Issued = components['schemas']['IssuedKey']
+
+/** Issues a key and shows it once. */
+export function IssueDialog({ onClose }: { onClose: () => void }) {
+  // Only here: with the dialogue it is gone.
+  const [issued, setIssued] = useState<Issued>()
+  return (
+    <Dialog title={issued ? 'The key, shown once' : 'Issue a key'} onClose={onClose}>
+      {issued ? <Shown issued={issued} onClose={onClose} /> : <Ask onIssued={setIssued} />}
+    </Dialog>
+  )
+}
+
+function Ask({ onIssued }: { onIssued: (issued: Issued) => void }) {
+  const [user, setUser] = useState('')
+  const queries = useQueryClient()
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => body(api.POST('/admin/keys', { body: { user_id: user.trim() } })),
+    onSuccess: onIssued,
+    onSettled: () => queries.invalidateQueries({ queryKey: ['admin', 'keys'] }),
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    mutate()
+  }
+  return (
+    <form className={form.form} onSubmit={submit}>
+      <Field
+        label="For which user"
+        hint="A user need not be there yet: the first key makes them. One may have several."
+      >
+        {(control) => (
+          <input
+            {...control}
+            value={user}
+            required
+            maxLength={200}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(event) => setUser(event.target.value)}
+          />
+        )}
+      </Field>
+      {error && (
+        <p role="alert" className={form.problem}>
+          {sentence(error)}
+        </p>
+      )}
+      <div className={form.choices}>
+        <Button type="submit" look="primary" disabled={isPending || user.trim() === ''}>
+          Issue it
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+function Shown({ issued, onClose }: { issued: Issued; onClose: () => void }) {
+  return (
+    <div className={form.form}>
+      <p>
+        Give it to <strong>{plain(issued.user_id)}</strong> on a safe way. The server does not show it again.
+      </p>
+      <Secret label="Key" text={issued.key} />
+      <Secret label="Line" text={`curl -H "Authorization: Bearer $VIV_API_KEY" ${location.origin}/api/v1/sandboxes`} />
+      <p className={form.hint}>
+        <code>viv</code> and the line take it from the variable <code>VIV_API_KEY</code>; this page takes it to sign in.
+      </p>
+      <div className={form.choices}>
+        <Button onClick={onClose}>Done</Button>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,91 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { KeyRound, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { api, body } from '~/api/client'
+import { sentence } from '~/api/problem'
+import type { components } from '~/api/schema'
+import { Button } from '~/ui/Button'
+import { Confirm } from '~/ui/Confirm'
+import form from '~/ui/form.module.css'
+import { plain } from '~/ui/format'
+import { Section } from '~/ui/Section'
+import { Failure, Skeleton } from '~/ui/States'
+import { When } from '~/ui/When'
+import css from './Admin.module.css'
+import { IssueDialog } from './IssueDialog'
+
+type Key = components['schemas']['Keys']['keys'][number]
+
+const ABOUT =
+  'Each is one user’s way in, to the API and to this console. Keys are shown once and kept as hashes; the admin’s own is in the server’s home.'
+
+/** Who may sign in and call the API. */
+export function KeysPart() {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['admin', 'keys'],
+    queryFn: async () => (await body(api.GET('/admin/keys'))).keys,
+  })
+  const [open, setOpen] = useState<Key | 'new'>()
+  const revoke = useRevoke()
+  const close = () => setOpen(undefined)
+  const issue = (
+    <Button look="primary" icon={KeyRound} onClick={() => setOpen('new')}>
+      Issue a key
+    </Button>
+  )
+  return (
+    <Section title="Keys" about={ABOUT} actions={issue}>
+      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {data === undefined && !error && <Skeleton rows={4} label="Loading the keys" />}
+      {data?.length === 0 && <p className={css.quiet}>No user has a key yet.</p>}
+      {revoke.error && (
+        <p role="alert" className={form.problem}>
+          {sentence(revoke.error)}
+        </p>
+      )}
+      <ul className={css.list}>
+        {data?.map((key) => (
+          <KeyLine key={key.key_id} of={key} onRevoke={() => setOpen(key)} />
+        ))}
+      </ul>
+      {open === 'new' && <IssueDialog onClose={close} />}
+      {open && open !== 'new' && (
+        <Confirm
+          title={`Revoke a key of ${plain(open.user_id)}?`}
+          keep="Keep it"
+          confirm="Revoke it"
+          onClose={close}
+          onConfirm={() => revoke.mutate(open.key_id)}
+        >
+          <code>{open.key_id}</code> opens nothing from now on. Whoever is signed in with it is out, and its streams and
+          terminals are closed. Their sandboxes stay. It cannot be undone; another key can be issued.
+        </Confirm>
+      )}
+    </Section>
+  )
+}
+
+function KeyLine({ of: key, onRevoke }: { of: Key; onRevoke: () => void }) {
+  return (
+    <li className={css.line}>
+      <strong className={css.who}>{plain(key.user_id)}</strong>
+      <code className={css.quiet}>{key.key_id}</code>
+      <span className={css.quiet}>
+        <When at={key.created_at} />
+      </span>
+      <span className={css.actions}>
+        <Button look="quiet" compact icon={Trash2} title="Revoke it" onClick={onRevoke}>
+          {`Revoke the key ${key.key_id} of ${key.user_id}`}
+        </Button>
+      </span>
+    </li>
+  )
+}
+
+function useRevoke() {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (id: string) => api.DELETE('/admin/keys/{key_id}', { params: { path: { key_id: id } } }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['admin', 'keys'] }),
+  })
+}

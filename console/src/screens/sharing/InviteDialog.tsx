@@ -1,0 +1,60 @@
+import { type FormEvent, useState } from 'react'
+import { sentence } from '~/api/problem'
+import { PRESETS, type Scope } from '~/store/scopes'
+import { Button } from '~/ui/Button'
+import { Dialog } from '~/ui/Dialog'
+import { Field } from '~/ui/Field'
+import form from '~/ui/form.module.css'
+import { ScopePicker } from './ScopePicker'
+import type { Sharing } from './use-sharing'
+
+interface Props {
+  readonly sharing: Sharing
+  /** Whose invitation is changed; nobody's when somebody is invited. */
+  readonly member?: { readonly user_id: string; readonly scopes: readonly Scope[] }
+  readonly onClose: () => void
+}
+
+/** Invites somebody, or changes what they may do. */
+export function InviteDialog({ sharing, member, onClose }: Props) {
+  const [user, setUser] = useState(member?.user_id ?? '')
+  const [scopes, setScopes] = useState<readonly Scope[]>(member?.scopes ?? PRESETS[0].scopes)
+  const { mutate, isPending, error } = sharing.invite
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    mutate({ user: user.trim(), scopes }, { onSuccess: onClose })
+  }
+  return (
+    <Dialog title={member ? `What ${member.user_id} may do` : 'Invite somebody'} onClose={onClose}>
+      <form className={form.form} onSubmit={submit}>
+        {member === undefined && (
+          <Field label="Their user id" hint="They find the sandbox in their fleet, signed in with their own key.">
+            {(control) => (
+              <input
+                {...control}
+                value={user}
+                required
+                maxLength={200}
+                autoComplete="off"
+                spellCheck={false}
+                onChange={(event) => setUser(event.target.value)}
+              />
+            )}
+          </Field>
+        )}
+        <ScopePicker chosen={scopes} onChoose={setScopes} />
+        {error && (
+          <p role="alert" className={form.problem}>
+            {sentence(error)}
+          </p>
+        )}
+        <div className={form.choices}>
+          <Button type="submit" look="primary" disabled={isPending || scopes.length === 0 || user.trim() === ''}>
+            {member ? 'Change it' : 'Invite'}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

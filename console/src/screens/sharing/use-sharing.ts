@@ -1,0 +1,97 @@
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { api, body } from '~/api/client'
+import type { Scope } from '~/store/scopes'
+
+const NOW_MS = 3_000
+const AUDIT_MS = 5_000
+const RECENT = 100
+
+const pathOf = (thread: string) => ({ path: { thread_id: thread } })
+
+/** Who was invited, and to what. */
+export function useMembers(thread: string) {
+  return useQuery({
+    queryKey: ['thread', thread, 'members'],
+    queryFn: () => body(api.GET('/threads/{thread_id}/members', { params: pathOf(thread) })),
+    refetchInterval: AUDIT_MS,
+  })
+}
+
+/** Who is connected now. No event tells of it, so it is asked for. */
+export function useConnections(thread: string) {
+  return useQuery({
+    queryKey: ['thread', thread, 'connections'],
+    queryFn: () => body(api.GET('/threads/{thread_id}/connections', { params: pathOf(thread) })),
+    refetchInterval: NOW_MS,
+  })
+}
+
+/** What was done with the thread's sandbox, in order; for its owner. */
+export function useRecent(thread: string, isOwner: boolean) {
+  return useQuery({
+    queryKey: ['thread', thread, 'audit'],
+    queryFn: async () => {
+      const params = { ...pathOf(thread), query: { limit: RECENT } }
+      return (await body(api.GET('/threads/{thread_id}/audit', { params }))).entries
+    },
+    enabled: isOwner,
+    placeholderData: keepPreviousData,
+    refetchInterval: AUDIT_MS,
+  })
+}
+
+/** Tokens that were given out or ended: few among all that is done, so they are asked for by themselves. */
+export function useTokenEntries(thread: string, isOwner: boolean) {
+  return useQuery({
+    queryKey: ['thread', thread, 'tokens'],
+    queryFn: async () => {
+      const kinds = ['issued', 'revoked', 'rotated'] as const
+      const pages = await Promise.all(
+        kinds.map((kind) =>
+          body(
+            api.GET('/threads/{thread_id}/audit', { params: { ...pathOf(thread), query: { kind, limit: RECENT } } }),
+          ),
+        ),
+      )
+      return pages.flatMap((page) => page.entries).sort((a, b) => a.seq - b.seq)
+    },
+    enabled: isOwner,
+    refetchInterval: AUDIT_MS,
+  })
+}
+
+/** What can be done about who may come. */
+export function useSharing(thread: string) {
+  const queries = useQueryClient()
+  const params = pathOf(thread)
+  const onSettled = () => queries.invalidateQueries({ queryKey: ['thread', thread] })
+  return {
+    invite: useMutation({
+      mutationFn: ({ user, scopes }: { user: string; scopes: readonly Scope[] }) =>
+        body(api.POST('/threads/{thread_id}/members', { params, body: { user_id: user, scopes: [...scopes] } })),
+      onSettled,
+    }),
+    takeBack: useMutation({
+      mutationFn: (user: string) =>
+        api.DELETE('/threads/{thread_id}/members/{user_id}', {
+          params: { path: { thread_id: thread, user_id: user } },
+        }),
+      onSettled,
+    }),
+    give: useMutation({
+      mutationFn: ({ scopes, ttl }: { scopes: readonly Scope[]; ttl: number }) =>
+        body(api.POST('/threads/{thread_id}/sandbox', { params, body: { scopes: [...scopes], ttl } })),
+      onSettled,
+    }),
+    revoke: useMutation({
+      mutationFn: (jti: string) => api.POST('/threads/{thread_id}/sandbox/revoke', { params, body: { jti } }),
+      onSettled,
+    }),
+    rotate: useMutation({
+      mutationFn: () => api.POST('/threads/{thread_id}/sandbox/revoke', { params, body: { all: true } }),
+      onSettled,
+    }),
+  }
+}
+
+export type Sharing = ReturnType<typeof useSharing>

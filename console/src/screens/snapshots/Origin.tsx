@@ -1,0 +1,27 @@
+import { Link } from '@tanstack/react-router'
+import { CornerDownRight } from 'lucide-react'
+import type { Snapshots } from '~/store/snapshot-tree'
+import { useFleet } from '../frame/fleet-context'
+import css from './Snapshots.module.css'
+
+/** With what this thread began, if it is a fork. */
+export function Origin({ from }: { from: NonNullable<Snapshots['forked_from']> }) {
+  const { fleet } = useFleet()
+  const parent = fleet.rows.find((row) => row.sandbox.thread_id === from.thread_id)?.sandbox.sandbox_id
+  return (
+    <p className={css.origin}>
+      <CornerDownRight size={16} aria-hidden />
+      <span>
+        Forked from{' '}
+        {parent ? (
+          <Link to="/console/sandboxes/$sandboxId" params={{ sandboxId: parent }} search={{ tab: 'snapshots' }}>
+            {from.thread_id}
+          </Link>
+        ) : (
+          (from.thread_id ?? 'what is not there any more, or not for you')
+        )}
+        , snapshot <code>{from.snapshot_id}</code>
+      </span>
+    </p>
+  )
+}

@@ -1,0 +1,150 @@
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { sentence } from '~/api/problem'
+import { type Fork, forkName, type Snapshot, titleOf } from '~/store/snapshot-tree'
+import { Button } from '~/ui/Button'
+import { Confirm } from '~/ui/Confirm'
+import { Dialog } from '~/ui/Dialog'
+import { Field } from '~/ui/Field'
+import form from '~/ui/form.module.css'
+import { plain } from '~/ui/format'
+import type { SnapshotActions } from './use-snapshots'
+
+interface Props {
+  readonly actions: SnapshotActions
+  readonly onDone: (words: string) => void
+  readonly onClose: () => void
+}
+
+export function TakeDialog({ actions, onDone, onClose }: Props) {
+  const [name, setName] = useState('')
+  const { mutate, isPending, error } = actions.take
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    mutate(name.trim(), {
+      onSuccess: (snapshot) => {
+        onDone(`Saved as ${plain(titleOf(snapshot))}.`)
+        onClose()
+      },
+    })
+  }
+  return (
+    <Dialog title="Take a snapshot" onClose={onClose}>
+      <form className={form.form} onSubmit={submit}>
+        <p>Everything in the sandbox stands still for a moment while its files are saved, and then goes on.</p>
+        <Field label="Name" hint="For people; may be left empty.">
+          {(control) => (
+            <input
+              {...control}
+              value={name}
+              maxLength={128}
+              autoComplete="off"
+              placeholder="before the upgrade"
+              onChange={(event) => setName(event.target.value)}
+            />
+          )}
+        </Field>
+        <Problem of={error} />
+        <div className={form.choices}>
+          <Button type="submit" look="primary" disabled={isPending}>
+            {isPending ? 'Saving…' : 'Take it'}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+export function RestoreDialog({ snapshot, actions, onDone, onClose }: Props & { snapshot: Snapshot }) {
+  const title = plain(titleOf(snapshot))
+  return (
+    <Confirm
+      title={`Go back to ${title}?`}
+      keep="Stay"
+      confirm="Go back"
+      onClose={onClose}
+      onConfirm={() =>
+        actions.restore.mutate(snapshot.snapshot_id, { onSuccess: () => onDone(`The files are those of ${title}.`) })
+      }
+    >
+      What was written since, and is in no other snapshot, is lost. Every process in the sandbox ends, the agent’s too,
+      and open terminals close. The sandbox keeps its id and its timeline.
+    </Confirm>
+  )
+}
+
+export function DeleteDialog({ snapshot, actions, onDone, onClose }: Props & { snapshot: Snapshot }) {
+  const title = plain(titleOf(snapshot))
+  return (
+    <Confirm
+      title={`Delete ${title}?`}
+      keep="Keep it"
+      confirm="Delete it"
+      onClose={onClose}
+      onConfirm={() =>
+        actions.remove.mutate(snapshot.snapshot_id, { onSuccess: () => onDone(`${title} was deleted.`) })
+      }
+    >
+      Nobody can go back to it any more. What was restored or forked from it stays.
+    </Confirm>
+  )
+}
+
+interface ForkProps {
+  readonly snapshot: Snapshot
+  readonly taken: readonly Fork[]
+  readonly actions: SnapshotActions
+  readonly onClose: () => void
+}
+
+/** Starts another thread and goes there. */
+export function ForkDialog({ snapshot, taken, actions, onClose }: ForkProps) {
+  const [into, setInto] = useState(forkName(snapshot.thread_id, taken))
+  const { mutate, isPending, error } = actions.fork
+  const navigate = useNavigate()
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    mutate(
+      { id: snapshot.snapshot_id, into: into.trim() },
+      {
+        onSuccess: (fork) =>
+          void navigate({ to: '/console/sandboxes/$sandboxId', params: { sandboxId: fork.session_id }, search: {} }),
+      },
+    )
+  }
+  return (
+    <Dialog title={`Fork ${plain(titleOf(snapshot))}`} onClose={onClose}>
+      <form className={form.form} onSubmit={submit}>
+        <p>Another thread gets a sandbox of its own with these files. Neither sees what the other writes.</p>
+        <Field label="Its thread" hint="One that has no sandbox.">
+          {(control) => (
+            <input
+              {...control}
+              value={into}
+              required
+              maxLength={200}
+              autoComplete="off"
+              spellCheck={false}
+              onChange={(event) => setInto(event.target.value)}
+            />
+          )}
+        </Field>
+        <Problem of={error} />
+        <div className={form.choices}>
+          <Button type="submit" look="primary" disabled={isPending || into.trim() === ''}>
+            {isPending ? 'Forking…' : 'Fork and open it'}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+function Problem({ of }: { of: unknown }) {
+  if (!of) return null
+  return (
+    <p role="alert" className={form.problem}>
+      {sentence(of)}
+    </p>
+  )
+}

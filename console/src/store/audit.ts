@@ -1,0 +1,104 @@
+import type { components } from '~/api/schema'
+
+export type Entry = components['schemas']['Audit']['entries'][number]
+export type Kind = Entry['kind']
+
+export const KINDS: Readonly<Record<Kind, string>> = {
+  used: 'Used it',
+  typed: 'Typed',
+  refused: 'Was refused',
+  issued: 'Got a token',
+  revoked: 'Ended a token',
+  rotated: 'Ended all tokens',
+  invited: 'Invited',
+  uninvited: 'Took back',
+  ended: 'Ended it',
+  allowed: 'Changed egress',
+  egress: 'Went out',
+  signed_in: 'Signed in',
+  signed_out: 'Signed out',
+}
+
+/** Entries of one person that say the same, one after the other. */
+export interface Folded {
+  /** The newest of them. */
+  readonly entry: Entry
+  readonly times: number
+  readonly first: Entry
+}
+
+/** Newest first; a page that asks every few seconds is one line. */
+export function fold(entries: readonly Entry[]): readonly Folded[] {
+  const folded: Folded[] = []
+  for (const entry of entries) {
+    const last = folded.at(-1)
+    if (last !== undefined && sameAs(last.entry, entry)) {
+      folded[folded.length - 1] = { entry, times: last.times + 1, first: last.first }
+    } else {
+      folded.push({ entry, times: 1, first: entry })
+    }
+  }
+  return folded.toReversed()
+}
+
+function sameAs(a: Entry, b: Entry): boolean {
+  const names = ['kind', 'route', 'outcome', 'sub', 'aud', 'jti', 'detail'] as const
+  return names.every((name) => a[name] === b[name])
+}
+
+export function isRefusal(entry: Entry): boolean {
+  return entry.outcome >= 400
+}
+
+/** A token that may still open something. */
+export interface LiveToken {
+  readonly jti: string
+  readonly subject: string
+  readonly scopes: readonly string[]
+  readonly issuedAt: string
+  readonly endsAt: number
+}
+
+/** No token lives longer. */
+const LONGEST_MS = 900_000
+
+/** The tokens that were given out and neither ended nor were ended, newest first. */
+export function liveTokens(entries: readonly Entry[], now: number): readonly LiveToken[] {
+  const rotated = entries.findLast((entry) => entry.kind === 'rotated')?.seq ?? 0
+  const revoked = new Set(entries.flatMap((entry) => (entry.kind === 'revoked' ? [entry.detail] : [])))
+  return entries
+    .filter((entry) => entry.kind === 'issued' && entry.seq > rotated)
+    .flatMap((entry) => (entry.jti === undefined || revoked.has(entry.jti) ? [] : [tokenOf(entry, entry.jti)]))
+    .filter((token) => token.endsAt > now)
+    .toReversed()
+}
+
+function tokenOf(entry: Entry, jti: string): LiveToken {
+  const [, subject, until] = /^for (.+?)(?: until (\S+))?$/.exec(entry.detail ?? '') ?? []
+  const endsAt = until === undefined ? Number.NaN : Date.parse(until)
+  return {
+    jti,
+    subject: subject ?? entry.sub ?? '',
+    scopes: entry.scope?.split(' ') ?? [],
+    issuedAt: entry.at,
+    endsAt: Number.isNaN(endsAt) ? Date.parse(entry.at) + LONGEST_MS : endsAt,
+  }
+}
+
+const COLUMNS = ['seq', 'at', 'sub', 'kind', 'route', 'outcome', 'aud', 'thread_id', 'jti', 'scope', 'detail'] as const
+
+export function ndjson(entries: readonly Entry[]): string {
+  return entries.map((entry) => `${JSON.stringify(entry)}\n`).join('')
+}
+
+/** As spreadsheets read it, with nothing in it that one of them would compute. */
+export function csv(entries: readonly Entry[]): string {
+  const lines = entries.map((entry) => COLUMNS.map((name) => cell(entry[name])).join(','))
+  return `${[COLUMNS.join(','), ...lines].join('\r\n')}\r\n`
+}
+
+function cell(value: string | number | undefined): string {
+  const words = String(value ?? '')
+  const harmless = typeof value === 'string' && /^[=+\-@\t\r]/.test(words) ? `'${words}` : words
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+}

@@ -1,0 +1,20 @@
+/** A sandbox as the admin's list shows it. */
+interface Known {
+  readonly state: string
+  readonly created_at: string
+  readonly lease_expires_at: string
+  readonly ends_at: string
+}
+
+const SLOW_MS = 60_000
+/** The reaper comes by itself, but not at once. */
+const GRACE_MS = 60_000
+
+/** Why a sandbox may need a hand: nothing should be in these states for long. */
+export function overdue(sandbox: Known, now: number): string | undefined {
+  if (now - Date.parse(sandbox.ends_at) > GRACE_MS) return 'should have ended: its lifetime is over'
+  if (sandbox.state === 'creating' && now - Date.parse(sandbox.created_at) > SLOW_MS)
+    return 'has been starting for long'
+  if (now - Date.parse(sandbox.lease_expires_at) > GRACE_MS) return 'is kept beyond its lease: something in it is busy'
+  return undefined
+}

@@ -1,0 +1,50 @@
+import type { components } from '~/api/schema'
+
+export type Scope = components['schemas']['Member']['scopes'][number]
+
+/** What each scope lets somebody do, in one sentence. */
+export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
+  'fs:ro': 'Reads files and sees what changed in them.',
+  'fs:rw': 'Reads and writes files.',
+  'shell:ro': 'Follows the timeline and watches terminals.',
+  shell: 'Follows the timeline and types in terminals.',
+  process: 'Speaks to the agent, answers and pauses it, runs commands, reaches ports inside.',
+  snapshot: 'Takes, restores, forks and deletes snapshots.',
+}
+
+/** Which scope includes which. */
+const WEAKER: Partial<Readonly<Record<Scope, Scope>>> = { 'fs:rw': 'fs:ro', shell: 'shell:ro' }
+
+const ORDER = Object.keys(SCOPE_WORDS) as readonly Scope[]
+
+/** Usual choices, from the least to the most. */
+export const PRESETS = [
+  { name: 'Observer', scopes: ['fs:ro', 'shell:ro'] },
+  { name: 'Colleague', scopes: ['fs:rw', 'shell', 'process'] },
+  { name: 'All', scopes: ['fs:rw', 'shell', 'process', 'snapshot'] },
+] as const satisfies readonly { name: string; scopes: readonly Scope[] }[]
+
+/** Whether somebody with these scopes may do what `wanted` allows. */
+export function allows(scopes: readonly string[], wanted: Scope): boolean {
+  return scopes.some((scope) => scope === wanted || WEAKER[scope as Scope] === wanted)
+}
+
+/** In the usual order, without what a stronger one includes. */
+export function tidy(scopes: Iterable<Scope>): readonly Scope[] {
+  const given = new Set(scopes)
+  return ORDER.filter(
+    (scope) => given.has(scope) && !ORDER.some((other) => given.has(other) && WEAKER[other] === scope),
+  )
+}
+
+/** The same scopes with one more or one less. Whoever takes the stronger of two has no use for the weaker. */
+export function toggle(scopes: readonly Scope[], scope: Scope): readonly Scope[] {
+  if (scopes.includes(scope)) return tidy(scopes.filter((other) => other !== scope))
+  const others = scopes.filter((other) => WEAKER[other] !== scope)
+  return tidy([...others, scope])
+}
+
+export function presetOf(scopes: readonly Scope[]): string | undefined {
+  const given = tidy(scopes).join(' ')
+  return PRESETS.find((preset) => tidy(preset.scopes).join(' ') === given)?.name
+}

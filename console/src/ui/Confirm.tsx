@@ -1,0 +1,31 @@
+import type { ReactNode } from 'react'
+import { Button } from './Button'
+import { Dialog } from './Dialog'
+import form from './form.module.css'
+
+interface Props {
+  readonly title: string
+  /** What the button says that changes nothing. */
+  readonly keep: string
+  readonly confirm: string
+  readonly onConfirm: () => void
+  readonly onClose: () => void
+  readonly children: ReactNode
+}
+
+/** Asks before something that cannot be undone, and says what it does. */
+export function Confirm({ title, keep, confirm, onConfirm, onClose, children }: Props) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form method="dialog" className={form.form}>
+        <div>{children}</div>
+        <div className={form.choices}>
+          <Button type="submit">{keep}</Button>
+          <Button type="submit" look="danger" onClick={onConfirm}>
+            {confirm}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

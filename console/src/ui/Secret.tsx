@@ -1,0 +1,22 @@
+import { CopyButton } from './CopyButton'
+import css from './Secret.module.css'
+
+/** A line of text to take away: a key, a token, a command. A click chooses all of it. */
+export function Secret({ label, text }: { label: string; text: string }) {
+  return (
+    <div className={css.secret}>
+      <label className={css.label}>
+        {label}
+        <textarea
+          className={css.text}
+          readOnly
+          rows={Math.min(6, Math.ceil(text.length / 52))}
+          value={text}
+          spellCheck={false}
+          onFocus={(event) => event.currentTarget.select()}
+        />
+      </label>
+      <CopyButton text={text} label={`Copy the ${label.toLowerCase()}`} />
+    </div>
+  )
+}

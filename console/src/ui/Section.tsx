@@ -1,0 +1,28 @@
+import { type ReactNode, useId } from 'react'
+import css from './Section.module.css'
+
+interface Props {
+  readonly title: string
+  /** One sentence on what it is for. */
+  readonly about?: ReactNode
+  /** What can be done with all of it. */
+  readonly actions?: ReactNode
+  readonly children: ReactNode
+}
+
+/** A part of a screen with a name. */
+export function Section({ title, about, actions, children }: Props) {
+  const id = useId()
+  return (
+    <section className={css.section} aria-labelledby={id}>
+      <header className={css.header}>
+        <div className={css.words}>
+          <h2 id={id}>{title}</h2>
+          {about && <p className={css.about}>{about}</p>}
+        </div>
+        {actions && <div className={css.actions}>{actions}</div>}
+      </header>
+      {children}
+    </section>
+  )
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { csv, type Entry, fold, liveTokens, ndjson } from '~/store/audit'
+
+const AT = '2026-01-01T10:00:00Z'
+const NOW = Date.parse('2026-01-01T10:05:00Z')
+
+function entry(seq: number, more: Partial<Entry> = {}): Entry {
+  return { seq, at: AT, kind: 'used', outcome: 200, route: 'GET /x', sub: 'ann', ...more }
+}
+
+describe('the audit', () => {
+  it('shows the newest first and what repeats once', () => {
+    const folded = fold([entry(1), entry(2), entry(3, { sub: 'ben' }), entry(4)])
+    expect(folded.map((line) => [line.entry.seq, line.first.seq, line.times])).toEqual([
+      [4, 4, 1],
+      [3, 3, 1],
+      [2, 1, 2],
+    ])
+  })
+
+  it('is saved as lines of JSON', () => {
+    expect(
+      ndjson([entry(1), entry(2)])
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).seq),
+    ).toEqual([1, 2])
+  })
+
+  it('is saved for spreadsheets, which compute nothing of it', () => {
+    const [head, line] = csv([entry(1, { sub: '=cmd()', detail: 'a "b", c' })]).split('\r\n')
+    expect(head).toBe('seq,at,sub,kind,route,outcome,aud,thread_id,jti,scope,detail')
+    expect(line).toBe(`1,${AT},'=cmd(),used,GET /x,200,,,,,"a ""b"", c"`)
+  })
+})
+
+describe('tokens', () => {
+  const issued = (seq: number, jti: string, until?: string) =>
+    entry(seq, {
+      kind: 'issued',
+      jti,
+      scope: 'fs:ro shell:ro',
+      detail: until === undefined ? 'for ann lee' : `for ann lee until ${until}`,
+    })
+
+  it('live until they end, are ended, or all are', () => {
+    const entries = [
+      issued(1, 'tok_old'),
+      entry(2, { kind: 'rotated' }),
+      issued(3, 'tok_over', '2026-01-01T10:04:00Z'),
+      issued(4, 'tok_good', '2026-01-01T10:06:00Z'),
+      issued(5, 'tok_gone', '2026-01-01T10:06:00Z'),
+      issued(6, 'tok_unsaid'),
+      entry(7, { kind: 'revoked', detail: 'tok_gone' }),
+    ]
+    expect(liveTokens(entries, NOW).map((token) => token.jti)).toEqual(['tok_unsaid', 'tok_good'])
+    expect(liveTokens(entries, NOW)[1]).toMatchObject({ subject: 'ann lee', scopes: ['fs:ro', 'shell:ro'] })
+  })
+})
