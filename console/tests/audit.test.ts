@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { csv, type Entry, fold, liveTokens, ndjson } from '~/store/audit'
+import { csv, deedOf, type Entry, fold, liveTokens, ndjson } from '~/store/audit'
 
 const AT = '2026-01-01T10:00:00Z'
 const NOW = Date.parse('2026-01-01T10:05:00Z')
@@ -16,6 +16,14 @@ describe('the audit', () => {
       [3, 3, 1],
       [2, 1, 2],
     ])
+  })
+
+  it('says what was done in words, as far as it knows them', () => {
+    const route = 'POST /threads/{thread_id}/snapshots'
+    expect(deedOf(entry(1, { route }))).toBe('Took a snapshot')
+    expect(deedOf(entry(1, { route, kind: 'refused', outcome: 403 }))).toBe('Was refused')
+    expect(deedOf(entry(1, { route: 'GET /new' }))).toBe('Used it')
+    expect(deedOf(entry(1, { kind: 'signed_in' }))).toBe('Signed in')
   })
 
   it('is saved as lines of JSON', () => {

@@ -19,6 +19,46 @@ export const KINDS: Readonly<Record<Kind, string>> = {
   signed_out: 'Signed out',
 }
 
+/** What calling a route is, in a few words. What is not here is told by its kind. */
+const DEEDS: Readonly<Record<string, string>> = {
+  'GET /api/v1/sandboxes/{sandbox_id}': 'Looked at it',
+  'GET /api/v1/sandboxes/{sandbox_id}/events': 'Followed the timeline',
+  'POST /api/v1/sandboxes/{sandbox_id}/events': 'Added events',
+  'POST /api/v1/sandboxes/{sandbox_id}/messages': 'Spoke to the agent',
+  'POST /api/v1/sandboxes/{sandbox_id}/pause': 'Paused it',
+  'POST /api/v1/sandboxes/{sandbox_id}/resume': 'Resumed it',
+  'GET /api/v1/sandboxes/{sandbox_id}/reviews': 'Looked at the questions',
+  'POST /api/v1/sandboxes/{sandbox_id}/reviews/{review_id}': 'Answered the agent',
+  'GET /api/v1/sandboxes/{sandbox_id}/files': 'Looked at the files',
+  'GET /api/v1/sandboxes/{sandbox_id}/files/{path…}': 'Read a file',
+  'GET /api/v1/sandboxes/{sandbox_id}/diff': 'Looked at the changes',
+  'GET /api/v1/sandboxes/{sandbox_id}/terminal': 'Looked at a terminal',
+  'GET /ws/sandboxes/{sandbox_id}': 'Followed the timeline',
+  'GET /sandboxes/{sandbox_id}/shell': 'Came into a terminal',
+  'GET /sandboxes/{sandbox_id}/shells': 'Looked at the terminals',
+  'POST /sandboxes/{sandbox_id}/shells': 'Opened a terminal',
+  'DELETE /sandboxes/{sandbox_id}/shells/{session_id}': 'Ended a terminal',
+  'POST /sandboxes/{sandbox_id}/exec': 'Ran a command',
+  'GET /sandboxes/{sandbox_id}/processes': 'Looked at the processes',
+  'GET /sandboxes/{sandbox_id}/files/{path…}': 'Read a file',
+  'PUT /sandboxes/{sandbox_id}/files/{path…}': 'Wrote a file',
+  'POST /sandboxes/{sandbox_id}/files/{path…}': 'Moved a file',
+  'DELETE /sandboxes/{sandbox_id}/files/{path…}': 'Deleted a file',
+  'GET /threads/{thread_id}/sandbox': 'Looked it up',
+  'POST /threads/{thread_id}/heartbeat': 'Kept it alive',
+  'GET /threads/{thread_id}/snapshots': 'Looked at the snapshots',
+  'POST /threads/{thread_id}/snapshots': 'Took a snapshot',
+  'POST /threads/{thread_id}/snapshots/{snapshot_id}/restore': 'Went back to a snapshot',
+  'POST /threads/{thread_id}/snapshots/{snapshot_id}/fork': 'Forked a snapshot',
+  'DELETE /threads/{thread_id}/snapshots/{snapshot_id}': 'Deleted a snapshot',
+}
+
+/** What somebody did. */
+export function deedOf(entry: Entry): string {
+  const deed = entry.kind === 'used' ? DEEDS[entry.route] : undefined
+  return deed ?? KINDS[entry.kind] ?? entry.kind
+}
+
 /** Entries of one person that say the same, one after the other. */
 export interface Folded {
   /** The newest of them. */

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { Ban, CircleCheck } from 'lucide-react'
-import { type Folded, isRefusal, KINDS } from '~/store/audit'
+import { deedOf, type Folded, isRefusal } from '~/store/audit'
 import { plain } from '~/ui/format'
 import { When } from '~/ui/When'
 import css from './Admin.module.css'
@@ -27,7 +27,7 @@ function AuditLine({ line: { entry, times }, isNarrow }: { line: Folded; isNarro
         {isRefused ? entry.outcome : <span className="visually-hidden">done</span>}
       </span>
       <strong className={css.who}>{plain(entry.sub ?? 'a stranger')}</strong>
-      <span>{KINDS[entry.kind] ?? entry.kind}</span>
+      <span>{deedOf(entry)}</span>
       {times > 1 && <span className={css.times}>{times} times</span>}
       <span className={css.when}>
         <When at={entry.at} />

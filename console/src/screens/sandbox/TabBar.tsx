@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, useMemo, useRef } from 'react'
+import { type KeyboardEvent, useEffect, useMemo, useRef } from 'react'
 import { useShortcuts } from '~/keys/shortcuts'
 import css from './TabBar.module.css'
 import { TABS } from './tabs'
@@ -17,6 +17,11 @@ export function TabBar({ sandboxId, chosen }: { sandboxId: string; chosen: strin
       [choose],
     ),
   )
+
+  useEffect(() => {
+    // Where not all have room, the chosen one is in sight.
+    bar.current?.querySelector(`#tab-${chosen}`)?.scrollIntoView({ inline: 'nearest', block: 'nearest' })
+  }, [chosen])
 
   const onKeyDown = (event: KeyboardEvent) => {
     const step = STEPS[event.key]

@@ -73,7 +73,7 @@ export function People({ sandbox, sharing, isOwner }: Props) {
           {sentence(sharing.takeBack.error)}
         </p>
       )}
-      <p role="status" className={done ? form.done : undefined}>
+      <p role="status" className={done ? form.done : 'visually-hidden'}>
         {done}
       </p>
       {dialog && (

@@ -90,7 +90,7 @@ function News({ actions, done }: { actions: SnapshotActions; done: string }) {
           {sentence(problem)}
         </p>
       )}
-      <p role="status" className={words ? form.done : undefined}>
+      <p role="status" className={words ? form.done : 'visually-hidden'}>
         {words}
       </p>
     </>
