@@ -22,18 +22,3 @@ test('a question is approved beside the timeline, and the agent hears the commen
   await page.getByText('So it is merged.').first().waitFor()
   expect(await model.asked()).toContain('theirs is newer')
 })
-
-test('a question is rejected in the inbox, which was told of it without a reload', async ({ person, page, model }) => {
-  await model.play(ASKS, APPROVED, REJECTED)
-  await person.open('/inbox')
-  await page.getByText('Nothing needs you').waitFor()
-  const id = await person.api.spawn(agent('Merge it'))
-  const card = page.getByRole('region', { name: 'The agent asks: merge conflict' })
-  await card.getByRole('link', { name: 'Merge it' }).waitFor()
-  await page.getByRole('link', { name: 'Inbox' }).getByText('1').waitFor()
-  await card.getByRole('button', { name: 'Reject' }).click()
-  await page.getByText('Nothing needs you').waitFor()
-  await expect.poll(async () => (await person.api.read(id)).status).toBe('completed')
-  await person.open(`/sandboxes/${id}`)
-  await page.getByText('Then I leave it.').first().waitFor()
-})

@@ -2,7 +2,7 @@ import { Dialog } from '~/ui/Dialog'
 import css from './KeySheet.module.css'
 import { shortcuts, useShortcutGroups, useSingleKeys } from './shortcuts'
 
-const MOD = navigator.platform.startsWith('Mac') ? '⌘' : 'Ctrl'
+export const MOD = navigator.platform.startsWith('Mac') ? '⌘' : 'Ctrl'
 
 /** All keys that mean something now. */
 export function KeySheet({ onClose }: { onClose: () => void }) {
@@ -36,7 +36,7 @@ export function KeySheet({ onClose }: { onClose: () => void }) {
 export function Keys({ of }: { of: string }) {
   return of.split(' ').map((press) => (
     <kbd key={press} className={css.key}>
-      {press.replace('Mod+', `${MOD} `).replace('Alt+', 'Alt ')}
+      {press.replace('Mod+', `${MOD} `).replace('Alt+', 'Alt ').replace('Shift+', 'Shift ')}
     </kbd>
   ))
 }

@@ -15,6 +15,9 @@ interface Group {
 const SEQUENCE_MS = 1_000
 const SETTING = 'viv.single-keys'
 
+/** Keys that write nothing, wherever they are pressed. */
+const FUNCTION = /^(Shift\+)?F\d+$/
+
 /** The shortcuts of what is on the screen. Later groups win: the nearest meaning of a key counts. */
 class Shortcuts {
   readonly #listeners = new Set<() => void>()
@@ -64,6 +67,7 @@ class Shortcuts {
 
   #isMeant(event: KeyboardEvent, press: string): boolean {
     if (press.includes('Mod+') || press.includes('Alt+')) return true
+    if (FUNCTION.test(press)) return document.querySelector('dialog:modal') === null
     // An editor has a tree of its own, out of which the event seems to come from the element around it.
     const target = event.composedPath()[0] ?? event.target
     const isTyping =
@@ -86,7 +90,9 @@ class Shortcuts {
 
 function pressOf(event: KeyboardEvent): string | undefined {
   if (['Shift', 'Control', 'Alt', 'Meta'].includes(event.key)) return undefined
-  return `${event.ctrlKey || event.metaKey ? 'Mod+' : ''}${event.altKey ? 'Alt+' : ''}${event.key}`
+  // With a letter, Shift is in the key already.
+  const shift = event.shiftKey && FUNCTION.test(event.key) ? 'Shift+' : ''
+  return `${event.ctrlKey || event.metaKey ? 'Mod+' : ''}${event.altKey ? 'Alt+' : ''}${shift}${event.key}`
 }
 
 export const shortcuts = new Shortcuts()

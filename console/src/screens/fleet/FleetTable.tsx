@@ -49,6 +49,7 @@ export function FleetTable({ rows, arrangement }: Props) {
     // biome-ignore lint/a11y/noStaticElementInteractions: it only notices where the pointer and the focus are
     <div
       className={css.tableBox}
+      data-pane
       onPointerEnter={() => hold('pointer')}
       onPointerLeave={() => release('pointer')}
       onFocus={() => hold('focus')}

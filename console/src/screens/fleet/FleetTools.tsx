@@ -28,7 +28,7 @@ interface Props {
 
 export function FleetTools({ ref, choice: { q, status, sort, ended }, onChange }: Props) {
   return (
-    <search className={css.tools}>
+    <search className={css.tools} data-pane>
       <label className={css.filter}>
         <Search size={16} aria-hidden />
         <span className="visually-hidden">Filter by title, thread, owner, runtime or id</span>

@@ -1,6 +1,7 @@
 import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { KeySheet } from '~/keys/KeySheet'
+import { movePane } from '~/keys/panes'
 import { useKeyboard, useShortcuts } from '~/keys/shortcuts'
 import { FleetWatch } from '~/store/fleet-watch'
 import { nextTheme } from '~/theme/theme'
@@ -10,10 +11,13 @@ import { FleetContext } from './fleet-context'
 import { Rail } from './Rail'
 import { TopBar } from './TopBar'
 
+const Palette = lazy(() => import('./Palette'))
+
 /** What is around every screen: the rail, the bar and the keys; and the connection that all screens share. */
 export function Frame() {
   const [watch, setWatch] = useState<FleetWatch>()
   const [areKeysShown, showKeys] = useState(false)
+  const [isPaletteShown, showPalette] = useState(false)
   const main = useRef<HTMLElement>(null)
   const path = useRouterState({ select: (state) => state.location.pathname })
   const navigate = useNavigate()
@@ -30,12 +34,15 @@ export function Frame() {
     'Everywhere',
     useMemo(
       () => [
+        { keys: 'Mod+k', does: 'Command palette', run: () => showPalette((before) => !before) },
         { keys: '?', does: 'Show the keys', run: () => showKeys(true) },
         { keys: 'g i', does: 'Go to the inbox', run: () => void navigate({ to: '/console/inbox' }) },
         { keys: 'g f', does: 'Go to the fleet', run: () => void navigate({ to: '/console' }) },
         { keys: 'n', does: 'New sandbox', run: () => void navigate({ to: '/console/spawn' }) },
         { keys: 'g a', does: 'Go to the administration', run: () => void navigate({ to: '/console/admin' }) },
         { keys: 'g s', does: 'Go to the settings', run: () => void navigate({ to: '/console/settings' }) },
+        { keys: 'F6', does: 'To the next part of the page', run: () => movePane(1) },
+        { keys: 'Shift+F6', does: 'To the part before', run: () => movePane(-1) },
         { keys: 'g t', does: 'Next theme: system, light, dark', run: nextTheme },
       ],
       [navigate],
@@ -51,13 +58,18 @@ export function Frame() {
       </a>
       <div className={css.frame}>
         <Rail onKeys={() => showKeys(true)} />
-        <TopBar />
+        <TopBar onPalette={() => showPalette(true)} />
         <main id="main" ref={main} className={css.main} tabIndex={-1}>
           <Boundary of={path}>
             <Outlet />
           </Boundary>
         </main>
       </div>
+      {isPaletteShown && (
+        <Suspense>
+          <Palette onClose={() => showPalette(false)} />
+        </Suspense>
+      )}
       {areKeysShown && <KeySheet onClose={() => showKeys(false)} />}
     </FleetContext>
   )

@@ -7,7 +7,7 @@ export function Rail({ onKeys }: { onKeys: () => void }) {
   const waiting = useWaiting()
   const { session } = useRouteContext({ from: '/frame' })
   return (
-    <nav className={css.rail} aria-label="Main">
+    <nav className={css.rail} aria-label="Main" data-pane>
       <span className={css.brand}>
         <Sprout size={24} aria-hidden />
         <span className="visually-hidden">Vivarium</span>

@@ -1,5 +1,6 @@
 import { Link, useMatches, useRouteContext } from '@tanstack/react-router'
-import { LogOut, Monitor, Moon, Sun } from 'lucide-react'
+import { LogOut, Monitor, Moon, Search, Sun } from 'lucide-react'
+import { MOD } from '~/keys/KeySheet'
 import { nextTheme, type Theme, useTheme } from '~/theme/theme'
 import { Button } from '~/ui/Button'
 import { ConnectionPill } from './ConnectionPill'
@@ -12,13 +13,23 @@ const THEMES: Record<Theme, { icon: typeof Sun; word: string }> = {
   dark: { icon: Moon, word: 'Theme: dark' },
 }
 
-export function TopBar() {
+export function TopBar({ onPalette }: { onPalette: () => void }) {
   const { session } = useRouteContext({ from: '/frame' })
   const theme = THEMES[useTheme()]
   const leave = useSignOut()
   return (
-    <header className={css.bar}>
+    <header className={css.bar} data-pane>
       <Trail />
+      <Button
+        look="quiet"
+        icon={Search}
+        className={css.search}
+        onClick={onPalette}
+        aria-label={`Search or do… ${MOD} K`}
+      >
+        <span className={css.wide}>Search or do… </span>
+        <kbd>{MOD} K</kbd>
+      </Button>
       <ConnectionPill />
       <Button look="quiet" compact icon={theme.icon} onClick={nextTheme} title={theme.word}>
         {theme.word}

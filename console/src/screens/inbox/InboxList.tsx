@@ -13,7 +13,7 @@ interface Props {
 /** The queue. Whoever stands on a line stays on it, whatever comes. */
 export function InboxList({ items, chosen, onChoose }: Props) {
   return (
-    <ul className={css.list} aria-label="Inbox">
+    <ul className={css.list} aria-label="Inbox" data-pane>
       {items.map((item) => (
         <li key={item.key}>
           <button

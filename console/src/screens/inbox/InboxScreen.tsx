@@ -97,7 +97,7 @@ function useInboxKeys(box: React.RefObject<HTMLDivElement | null>, doings: Doing
       const target = line(next.key)
       // Where there is room for one pane, the list is away once something is chosen.
       if (target?.checkVisibility()) target.focus()
-      else requestAnimationFrame(() => box.current?.querySelector<HTMLElement>('[data-pane]')?.focus())
+      else requestAnimationFrame(() => box.current?.querySelector<HTMLElement>('section[data-pane]')?.focus())
     }
     /** What has the focus is what is meant; if it is not what is shown, it is shown first. */
     const isMeant = (item: Item) => {

@@ -129,6 +129,7 @@ function Task(props: Props) {
           {...props}
           name="command"
           label="Program"
+          rows={2}
           placeholder="python3 agent.py --fast"
           hint="Words as a shell would split them, but nothing is replaced: for $HOME or pipes say bash -c '…'."
         />

@@ -1,0 +1,87 @@
+import { script } from './house/agents'
+import { expect, test } from './house/test'
+
+const IDLE = 'sleep 1000'
+
+test('lines are selected with keys, and paused and resumed together', async ({ person, page }) => {
+  const ids = await Promise.all(['one', 'two', 'three'].map((each) => person.api.spawn(script(`Idle ${each}`, IDLE))))
+  await person.open('?sort=title')
+  await page.getByRole('link', { name: 'Idle two' }).waitFor()
+  await page.keyboard.press('j')
+  await page.keyboard.press('x')
+  await page.keyboard.press('j')
+  await page.keyboard.press('x')
+  const bar = page.getByRole('region', { name: 'Selected sandboxes' })
+  await bar.getByText('2 selected').waitFor()
+  await bar.getByRole('button', { name: 'Pause' }).click()
+  const states = async () => (await Promise.all(ids.map((id) => person.api.read(id)))).map((each) => each.state)
+  await expect.poll(async () => (await states()).filter((state) => state === 'paused').length).toBe(2)
+  await page
+    .getByRole('row', { name: /Idle one/ })
+    .getByText('Paused')
+    .waitFor()
+  await page
+    .getByRole('row', { name: /Idle three/ })
+    .getByText('Paused')
+    .waitFor()
+
+  await bar.getByRole('button', { name: 'Resume' }).click()
+  await expect.poll(states).toEqual(['running', 'running', 'running'])
+  await page.getByRole('link', { name: 'Idle two' }).focus()
+  await page.keyboard.press('p')
+  await expect.poll(states).toEqual(['running', 'paused', 'running'])
+})
+
+test('many are ended only after it was typed', async ({ person, page }) => {
+  const ids = await Promise.all(Array.from({ length: 5 }, (_, at) => person.api.spawn(script(`Idle ${at}`, IDLE))))
+  await person.open('')
+  await page.getByRole('link', { name: 'Idle 4' }).waitFor()
+  await page.getByLabel('Select all in sight').check()
+  await page.getByRole('button', { name: 'End', exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: 'End 5 sandboxes?' })
+  expect(await dialog.getByRole('button', { name: 'End 5' }).isDisabled()).toBe(true)
+  await dialog.getByRole('textbox').fill('end 5')
+  await dialog.getByRole('button', { name: 'End 5' }).click()
+  const states = async () => (await Promise.all(ids.map((id) => person.api.read(id)))).map((each) => each.state)
+  await expect.poll(states).toEqual(Array(5).fill('terminated'))
+  await page.getByText('No sandbox yet').waitFor()
+})
+
+test('the server says how it is, and what is bad has a mark and a reason', async ({ person, page }) => {
+  await page.route('**/api/v1/node', async (route) => {
+    const answer = await route.fetch()
+    const node = await answer.json()
+    await route.fulfill({ json: { ...node, sandboxes: { active: 7, most: 7 }, failing: { store: 'no answer' } } })
+  })
+  await person.open('')
+  const server = page.getByRole('region', { name: 'Server' })
+  await server.getByText('7 of 7').waitFor()
+  await server.getByText('The server is full').waitFor({ state: 'attached' })
+  await server.getByText('fails').waitFor()
+  await server.getByText(/free/).first().waitFor()
+})
+
+test('the palette finds sandboxes, screens and what can be done here', async ({ person, page }) => {
+  const id = await person.api.spawn(script('Find the needle', IDLE))
+  await person.open('')
+  await page.getByRole('link', { name: 'Find the needle' }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('needle')
+  await page.getByRole('option', { name: /Find the needle/ }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/sandboxes/${id}`)
+  await page.getByRole('heading', { name: 'Find the needle' }).waitFor()
+
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('pause')
+  await page.keyboard.press('Enter')
+  await expect.poll(async () => (await person.api.read(id)).state).toBe('paused')
+
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('go to the inbox')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor()
+  await page.keyboard.press('F6')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/inbox')
+})

@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Page } from 'playwright-core'
+import { agent } from './house/agents'
+import { bash } from './house/model'
+import { expect, test } from './house/test'
+
+const run = promisify(execFile)
+
+/** A word as the form wants it: quoted as for a shell. */
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`
+}
+
+async function fill(page: Page, title: string, program: string): Promise<void> {
+  await page.getByRole('radio', { name: 'Command' }).check()
+  await page.getByRole('textbox', { name: 'Task' }).fill(title)
+  await page.getByRole('textbox', { name: 'Program' }).fill(program)
+}
+
+test('n opens the form, and a program that is started there is seen at work', async ({ person, page }) => {
+  await person.open('')
+  await page.getByText('No sandbox yet').waitFor()
+  await page.keyboard.press('n')
+  await fill(page, "Don't panic", `sh -c 'echo "it is $WORD"'`)
+  await page.getByRole('button', { name: 'Add a variable' }).click()
+  await page.getByLabel('Name of variable 1').fill('WORD')
+  await page.getByLabel('Value of variable 1').fill('well-kept')
+  await page.keyboard.press('Control+Enter')
+  await page.getByRole('heading', { name: "Don't panic" }).waitFor()
+  await page.getByText('it is well-kept').first().waitFor()
+})
+
+test('an agent that asks a model is started with the form', async ({ person, page, model }) => {
+  await model.play({ text: 'I look.', tools: [bash('echo seen')] }, { text: 'That was all.' })
+  await person.open('/spawn')
+  const { command } = agent('')
+  await fill(page, 'Look around', command.map(quoted).join(' '))
+  await page.getByRole('textbox', { name: 'Done when' }).fill('the moon is full')
+  await page.getByRole('button', { name: 'Start the agent' }).click()
+  await page.getByText('That was all.').first().waitFor()
+  expect(await model.asked()).toContain('Look around')
+  const id = page.url().match(/sbx\w+/)?.[0] ?? ''
+  expect((await person.api.read(id)).run?.task?.context).toEqual({ done_when: 'the moon is full' })
+})
+
+test('a plain sandbox is made, and its thread says so when it has one', async ({ person, page }) => {
+  await person.open('/spawn')
+  await page.getByRole('radio', { name: 'Plain sandbox' }).check()
+  await page.getByRole('textbox', { name: 'Thread' }).fill(`box-${person.id}`)
+  await page.getByRole('button', { name: 'Make the sandbox' }).click()
+  await page.getByRole('heading', { name: `box-${person.id}` }).waitFor()
+  const id = page.url().match(/sbx\w+/)?.[0] ?? ''
+  expect(await person.api.read(id)).toMatchObject({ user_id: person.id, thread_id: `box-${person.id}` })
+
+  person.guard.expect(/status of 409/)
+  await person.open('/spawn')
+  await page.getByRole('radio', { name: 'Plain sandbox' }).check()
+  await page.getByRole('textbox', { name: 'Thread' }).fill(`box-${person.id}`)
+  await page.getByRole('button', { name: 'Make the sandbox' }).click()
+  await page.getByRole('link', { name: 'Open the sandbox that it has' }).click()
+  await page.waitForURL(`**/${id}`)
+})
+
+test('what is wrong is told beside its field, and the form stays as it was', async ({ person, page }) => {
+  person.guard.expect(/status of 422/)
+  await person.open('/spawn')
+  await page.getByRole('button', { name: 'Start the agent' }).click()
+  const alert = page.getByRole('alert')
+  await alert.getByText('Task: Say in a line what is to be done.').click()
+  await expect
+    .poll(() => page.getByRole('textbox', { name: 'Task' }).evaluate((box) => box === document.activeElement))
+    .toBe(true)
+
+  await fill(page, 'Too much', 'true')
+  await page.getByText('Limits and image').click()
+  await page.getByLabel('CPUs').fill('999')
+  await page.getByRole('button', { name: 'Start the agent' }).click()
+  await alert.getByText(/CPUs: Must be at most/).waitFor()
+  expect(await page.getByLabel('CPUs').getAttribute('aria-invalid')).toBe('true')
+  await page.reload()
+  expect(await page.getByRole('textbox', { name: 'Task' }).inputValue()).toBe('Too much')
+})
+
+test('the curl line that is shown does the same in a shell', async ({ person, page }) => {
+  await person.open('/spawn')
+  await fill(page, `It's "quoted" $HOME \`id\` \\`, `sh -c 'echo "$SECRET"' -- "it's"`)
+  await page.getByRole('button', { name: 'Add a variable' }).click()
+  await page.getByLabel('Name of variable 1').fill('SECRET')
+  await page.getByLabel('Value of variable 1').fill('in the form alone')
+  await person.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.getByRole('button', { name: 'Copy' }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  const line = await page.evaluate(() => navigator.clipboard.readText())
+  expect(line).not.toContain('in the form alone')
+
+  const env = { PATH: process.env.PATH, VIV_API_KEY: person.api.key, SECRET: 'from my shell' }
+  const { stdout } = await run('sh', ['-c', line], { env: env as NodeJS.ProcessEnv })
+  const { sandbox_id: id } = JSON.parse(stdout) as { sandbox_id: string }
+  const sandbox = await person.api.read(id)
+  expect(sandbox.run?.task?.title).toBe(`It's "quoted" $HOME \`id\` \\`)
+  expect(sandbox.run?.command).toEqual(['sh', '-c', 'echo "$SECRET"', '--', "it's"])
+  await expect.poll(async () => JSON.stringify(await person.api.events(id))).toContain('from my shell')
+})
+
+test('a run that has ended is continued in a new sandbox', async ({ person, page }) => {
+  const id = await person.api.spawn({ ...agent('Count to ten'), command: ['sh', '-c', 'exit 0'], budget_usd: 3 })
+  await person.open(`/sandboxes/${id}`)
+  await page.getByRole('link', { name: 'Continue in a new sandbox' }).click()
+  await expect.poll(() => page.getByRole('textbox', { name: 'Task' }).inputValue()).toBe('Count to ten')
+  expect(await page.getByLabel('Go on with the conversation of').inputValue()).toBe(id)
+  expect(await page.getByRole('textbox', { name: 'Program' }).inputValue()).toBe("sh -c 'exit 0'")
+  expect(await page.getByLabel('Budget in $').inputValue()).toBe('3')
+})
