@@ -1,6 +1,7 @@
 import { api, body } from '~/api/client'
 import type { components } from '~/api/schema'
 import type { Socket } from '~/live/shell-link'
+import type { Participant } from '~/live/shell-messages'
 import { Notifier, type Soon } from './notifier'
 import { ShellSession } from './shell-session'
 import { TypedShells } from './typed-shells'
@@ -65,9 +66,16 @@ export class Shells {
     // Whoever comes to type takes the size of the terminal with them; to others' shells one comes to watch.
     if (!this.#typed.has(id)) made.watchOnly(true)
     made.setPaused(this.#isPaused)
+    made.notifier.subscribe(() => this.notifier.changed())
     this.#sessions.set(id, made)
     this.notifier.changed()
     return made
+  }
+
+  /** Who is in a shell: as its own connection says, or else as the server last said. */
+  peopleOf(shell: Shell): readonly Participant[] {
+    const session = this.#sessions.get(shell.session_id)
+    return session?.state.kind === 'live' ? session.people : shell.people
   }
 
   /** Those that were shown so far. */

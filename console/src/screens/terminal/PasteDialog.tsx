@@ -6,6 +6,11 @@ import css from './TerminalPanel.module.css'
 
 const SHOWN_MOST = 8_000
 
+/** The dialogue begins at its last button: whoever pastes mostly means it. React's own way comes before it opens. */
+function preferLast(form: HTMLFormElement | null): void {
+  form?.querySelector('button:last-of-type')?.setAttribute('autofocus', '')
+}
+
 /** What would be pasted, to be looked at first: lines run as they come. */
 export function PasteDialog({ paste, onClose, onPaste }: { paste: Paste; onClose: () => void; onPaste: () => void }) {
   const { text, lines, removed } = paste
@@ -22,9 +27,9 @@ export function PasteDialog({ paste, onClose, onPaste }: { paste: Paste; onClose
         {plain(text.slice(0, SHOWN_MOST))}
         {text.length > SHOWN_MOST && `\n… and ${count(text.length - SHOWN_MOST)} characters more`}
       </pre>
-      <form method="dialog" className={css.choices}>
+      <form method="dialog" className={css.choices} ref={preferLast}>
         <Button type="submit">Do not paste</Button>
-        <Button type="submit" look="primary" autoFocus onClick={onPaste}>
+        <Button type="submit" look="primary" onClick={onPaste}>
           Paste
         </Button>
       </form>

@@ -1,5 +1,7 @@
 import { Eye, ListTree, Plus, TerminalSquare, Users } from 'lucide-react'
 import { type KeyboardEvent, useRef } from 'react'
+import { sentence } from '~/api/problem'
+import type { Participant } from '~/live/shell-messages'
 import type { Shell, Shells } from '~/store/shells'
 import { Button } from '~/ui/Button'
 import { plain } from '~/ui/format'
@@ -55,7 +57,7 @@ export function ShellTabs({ shells, chosen, onChoose, opening, isAlive }: Props)
           <button key={shell.session_id} {...tab(shell.session_id)} title={shell.command && plain(shell.command)}>
             <TerminalSquare size={15} aria-hidden />
             {plain(shells.nameOf(shell.session_id))}
-            <Standing shell={shell} />
+            <Standing shell={shell} people={shells.peopleOf(shell)} />
           </button>
         ))}
       </div>
@@ -71,21 +73,24 @@ export function ShellTabs({ shells, chosen, onChoose, opening, isAlive }: Props)
           Open a shell
         </Button>
       )}
+      {opening.error && places.includes(chosen ?? '') && (
+        <p role="alert" className={css.problem}>
+          {opening.isRefused ? 'You may watch shells here, but not open one.' : sentence(opening.error)}
+        </p>
+      )}
     </div>
   )
 }
 
-function Standing({ shell }: { shell: Shell }) {
+function Standing({ shell, people }: { shell: Shell; people: readonly Participant[] }) {
   if (!shell.running) return <span className={css.ended}>ended</span>
-  const people = shell.people.length
-  if (people === 0) return null
-  const isWatched = shell.people.every((who) => who.role === 'watcher')
-  const Icon = isWatched ? Eye : Users
+  if (people.length === 0) return null
+  const Icon = people.every((who) => who.role === 'watcher') ? Eye : Users
   return (
-    <span className={css.people} title={shell.people.map((who) => who.user_id).join(', ')}>
+    <span className={css.people} title={people.map((who) => who.user_id).join(', ')}>
       <Icon size={13} aria-hidden />
-      {people}
-      <span className="visually-hidden">{people === 1 ? ' person' : ' people'}</span>
+      {people.length}
+      <span className="visually-hidden">{people.length === 1 ? ' person' : ' people'}</span>
     </span>
   )
 }

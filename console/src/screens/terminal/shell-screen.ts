@@ -15,6 +15,8 @@ const SETTLE_MS = 100
 const FEWEST_COLUMNS = 20
 const FEWEST_ROWS = 5
 const SCROLLBACK = 10_000
+/** Letters smaller than that are of no use to anybody. */
+const SMALLEST_PX = 6
 /** Text on its ground, also where a program chose both. */
 const CONTRAST = 4.5
 
@@ -45,10 +47,14 @@ export class ShellScreen implements Screen {
   readonly #styles = new AdoptedStyles()
   readonly #observer: ResizeObserver
   #settling: ReturnType<typeof setTimeout> | undefined
+  /** The letters that this person wants; they are smaller while a larger terminal has to fit. */
+  #fontSize: number
+  #room: Size | undefined
 
   constructor(host: HTMLElement, look: { colours: ITheme; settings: TerminalSettings }, parts: ShellScreenParts) {
     this.#host = host
     this.#parts = parts
+    this.#fontSize = look.settings.fontSize
     this.#terminal = new Terminal({
       allowProposedApi: true,
       cursorBlink: false,
@@ -79,6 +85,7 @@ export class ShellScreen implements Screen {
   /** Has this size, whatever room there is: all who are in a shell see the same lines. */
   setSize({ cols, rows }: Size): void {
     if (this.#terminal.cols !== cols || this.#terminal.rows !== rows) this.#terminal.resize(cols, rows)
+    this.#squeeze()
   }
 
   setColours(colours: ITheme): void {
@@ -86,6 +93,7 @@ export class ShellScreen implements Screen {
   }
 
   setSettings(settings: TerminalSettings): void {
+    this.#fontSize = settings.fontSize
     this.#terminal.options.fontSize = settings.fontSize
     this.#terminal.options.screenReaderMode = settings.isForReaders
     this.measure()
@@ -95,8 +103,13 @@ export class ShellScreen implements Screen {
   measure(): void {
     const room = this.#fit.proposeDimensions()
     if (room === undefined || !Number.isFinite(room.cols) || !Number.isFinite(room.rows)) return
-    const cols = Math.max(FEWEST_COLUMNS, room.cols)
-    this.#parts.onRoom({ cols, rows: Math.max(FEWEST_ROWS, room.rows) })
+    const share = (this.#terminal.options.fontSize ?? this.#fontSize) / this.#fontSize
+    this.#room = {
+      cols: Math.max(FEWEST_COLUMNS, Math.floor(room.cols * share)),
+      rows: Math.max(FEWEST_ROWS, Math.floor(room.rows * share)),
+    }
+    this.#squeeze()
+    this.#parts.onRoom(this.#room)
   }
 
   describe(labels: { label: string; describedBy: string }): void {
@@ -171,6 +184,14 @@ export class ShellScreen implements Screen {
     else if (key === 'search') this.#parts.onSearch()
     else copy(this.#terminal.getSelection())
     return false
+  }
+
+  /** Makes the letters as small as a terminal needs that has the size of somebody else's window. */
+  #squeeze(): void {
+    if (this.#room === undefined) return
+    const share = Math.min(1, this.#room.cols / this.#terminal.cols, this.#room.rows / this.#terminal.rows)
+    const size = share === 1 ? this.#fontSize : Math.max(SMALLEST_PX, Math.floor(this.#fontSize * share * 10) / 10)
+    if (this.#terminal.options.fontSize !== size) this.#terminal.options.fontSize = size
   }
 
   #scrolled(): void {
