@@ -6,6 +6,7 @@ import { pieces } from './terminal-input'
 
 /** The most characters of one message; the server takes 512 KiB. */
 const PIECE = 64 * 1024
+const NOTICE_MS = 10_000
 
 /** Why a key did nothing. */
 export type Deaf = 'watching' | 'paused' | 'away'
@@ -20,6 +21,7 @@ export interface Notice {
 export interface ShellSessionParts {
   readonly id: string
   readonly connect: () => Socket
+  /** It has ended, or this person is no longer let in: what is known of it is old. */
   readonly onEnd?: () => void
   readonly random?: () => number
   readonly soon?: Soon
@@ -201,11 +203,18 @@ export class ShellSession {
   }
 
   #say(text: string): void {
-    this.#notice = { text, number: (this.#notice?.number ?? 0) + 1 }
+    const notice = { text, number: (this.#notice?.number ?? 0) + 1 }
+    this.#notice = notice
+    setTimeout(() => {
+      if (this.#notice !== notice) return
+      this.#notice = undefined
+      this.notifier.changed()
+    }, NOTICE_MS)
   }
 
   #changed(state: LinkState): void {
     if (state.kind !== 'live') this.#people = []
+    if (state.kind === 'refused') this.#onEnd()
     this.notifier.changed()
   }
 }

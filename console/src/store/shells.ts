@@ -75,7 +75,12 @@ export class Shells {
   /** Who is in a shell: as its own connection says, or else as the server last said. */
   peopleOf(shell: Shell): readonly Participant[] {
     const session = this.#sessions.get(shell.session_id)
-    return session?.state.kind === 'live' ? session.people : shell.people
+    return session !== undefined && this.isIn(shell.session_id) ? session.people : shell.people
+  }
+
+  /** Whether this person is in it now. */
+  isIn(id: string): boolean {
+    return this.#sessions.get(id)?.state.kind === 'live'
   }
 
   /** Those that were shown so far. */

@@ -25,10 +25,12 @@ export function Banners(props: Props) {
   return (
     <>
       <Connection {...props} />
-      {isPaused && session.state.kind === 'live' && (
+      {isPaused && (session.state.kind === 'live' || session.state.kind === 'idle') && (
         <Banner tone="warn" icon={<Pause size={15} aria-hidden />} nudges={nudges}>
           <span>The sandbox is paused: nothing runs, and what you type is not sent.</span>
-          <Button onClick={props.onResume}>Resume</Button>
+          <Button className={css.plain} onClick={props.onResume}>
+            {session.state.kind === 'live' ? 'Resume' : 'Resume and open'}
+          </Button>
         </Banner>
       )}
       {isWatching && (
@@ -37,7 +39,7 @@ export function Banners(props: Props) {
             <strong>Watching only.</strong> What you type is not sent.
           </span>
           {session.wantsToWatch ? (
-            <Button title="The terminal takes the size of your window" onClick={props.onType}>
+            <Button className={css.plain} title="The terminal takes the size of your window" onClick={props.onType}>
               Type here
             </Button>
           ) : (
@@ -72,7 +74,9 @@ function Connection({ session, nudges, onAnother, onDismiss }: Props) {
         <Banner tone="warn" icon={<Unplug size={15} aria-hidden />} nudges={nudges}>
           <span role="status">Connection lost. The shell goes on; what you type is not sent.</span>
           <Wait state={state} />
-          <Button onClick={() => session.retryNow()}>Reconnect</Button>
+          <Button className={css.plain} onClick={() => session.retryNow()}>
+            Reconnect
+          </Button>
         </Banner>
       )
     case 'exited':
@@ -85,15 +89,27 @@ function Connection({ session, nudges, onAnother, onDismiss }: Props) {
           <Button look="primary" onClick={onAnother}>
             Open another
           </Button>
-          <Button onClick={onDismiss}>Close the tab</Button>
+          <Button className={css.plain} onClick={onDismiss}>
+            Close the tab
+          </Button>
         </Banner>
       )
     case 'refused':
       return (
         <Banner tone="bad" nudges={0}>
           <span role="alert">{refusal(state)}</span>
-          <Button onClick={() => session.reconnect()}>Reconnect</Button>
-          <Button onClick={onDismiss}>Close the tab</Button>
+          {state.status === 404 ? (
+            <Button look="primary" onClick={onAnother}>
+              Open another
+            </Button>
+          ) : (
+            <Button className={css.plain} onClick={() => session.reconnect()}>
+              Reconnect
+            </Button>
+          )}
+          <Button className={css.plain} onClick={onDismiss}>
+            Close the tab
+          </Button>
         </Banner>
       )
     default:

@@ -4,6 +4,7 @@ import { sentence } from '~/api/problem'
 import { Button } from '~/ui/Button'
 import { Empty } from '~/ui/States'
 import css from './TerminalPanel.module.css'
+import { isOnTab } from './terminal-keys'
 import type { OpenShell } from './use-open-shell'
 
 /** Nobody has a terminal here yet, or only others have. */
@@ -23,7 +24,13 @@ export function NoShell({ running, opening }: { running: number; opening: OpenSh
               {sentence(opening.error)}
             </p>
           )}
-          <Button look="primary" icon={TerminalSquare} autoFocus disabled={opening.isPending} onClick={opening.open}>
+          <Button
+            look="primary"
+            icon={TerminalSquare}
+            autoFocus={!isOnTab()}
+            disabled={opening.isPending}
+            onClick={opening.open}
+          >
             Open a shell
           </Button>
         </>

@@ -1,5 +1,5 @@
 import { Eye, ListTree, Plus, TerminalSquare, Users } from 'lucide-react'
-import { type KeyboardEvent, useRef } from 'react'
+import { type KeyboardEvent, type MouseEvent, useRef } from 'react'
 import { sentence } from '~/api/problem'
 import type { Participant } from '~/live/shell-messages'
 import type { Shell, Shells } from '~/store/shells'
@@ -43,7 +43,11 @@ export function ShellTabs({ shells, chosen, onChoose, opening, isAlive }: Props)
     'aria-selected': id === chosen,
     'aria-controls': id === chosen ? `panel-${id}` : undefined,
     tabIndex: id === reachable ? 0 : -1,
-    onClick: () => onChoose(id),
+    onClick: (event: MouseEvent) => {
+      onChoose(id)
+      // Whoever presses Enter on the tab wants to go in.
+      if (id === chosen && event.detail === 0) document.querySelector<HTMLElement>(`#panel-${id} textarea`)?.focus()
+    },
   })
 
   return (
@@ -57,7 +61,7 @@ export function ShellTabs({ shells, chosen, onChoose, opening, isAlive }: Props)
           <button key={shell.session_id} {...tab(shell.session_id)} title={shell.command && plain(shell.command)}>
             <TerminalSquare size={15} aria-hidden />
             {plain(shells.nameOf(shell.session_id))}
-            <Standing shell={shell} people={shells.peopleOf(shell)} />
+            <Standing shell={shell} people={shells.peopleOf(shell)} isIn={shells.isIn(shell.session_id)} />
           </button>
         ))}
       </div>
@@ -82,9 +86,16 @@ export function ShellTabs({ shells, chosen, onChoose, opening, isAlive }: Props)
   )
 }
 
-function Standing({ shell, people }: { shell: Shell; people: readonly Participant[] }) {
+interface StandingProps {
+  readonly shell: Shell
+  readonly people: readonly Participant[]
+  readonly isIn: boolean
+}
+
+/** That it has ended, or that somebody else is in it. */
+function Standing({ shell, people, isIn }: StandingProps) {
   if (!shell.running) return <span className={css.ended}>ended</span>
-  if (people.length === 0) return null
+  if (people.length <= (isIn ? 1 : 0)) return null
   const Icon = people.every((who) => who.role === 'watcher') ? Eye : Users
   return (
     <span className={css.people} title={people.map((who) => who.user_id).join(', ')}>

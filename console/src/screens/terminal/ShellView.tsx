@@ -8,6 +8,7 @@ import { SearchBar } from './SearchBar'
 import css from './ShellView.module.css'
 import { StatusLine } from './StatusLine'
 import { Tools } from './Tools'
+import { isOnTab } from './terminal-keys'
 import { useScreen } from './use-screen'
 import { useSession } from './use-shells'
 
@@ -49,7 +50,8 @@ export function ShellView({ shells, session, isShown, isPaused, onAnother, onAwa
     if (!isShown || screen === undefined) return
     screen.measure()
     session.open()
-    screen.focus()
+    // Whoever goes from tab to tab with the arrows stays there.
+    if (!isOnTab()) screen.focus()
   }, [isShown, screen, session])
 
   const back = () => screen?.focus()
@@ -68,18 +70,18 @@ export function ShellView({ shells, session, isShown, isPaused, onAnother, onAwa
           onAway()
         }}
       />
-      {isSearching && screen && (
-        <SearchBar
-          screen={screen}
-          place={host}
-          results={results}
-          onClose={() => {
-            setSearching(false)
-            back()
-          }}
-        />
-      )}
       <div className={css.ground}>
+        {isSearching && screen && (
+          <SearchBar
+            screen={screen}
+            place={host}
+            results={results}
+            onClose={() => {
+              setSearching(false)
+              back()
+            }}
+          />
+        )}
         <div ref={host} className={css.host} />
         {isBack && (
           <button type="button" className={css.newest} onClick={() => screen?.toEnd()}>

@@ -16,7 +16,7 @@ const FEWEST_COLUMNS = 20
 const FEWEST_ROWS = 5
 const SCROLLBACK = 10_000
 /** Letters smaller than that are of no use to anybody. */
-const SMALLEST_PX = 6
+const SMALLEST_PX = 8
 /** Text on its ground, also where a program chose both. */
 const CONTRAST = 4.5
 

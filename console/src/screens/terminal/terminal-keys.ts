@@ -23,3 +23,8 @@ export function copy(selected: string): void {
   if (navigator.clipboard === undefined) document.execCommand('copy')
   else void navigator.clipboard.writeText(selected).catch(() => document.execCommand('copy'))
 }
+
+/** Whether somebody stands on a tab with the keyboard. */
+export function isOnTab(): boolean {
+  return document.activeElement?.matches('[role="tab"]:focus-visible') === true
+}

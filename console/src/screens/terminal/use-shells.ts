@@ -9,8 +9,12 @@ const nothing = () => () => undefined
 /** The shells of a sandbox while the caller is on the screen. The log tells when there is another. */
 export function useShells(sandboxId: string, isPaused: boolean, watch: Watch): Shells | undefined {
   const [shells, setShells] = useState<Shells>()
+  const isPausedNow = useRef(isPaused)
+  isPausedNow.current = isPaused
   useEffect(() => {
     const made = new Shells(registryOf(sandboxId))
+    // Before anything is shown: whoever comes to a paused sandbox wakes it.
+    made.setPaused(isPausedNow.current)
     void made.refresh()
     setShells(made)
     return () => made.close()
