@@ -42,7 +42,7 @@ describe('Shells', () => {
         end: async (id) => {
           there = there.map((each) => (each.session_id === id ? { ...each, running: false, exit_code: 137 } : each))
         },
-        session: (id, onEnd) => new ShellSession({ id, onEnd, connect: sockets.connect, soon }),
+        session: (parts) => new ShellSession({ ...parts, connect: sockets.connect, soon }),
       },
       soon,
     )
@@ -72,21 +72,34 @@ describe('Shells', () => {
     await shells.refresh()
     shells.session('a').open()
     await shells.end('a')
+    sockets.last.admit().tell({ type: 'exit', code: 137, cause: 'signalled' })
     expect(names()).toEqual(['a'])
     shells.dismiss('a')
     expect(names()).toEqual([])
     expect(sockets.last.isClosed).toBe(true)
   })
 
-  it('asks again when a shell ends, once however often it is told', async () => {
+  it('knows that a shell has ended without asking: its sandbox may have ended with it', async () => {
     await shells.refresh()
     shells.session('a').open()
-    sockets.last.admit().tell({ type: 'exit', code: 0, cause: 'exited' })
+    sockets.last.admit().tell({ type: 'exit', code: 7, cause: 'exited' })
+    expect(shells.find('a')).toMatchObject({ running: false, exit_code: 7 })
+    expect(asked).toBe(1)
+  })
+
+  it('asks again when it is told to, once however often that is', async () => {
     void shells.refresh()
     void shells.refresh()
     await shells.refresh()
     await Promise.resolve()
-    expect(asked).toBe(3)
+    expect(asked).toBe(2)
+  })
+
+  it('asks the server when a socket says that nobody is signed in', async () => {
+    await shells.refresh()
+    shells.session('a').open()
+    sockets.last.cut(4401, 'no')
+    expect(asked).toBe(2)
   })
 
   it('types in what it opened, also after a reload, and only watches what others opened', async () => {

@@ -21,8 +21,9 @@ export interface Notice {
 export interface ShellSessionParts {
   readonly id: string
   readonly connect: () => Socket
-  /** It has ended, or this person is no longer let in: what is known of it is old. */
-  readonly onEnd?: () => void
+  readonly onEnd?: (code: number) => void
+  /** The server does not know this person any more. */
+  readonly onSignedOut?: () => void
   readonly random?: () => number
   readonly soon?: Soon
 }
@@ -33,7 +34,8 @@ export class ShellSession {
   readonly notifier: Notifier
   readonly #link: ShellLink
   readonly #intake: ShellIntake
-  readonly #onEnd: () => void
+  readonly #onEnd: (code: number) => void
+  readonly #onSignedOut: () => void
   #role: Role | undefined
   #wantsToWatch = false
   #isPaused = false
@@ -47,6 +49,7 @@ export class ShellSession {
     this.id = parts.id
     this.notifier = new Notifier(parts.soon)
     this.#onEnd = parts.onEnd ?? (() => undefined)
+    this.#onSignedOut = parts.onSignedOut ?? (() => undefined)
     this.#intake = new ShellIntake((characters) => this.#link.send({ type: 'seen', characters }))
     this.#link = new ShellLink({
       connect: parts.connect,
@@ -187,7 +190,7 @@ export class ShellSession {
         break
       case 'exit':
         this.#people = []
-        this.#onEnd()
+        this.#onEnd(message.code)
         break
     }
     this.notifier.changed()
@@ -214,7 +217,7 @@ export class ShellSession {
 
   #changed(state: LinkState): void {
     if (state.kind !== 'live') this.#people = []
-    if (state.kind === 'refused') this.#onEnd()
+    if (state.kind === 'refused' && state.status === 401) this.#onSignedOut()
     this.notifier.changed()
   }
 }

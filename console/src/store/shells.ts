@@ -3,17 +3,19 @@ import type { components } from '~/api/schema'
 import type { Socket } from '~/live/shell-link'
 import type { Participant } from '~/live/shell-messages'
 import { Notifier, type Soon } from './notifier'
-import { ShellSession } from './shell-session'
+import { ShellSession, type ShellSessionParts } from './shell-session'
 import { TypedShells } from './typed-shells'
 
 export type Shell = components['schemas']['Shell']
+
+type SessionParts = Pick<ShellSessionParts, 'id' | 'onEnd' | 'onSignedOut'>
 
 /** What the server is asked about the shells of one sandbox. */
 export interface ShellRegistry {
   list(): Promise<readonly Shell[]>
   open(): Promise<Shell>
   end(id: string): Promise<void>
-  session(id: string, onEnd: () => void): ShellSession
+  session(parts: SessionParts): ShellSession
 }
 
 /**
@@ -62,7 +64,12 @@ export class Shells {
   session(id: string): ShellSession {
     const known = this.#sessions.get(id)
     if (known !== undefined) return known
-    const made = this.#registry.session(id, () => void this.refresh())
+    const made = this.#registry.session({
+      id,
+      onEnd: (code) => this.ended(id, code),
+      // Asked in the ordinary way it says so in the ordinary way, and the page asks for the key.
+      onSignedOut: () => void this.refresh(),
+    })
     // Whoever comes to type takes the size of the terminal with them; to others' shells one comes to watch.
     if (!this.#typed.has(id)) made.watchOnly(true)
     made.setPaused(this.#isPaused)
@@ -115,6 +122,14 @@ export class Shells {
     for (const session of this.#sessions.values()) session.setPaused(isPaused)
   }
 
+  /** A shell has ended. The server is not asked: its sandbox may have ended too, and with it the list. */
+  ended(id: string, code: number | undefined): void {
+    this.#all = this.#all.map((shell) =>
+      shell.session_id === id && shell.running ? { ...shell, running: false, exit_code: code } : shell,
+    )
+    this.notifier.changed()
+  }
+
   /** Asks what there is. Asked again meanwhile, it asks once more afterwards. */
   refresh(): Promise<void> {
     if (this.#refreshing !== undefined) {
@@ -142,7 +157,6 @@ export class Shells {
   /** Kills what runs there. Throws what the server refuses. */
   async end(id: string): Promise<void> {
     await this.#registry.end(id)
-    await this.refresh()
   }
 
   /** Puts away what has ended. */
@@ -187,8 +201,7 @@ export function registryOf(sandboxId: string): ShellRegistry {
       const params = { path: { ...path, session_id: id } }
       await api.DELETE('/sandboxes/{sandbox_id}/shells/{session_id}', { params })
     },
-    session: (id, onEnd) =>
-      new ShellSession({ id, onEnd, connect: () => new WebSocket(addressOf(sandboxId)) as Socket }),
+    session: (parts) => new ShellSession({ ...parts, connect: () => new WebSocket(addressOf(sandboxId)) as Socket }),
   }
 }
 

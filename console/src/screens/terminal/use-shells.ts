@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { number, text } from '~/api/data'
 import type { LogEvent } from '~/api/types'
 import type { ShellSession } from '~/store/shell-session'
 import { registryOf, Shells } from '~/store/shells'
@@ -43,14 +44,14 @@ function useNews(shells: Shells | undefined, watch: Watch): void {
     for (let at = events.length - 1; at >= 0; at--) {
       const event = events[at]
       if (event === undefined || event.seq <= from) return
-      if (isAboutShells(event)) {
-        void shells.refresh()
-        return
-      }
+      heed(shells, event)
     }
   }, [shells, watch, last])
 }
 
-function isAboutShells({ event_type: type, event_data: data }: LogEvent): boolean {
-  return (type === 'command.started' || type === 'command.completed') && typeof data.session_id === 'string'
+function heed(shells: Shells, { event_type: type, event_data: data }: LogEvent): void {
+  const id = text(data, 'session_id')
+  if (id === undefined) return
+  if (type === 'command.completed') shells.ended(id, number(data, 'exit_code'))
+  else if (type === 'command.started' && shells.find(id) === undefined) void shells.refresh()
 }

@@ -1,0 +1,204 @@
+import { randomBytes } from 'node:crypto'
+import { axe } from './house/axe'
+import type { Person } from './house/person'
+import { TerminalOnPage } from './house/terminal'
+import { expect, test } from './house/test'
+
+/** A sandbox of somebody, with a shell of theirs on the screen. */
+async function shellOf(person: Person): Promise<{ id: string; thread: string; terminal: TerminalOnPage }> {
+  const thread = `thread-${randomBytes(4).toString('hex')}`
+  const id = await person.api.sandbox(thread)
+  await person.open(`/sandboxes/${id}?tab=terminal`)
+  await person.page.getByText('No shell open').waitFor()
+  await person.page.keyboard.press('Enter')
+  const terminal = new TerminalOnPage(person.page)
+  await terminal.shows('$')
+  return { id, thread, terminal }
+}
+
+/** Lets somebody into the sandbox of somebody else, and puts them before the same shell. */
+async function join(owner: Person, thread: string, guest: Person, scopes: string[]): Promise<TerminalOnPage> {
+  await owner.api.post(`/threads/${thread}/members`, { user_id: guest.id, scopes })
+  const { pathname, search } = new URL(owner.page.url())
+  await guest.page.goto(pathname + search)
+  await guest.page.getByText('Watching only.').waitFor()
+  return new TerminalOnPage(guest.page)
+}
+
+test('what is typed runs, and its output is shown; an exit is told at once', async ({ person, page }) => {
+  const { terminal } = await shellOf(person)
+  await terminal.run('echo $((6 * 7)) is the answer', '42 is the answer')
+  await terminal.run("printf '\\e[38;2;200;30;120mtruly\\e[0m %s\\n' coloured", 'truly coloured')
+  await terminal.type('exit 3\n')
+  await page.getByText('The shell ended with code 3.').waitFor()
+  await page.getByRole('button', { name: 'Open another' }).click()
+  await page.getByRole('tab', { name: 'Shell 2' }).waitFor()
+  await terminal.shows('$')
+  await terminal.run('echo $((7 * 7)) more', '49 more')
+})
+
+test('the terminal has the size of the window', async ({ person, page }) => {
+  const { terminal } = await shellOf(person)
+  const said = page.getByText(/^\d+ × \d+$/)
+  const before = await said.textContent()
+  await page.setViewportSize({ width: 900, height: 600 })
+  await expect.poll(() => said.textContent()).not.toBe(before)
+  const [cols, rows] = ((await said.textContent()) ?? '').split(' × ')
+  await terminal.run('stty size', `${rows} ${cols}`)
+})
+
+test('a reload finds the same shell, with what it said', async ({ person, page }) => {
+  const { terminal } = await shellOf(person)
+  await terminal.run('kept=yes; echo said-$((1 + 1))', 'said-2')
+  await page.reload()
+  await terminal.shows('said-2')
+  await terminal.run('echo kept: $kept', 'kept: yes')
+  // Another place and back is the same.
+  await page.getByRole('tab', { name: 'Timeline' }).click()
+  await page.getByRole('tab', { name: 'Terminal' }).click()
+  await terminal.shows('kept: yes')
+  await terminal.run('echo still: $kept', 'still: yes')
+})
+
+test('two people in one terminal see each other, and what each of them does', async ({ person, page, newPerson }) => {
+  const { terminal, thread } = await shellOf(person)
+  await terminal.run('echo hello from $((40 + 1))', 'hello from 41')
+  const guest = await newPerson()
+  const theirs = await join(person, thread, guest, ['shell', 'fs:ro'])
+  await theirs.shows('hello from 41')
+  const here = page.getByRole('list', { name: 'Who is in this shell' })
+  await here.getByText(`${guest.id} watches`).waitFor()
+
+  await guest.page.getByRole('button', { name: 'Type here' }).click()
+  await here.getByText(`${guest.id} types`).waitFor()
+  await theirs.run('echo hello from $((40 + 2))', 'hello from 42')
+  await terminal.shows('hello from 42')
+  const there = guest.page.getByRole('list', { name: 'Who is in this shell' })
+  await there.getByText(`${person.id} types`).waitFor()
+  await guest.page.goto('about:blank')
+  await here.getByText(guest.id).waitFor({ state: 'detached' })
+})
+
+test('whoever may only watch sees all and types nothing, and the server sees to that', async ({
+  person,
+  newPerson,
+}) => {
+  const { terminal, thread, id } = await shellOf(person)
+  const guest = await newPerson()
+  const theirs = await join(person, thread, guest, ['shell:ro', 'fs:ro'])
+  await theirs.type('touch forbidden\n')
+  await guest.page.getByRole('status').getByText('Nothing was sent').waitFor({ state: 'attached' })
+  await guest.page.getByRole('button', { name: 'Type here' }).click()
+  await guest.page.getByText('You may watch this sandbox, not type in it.').waitFor()
+  await theirs.type('touch forbidden\n')
+  await terminal.run('ls -a; echo listed-$((1 + 1))', 'listed-2')
+  await theirs.shows('listed-2')
+  expect(await terminal.text()).not.toContain('forbidden')
+
+  // A page that does not keep to it is refused all the same.
+  const refusal = await guest.page.evaluate(async (address) => {
+    const socket = new WebSocket(address)
+    socket.onopen = () => socket.send('{"type":"auth"}')
+    return await new Promise((resolve) => {
+      socket.onmessage = ({ data }) => {
+        const message = JSON.parse(data)
+        if (message.type === 'auth_ok') socket.send('{"type":"stdin","data":"touch forbidden\\n"}')
+        if (message.type !== 'error') return
+        socket.close()
+        resolve(message.code)
+      }
+    })
+  }, `/sandboxes/${id}/shell`)
+  expect(refusal).toBe('not-allowed')
+  guest.guard.expect(/status of 403/)
+  await guest.page.getByRole('button', { name: 'Open a shell' }).click()
+  await guest.page.getByText('You may watch shells here, but not open one.').waitFor()
+})
+
+test('a lost connection shows, and comes back to the same shell', async ({ person, page }) => {
+  const { terminal } = await shellOf(person)
+  await terminal.run('kept=yes; echo said-$((1 + 1))', 'said-2')
+  person.guard.expect(/ERR_INTERNET_DISCONNECTED|ERR_NETWORK/)
+  await person.context.setOffline(true)
+  await page.getByText('Connection lost.').waitFor()
+  await terminal.type('echo never-sent\n')
+  await person.context.setOffline(false)
+  await page.getByText('Connection lost.').waitFor({ state: 'detached' })
+  await terminal.run('echo kept: $kept', 'kept: yes')
+  expect(await terminal.text()).not.toContain('never-sent')
+})
+
+test('a flood is shown to its end, and another can be stopped', async ({ person }) => {
+  const { terminal } = await shellOf(person)
+  await terminal.run('yes | head -100000; echo ended-$((1 + 1))', 'ended-2')
+  await terminal.type('yes\n')
+  await terminal.shows('y\ny\ny\ny\ny\ny')
+  await person.page.keyboard.press('Control+c')
+  await terminal.run('echo stopped-$((1 + 1))', 'stopped-2')
+})
+
+test('several lines are shown before they are pasted, without what a terminal would obey', async ({ person, page }) => {
+  const { terminal } = await shellOf(person)
+  await terminal.paste('echo $((2 + 2)) pasted\u001b[201~\necho and more\n')
+  const dialog = page.getByRole('dialog', { name: 'Paste 2 lines?' })
+  await dialog.getByText('One control character was taken out.').waitFor()
+  await dialog.getByRole('button', { name: 'Do not paste' }).click()
+  await terminal.paste('echo $((2 + 2)) pasted\necho and more\n')
+  await page.getByRole('button', { name: 'Paste', exact: true }).click()
+  await page.keyboard.press('Enter')
+  await terminal.shows('4 pasted')
+  await terminal.paste('echo $((3 + 3)) at once')
+  await page.keyboard.press('Enter')
+  await terminal.shows('6 at once')
+})
+
+test('the page hears no key of the terminal, and F6 leaves it', async ({ person, page }) => {
+  const { terminal } = await shellOf(person)
+  await terminal.type('?1gf')
+  await terminal.shows('?1gf')
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  await page.keyboard.press('F6')
+  await expect.poll(() => page.evaluate(() => document.activeElement?.role)).toBe('tab')
+  await page.keyboard.press('ArrowLeft')
+  await page.getByRole('tab', { name: 'Commands', selected: true }).waitFor()
+  await page.getByRole('button', { name: 'bash' }).waitFor()
+})
+
+test('words are found in what was shown', async ({ person, page }) => {
+  const { terminal } = await shellOf(person)
+  await terminal.run('seq 500; echo a-needle-$((1 + 1))', 'a-needle-2')
+  await page.getByRole('button', { name: 'Search', exact: true }).click()
+  await page.getByLabel('Search in this terminal').fill('needle-2')
+  await page.getByText('1 of 1').waitFor()
+  await page.getByLabel('Search in this terminal').fill('nothing of that')
+  await page.getByText('Not found').waitFor()
+})
+
+test('a paused sandbox is woken by nobody who did not say so', async ({ person, page }) => {
+  const { terminal, id } = await shellOf(person)
+  await person.api.post(`/sandboxes/${id}/pause`)
+  await page.getByText('nothing runs, and what you type is not sent').waitFor()
+  await terminal.type('echo never-sent\n')
+  await page.reload()
+  await page.getByRole('button', { name: 'Resume and open' }).waitFor()
+  expect((await person.api.read(id)).state).toBe('paused')
+  await page.getByRole('button', { name: 'Resume and open' }).click()
+  await terminal.shows('$')
+  await terminal.run('echo awake-$((1 + 1))', 'awake-2')
+  expect(await terminal.text()).not.toContain('never-sent')
+})
+
+test('a terminal is accessible, whatever the theme and the window', async ({ newPerson }) => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const person = await newPerson({ colorScheme, viewport: { width: 380, height: 760 } })
+    const { terminal } = await shellOf(person)
+    await terminal.run("printf '\\e[31mred\\e[0m \\e[93mbright\\e[0m \\e[40;30mhidden\\e[0m\\n'", 'red bright')
+    expect(await axe(person.page)).toEqual([])
+    await person.page.getByRole('button', { name: 'Settings of the terminal' }).click()
+    await person.page.getByLabel('For a screen reader').check()
+    expect(await axe(person.page)).toEqual([])
+    await person.page.keyboard.press('Escape')
+    await person.page.getByRole('tab', { name: 'Commands' }).click()
+    expect(await axe(person.page)).toEqual([])
+  }
+})
