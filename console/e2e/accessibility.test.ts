@@ -34,6 +34,7 @@ test.for(SCREENS)(
     const person = await newPerson({ as: screen.isForAdmin ? { id: 'admin', api: admin } : user })
     const { page } = person
     await person.open(screen.path(scene))
+    await screen.begin?.(page)
     await screen.shown(page)
     await check(page)
     await page.setViewportSize(NARROW)

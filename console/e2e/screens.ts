@@ -7,6 +7,8 @@ export interface Screen {
   readonly name: string
   /** Its address under `/console`. */
   readonly path: (scene: Scene) => string
+  /** What a person does there first, once. */
+  readonly begin?: (page: Page) => Promise<void>
   /** Waits until a page shows it in full. */
   readonly shown: (page: Page) => Promise<void>
   /** The same for somebody who has nothing yet, where that is another sight. */
@@ -26,7 +28,7 @@ export const SCREENS: readonly Screen[] = [
   {
     name: 'inbox',
     path: () => '/inbox',
-    shown: (page) => page.getByRole('region', { name: 'Push over a newer commit?' }).waitFor(),
+    shown: (page) => page.getByRole('list', { name: 'Inbox' }).getByText('Push over a newer commit?').waitFor(),
     empty: (page) => page.getByText('Nothing needs you').waitFor(),
   },
   {
@@ -38,5 +40,42 @@ export const SCREENS: readonly Screen[] = [
     name: 'timeline-failed',
     path: (scene) => `/sandboxes/${scene.failed}`,
     shown: (page) => page.getByText('could not translate host name').first().waitFor(),
+  },
+  {
+    name: 'terminal',
+    path: (scene) => `/sandboxes/${scene.bare}?tab=terminal`,
+    begin: async (page) => {
+      await page.getByRole('button', { name: 'Open a shell' }).last().click()
+      await page.getByRole('textbox', { name: /^Terminal/ }).waitFor()
+      await page.keyboard.type('ls -lR src; cat src/greet.ts; echo all is here\n')
+    },
+    shown: (page) => page.getByText('all is here').last().waitFor(),
+  },
+  {
+    name: 'commands',
+    path: (scene) => `/sandboxes/${scene.bare}?tab=terminal&shell=commands`,
+    shown: (page) => page.getByRole('tabpanel', { name: 'Commands' }).getByText('mkdir').first().waitFor(),
+  },
+  {
+    name: 'files',
+    path: (scene) => `/sandboxes/${scene.bare}?tab=files&path=src/greet.ts`,
+    shown: (page) => page.getByText('Hello, ').first().waitFor(),
+  },
+  {
+    name: 'changes',
+    path: (scene) => `/sandboxes/${scene.asking}?tab=changes&path=parser.py`,
+    shown: (page) => page.getByRole('region', { name: 'Changes of parser.py' }).waitFor(),
+  },
+  {
+    name: 'events',
+    path: (scene) => `/sandboxes/${scene.asking}?tab=events`,
+    begin: (page) => page.getByText('As I thought').click(),
+    shown: (page) => page.getByRole('region', { name: /^Event \d+/ }).waitFor(),
+  },
+  {
+    name: 'spawn',
+    path: () => '/spawn',
+    begin: (page) => page.getByRole('textbox', { name: 'Task', exact: true }).fill('Fix the failing test'),
+    shown: (page) => page.getByRole('form', { name: 'New sandbox' }).waitFor(),
   },
 ]

@@ -1,19 +1,21 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
+const TESTS = { include: ['*.test.ts'], globalSetup: 'house/setup.ts', maxWorkers: 2 }
+const SCREENSHOTS = { include: ['screenshots/screenshots.ts'], globalSetup: 'screenshots/setup.ts', maxWorkers: 1 }
+
 /** The console in a real browser, in front of a real server: see README.md. */
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   root: import.meta.dirname,
+  cacheDir: '../node_modules/.vite-e2e',
   resolve: { alias: { '~': fileURLToPath(new URL('../src', import.meta.url)) } },
   test: {
-    include: ['*.test.ts'],
+    ...(mode === 'screenshots' ? SCREENSHOTS : TESTS),
     environment: 'node',
-    globalSetup: 'house/setup.ts',
-    maxWorkers: 2,
     // Patience for a busy machine; nothing here is a claim about time.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 60_000,
     expect: { poll: { timeout: 20_000, interval: 50 } },
   },
-})
+}))

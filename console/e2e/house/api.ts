@@ -9,9 +9,8 @@ export interface User {
   readonly api: Api
 }
 
-/** Makes somebody whom nobody else knows. */
-export async function newUser(admin: Api): Promise<User> {
-  const id = `p-${randomBytes(4).toString('hex')}`
+/** Makes somebody; without a name, somebody whom nobody else knows. */
+export async function newUser(admin: Api, id = `p-${randomBytes(4).toString('hex')}`): Promise<User> {
   const { key } = await admin.post<{ key: string }>('/admin/keys', { user_id: id })
   return { id, api: new Api(admin.url, key) }
 }

@@ -28,3 +28,12 @@ export async function axe(page: Page): Promise<string[]> {
     nodes.map((node) => `${id}: ${help}: ${node.target.join(' ')} ${node.failureSummary?.replaceAll(/\s+/g, ' ')}`),
   )
 }
+
+/** Waits until nothing changes any more of itself: colours on their way to others are neither. */
+export async function settled(page: Page): Promise<void> {
+  await page.evaluate(() =>
+    Promise.allSettled(
+      document.getAnimations().flatMap((each) => (each instanceof CSSTransition ? each.finished : [])),
+    ),
+  )
+}

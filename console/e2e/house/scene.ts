@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { agent, script, told } from './agents'
 import type { Api } from './api'
 import { bash, type Model, type Step } from './model'
@@ -62,7 +61,7 @@ const PARSER_RUN: readonly Step[] = [
   },
   {
     text: 'Now I run the tests.',
-    tools: [bash('python3 -m unittest 2>&1 | tail -12; false')],
+    tools: [bash('python3 -B -m unittest')],
     usage: { input_tokens: 21_950, output_tokens: 240 },
   },
   {
@@ -70,7 +69,7 @@ const PARSER_RUN: readonly Step[] = [
     text: 'As I thought: the second sign overwrites the first, where it should *multiply* it.',
     tools: [
       bash(
-        `sed -i 's/sign = -1 if token == "-" else 1/sign *= -1 if token == "-" else 1/; s/total += sign \\* token/total, sign = total + sign * token, 1/' parser.py && python3 -m unittest 2>&1 | tail -3`,
+        `sed -i 's/sign = -1 if token == "-" else 1/sign *= -1 if token == "-" else 1/; s/total += sign \\* token/total, sign = total + sign * token, 1/' parser.py && python3 -B -m unittest`,
       ),
     ],
     usage: { input_tokens: 23_700, output_tokens: 890 },
@@ -102,10 +101,19 @@ const WORKING = [
     tool_name: 'Bash',
     tool_input: { command: 'npm test -- --watch=false' },
   }),
-  'sleep 3600 & wait',
+  // Never quite idle, as tests are.
+  'while :; do timeout 0.2 sh -c "while :; do :; done"; sleep 2; done',
 ].join('\n')
 
 const FAILED = `read task; echo 'connecting to db.internal:5432'; echo 'psql: error: could not translate host name' >&2; exit 2`
+
+const REVIEWS = [
+  'read task',
+  told('agent.message', { text: 'The change is small, but it touches the lock. I read the callers.' }),
+  `echo '{"type":"usage","input_tokens":52800,"output_tokens":1900,"cost_usd":0.1869}'`,
+  told('agent.tool_use', { tool_use_id: 't1', tool_name: 'Read', tool_input: { file_path: 'src/pool/lease.rs' } }),
+  'sleep 3600 & wait',
+].join('\n')
 
 const COMPLETED = [
   'read task',
@@ -119,16 +127,21 @@ const FILES = `mkdir -p src/pages && printf '# Playground\\n\\nA place to try th
 printf 'export const answer: number = 42\\n\\nexport function greet(name: string): string {\\n  return \`Hello, \${name}!\`\\n}\\n' > src/greet.ts &&
 printf '<!doctype html>\\n<title>Playground</title>\\n<h1>It works</h1>\\n' > src/pages/index.html`
 
+const THREAD = 'playground'
+
 /** Makes the fleet, for whoever has the key. Returns when all of it stands as its names say. */
 export async function makeScene(api: Api, model: Model): Promise<Scene> {
   await model.play(...PARSER_RUN)
-  const thread = `playground-${randomBytes(3).toString('hex')}`
   const [asking, working, failed, completed, bare] = await Promise.all([
     api.spawn(agent("Make the parser's tests pass", { description: 'test_double_minus fails.', budget_usd: 2 })),
     api.spawn({ ...script('Dark mode for the settings page', WORKING), budget_usd: 5 }),
     api.spawn(script('Move the reports to PostgreSQL 18', FAILED)),
     api.spawn(script('Count the words of the manual', COMPLETED)),
-    api.sandbox(thread),
+    api.sandbox(THREAD),
+    api.spawn({ ...script('Review pull request 412', REVIEWS), budget_usd: 1 }),
+    api.spawn(
+      script('Nightly update of the dependencies', COMPLETED.replace('4100', '9200').replace('0.0168', '0.0571')),
+    ),
   ])
   await api.run(bare, FILES)
   await Promise.all([
@@ -137,7 +150,7 @@ export async function makeScene(api: Api, model: Model): Promise<Scene> {
     stands(api, completed, 'completed'),
     heard(api, working, 'agent.tool_use'),
   ])
-  return { asking, working, failed, completed, bare, thread }
+  return { asking, working, failed, completed, bare, thread: THREAD }
 }
 
 async function stands(api: Api, id: string, status: string): Promise<void> {

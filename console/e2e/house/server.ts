@@ -8,11 +8,17 @@ import { createInterface } from 'node:readline'
 /** The distribution that is tested: what `make build` made, or another with `E2E_DIST`. */
 export const DIST = resolve(process.env.E2E_DIST ?? join(import.meta.dirname, '../../../build/vivarium'))
 
-/** Who is not root has no isolated sandboxes; the console is the same. */
-const PROVIDER = process.getuid?.() === 0 ? [] : ['--provider', 'process']
+/** Settings of `viv serve`, by their names. */
+export type Settings = Readonly<Record<string, string>>
 
-/** Nobody waits for what is quick enough without being warm, and what tests do in a second is no flood. */
-const ALWAYS = ['--pool-size', '0', '--rate-limits', 'off', '--stop-grace-seconds', '0', ...PROVIDER]
+/** Nothing is kept warm for nobody, and what tests do in a second is no flood. */
+const ALWAYS: Settings = {
+  'pool-size': '0',
+  'rate-limits': 'off',
+  'stop-grace-seconds': '0',
+  // Who is not root has no isolated sandboxes; the console is the same.
+  ...(process.getuid?.() === 0 ? {} : { provider: 'process' }),
+}
 
 /** A real server with a home of its own. Closing it ends its sandboxes and removes all that it kept. */
 export class Server {
@@ -22,11 +28,11 @@ export class Server {
 
   private constructor(
     readonly home: string,
-    readonly settings: readonly string[],
+    readonly settings: Settings,
   ) {}
 
-  static async start(settings: readonly string[] = []): Promise<Server> {
-    const server = new Server(await mkdtemp(join(tmpdir(), 'viv-e2e-')), [...ALWAYS, ...settings])
+  static async start(settings: Settings = {}): Promise<Server> {
+    const server = new Server(await mkdtemp(join(tmpdir(), 'viv-e2e-')), { ...ALWAYS, ...settings })
     try {
       await server.#start('0')
       server.#key = (await readFile(join(server.home, 'credentials'), 'utf8')).trim()
@@ -57,7 +63,7 @@ export class Server {
 
   async close(): Promise<void> {
     await this.#end('SIGTERM')
-    const purge = spawn(join(DIST, 'bin/viv'), ['purge', '--home', this.home, ...this.settings], {
+    const purge = spawn(join(DIST, 'bin/viv'), this.#line('purge'), {
       stdio: 'ignore',
       env: environment(),
     })
@@ -67,10 +73,19 @@ export class Server {
   }
 
   async #start(port: string): Promise<void> {
-    const line = ['serve', '--home', this.home, '--port', port, ...this.settings]
+    const line = [...this.#line('serve'), '--port', port]
     const child = spawn(join(DIST, 'bin/viv'), line, { stdio: ['ignore', 'pipe', 'pipe'], env: environment() })
     this.#process = child
     this.#url = await ready(child, `viv ${line.join(' ')}`)
+  }
+
+  #line(command: string): string[] {
+    return [
+      command,
+      '--home',
+      this.home,
+      ...Object.entries(this.settings).flatMap(([name, value]) => [`--${name}`, value]),
+    ]
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {
