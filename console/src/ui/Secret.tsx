@@ -1,21 +1,24 @@
+import { useId } from 'react'
 import { CopyButton } from './CopyButton'
 import css from './Secret.module.css'
 
 /** A line of text to take away: a key, a token, a command. A click chooses all of it. */
 export function Secret({ label, text }: { label: string; text: string }) {
+  const id = useId()
   return (
     <div className={css.secret}>
-      <label className={css.label}>
+      <label htmlFor={id} className={css.label}>
         {label}
-        <textarea
-          className={css.text}
-          readOnly
-          rows={Math.min(6, Math.ceil(text.length / 52))}
-          value={text}
-          spellCheck={false}
-          onFocus={(event) => event.currentTarget.select()}
-        />
       </label>
+      <textarea
+        id={id}
+        className={css.text}
+        readOnly
+        rows={Math.min(6, Math.ceil(text.length / 52))}
+        value={text}
+        spellCheck={false}
+        onFocus={(event) => event.currentTarget.select()}
+      />
       <CopyButton text={text} label={`Copy the ${label.toLowerCase()}`} />
     </div>
   )

@@ -1,6 +1,7 @@
-import { useParams, useSearch } from '@tanstack/react-router'
+import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { Suspense, useEffect } from 'react'
-import { Failure, Skeleton } from '~/ui/States'
+import { ApiError } from '~/api/problem'
+import { Empty, Failure, Skeleton } from '~/ui/States'
 import { Header } from './Header'
 import css from './SandboxScreen.module.css'
 import { TabBar } from './TabBar'
@@ -29,12 +30,20 @@ function OneSandbox({ sandboxId }: { sandboxId: string }) {
     const run = details.data?.sandbox.run
     if (events !== undefined && run !== undefined) events.settle(run, details.data?.seq ?? 0)
   }, [events, details.data])
+  const connection = watch?.state.kind
+  const { refetch } = details
   const hasEnded = details.data?.sandbox.end !== undefined
   useEffect(() => {
     if (hasEnded) watch?.ended()
   }, [watch, hasEnded])
 
+  useEffect(() => {
+    // A stream that breaks off may be the end of an invitation.
+    if (connection === 'reconnecting' || connection === 'ended') void refetch()
+  }, [connection, refetch])
+
   const failure = details.error ?? watch?.failure
+  if (details.data !== undefined && isShut(details.error)) return <Shut />
   if (details.data === undefined || watch === undefined || !watch.events.isOpen) {
     if (failure) return <Failure isPage error={failure} onRetry={() => void details.refetch()} />
     return <Skeleton rows={10} label="Loading the sandbox" />
@@ -50,5 +59,19 @@ function OneSandbox({ sandboxId }: { sandboxId: string }) {
         </Suspense>
       </div>
     </div>
+  )
+}
+
+/** Whether the server no longer shows it to the reader. */
+function isShut(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 403 || error.status === 404)
+}
+
+function Shut() {
+  return (
+    <Empty title="This sandbox is not for you any more">
+      <p role="alert">The invitation was taken back or changed, or the sandbox is gone.</p>
+      <Link to="/console">To the fleet</Link>
+    </Empty>
   )
 }
