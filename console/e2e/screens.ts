@@ -78,4 +78,34 @@ export const SCREENS: readonly Screen[] = [
     begin: (page) => page.getByRole('textbox', { name: 'Task', exact: true }).fill('Fix the failing test'),
     shown: (page) => page.getByRole('form', { name: 'New sandbox' }).waitFor(),
   },
+  {
+    name: 'snapshots',
+    path: (scene) => `/sandboxes/${scene.bare}?tab=snapshots`,
+    shown: (page) => page.getByText('Second try', { exact: true }).waitFor(),
+  },
+  {
+    name: 'sharing',
+    path: (scene) => `/sandboxes/${scene.bare}?tab=sharing`,
+    shown: async (page) => {
+      await page.getByRole('region', { name: 'Connected now' }).getByRole('listitem').first().waitFor()
+      await page.getByRole('region', { name: 'Recent accesses' }).getByRole('listitem').first().waitFor()
+    },
+  },
+  {
+    name: 'keys',
+    path: () => '/admin',
+    shown: (page) => page.getByRole('button', { name: 'Revoke' }).first().waitFor(),
+    isForAdmin: true,
+  },
+  {
+    name: 'audit',
+    path: () => '/admin?part=audit',
+    shown: (page) => page.getByRole('listitem').first().waitFor(),
+    isForAdmin: true,
+  },
+  {
+    name: 'settings',
+    path: () => '/settings',
+    shown: (page) => page.getByRole('heading', { name: 'Server' }).waitFor(),
+  },
 ]
