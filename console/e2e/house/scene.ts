@@ -144,7 +144,7 @@ export async function makeScene(api: Api, model: Model): Promise<Scene> {
     ),
   ])
   await api.run(bare, FILES)
-  await share(api, thread)
+  await share(api)
   await Promise.all([
     stands(api, asking, 'paused'),
     stands(api, failed, 'failed'),
@@ -155,14 +155,14 @@ export async function makeScene(api: Api, model: Model): Promise<Scene> {
 }
 
 /** Two guests, and snapshots of which one was gone back to and one was forked. */
-async function share(api: Api, thread: string): Promise<void> {
-  const snapshots = `/threads/${thread}/snapshots`
+async function share(api: Api): Promise<void> {
+  const snapshots = `/threads/${THREAD}/snapshots`
   const take = async (name: string) => (await api.post<{ snapshot_id: string }>(snapshots, { name })).snapshot_id
-  await api.post(`/threads/${thread}/members`, { user_id: 'bruno', scopes: ['fs:ro', 'shell:ro'] })
-  await api.post(`/threads/${thread}/members`, { user_id: 'carla', scopes: ['fs:rw', 'shell', 'process'] })
+  await api.post(`/threads/${THREAD}/members`, { user_id: 'bruno', scopes: ['fs:ro', 'shell:ro'] })
+  await api.post(`/threads/${THREAD}/members`, { user_id: 'carla', scopes: ['fs:rw', 'shell', 'process'] })
   const first = await take('As it was cloned')
   const second = await take('Before the redesign')
-  await api.post(`${snapshots}/${second}/fork`, { thread_id: `${thread}-fork-1` })
+  await api.post(`${snapshots}/${second}/fork`, { thread_id: `${THREAD}-fork-1` })
   await api.post(`${snapshots}/${first}/restore`)
   await take('Second try')
 }
