@@ -14,7 +14,8 @@ const TOO_MANY = 4429
 /** How the connection to a shell stands. */
 export type LinkState =
   | { readonly kind: 'idle' }
-  | { readonly kind: 'connecting' }
+  /** `isAgain`: after a loss. */
+  | { readonly kind: 'connecting'; readonly isAgain: boolean }
   | { readonly kind: 'live' }
   | { readonly kind: 'reconnecting'; readonly at: number }
   | { readonly kind: 'offline'; readonly since: number }
@@ -109,7 +110,7 @@ export class ShellLink {
   }
 
   #connect(): void {
-    this.#change({ kind: 'connecting' })
+    this.#change({ kind: 'connecting', isAgain: this.#attempt > 0 })
     this.#complaint = ''
     const socket = this.#parts.connect()
     this.#socket = socket

@@ -68,13 +68,15 @@ const REASONS = {
 function Connection({ session, nudges, onAnother, onDismiss }: Props) {
   const { state } = session
   switch (state.kind) {
+    case 'connecting':
     case 'reconnecting':
     case 'offline':
+      if (state.kind === 'connecting' && !state.isAgain) return null
       return (
         <Banner tone="warn" icon={<Unplug size={15} aria-hidden />} nudges={nudges}>
           <span role="status">Connection lost. The shell goes on; what you type is not sent.</span>
           <Wait state={state} />
-          <Button className={css.plain} onClick={() => session.retryNow()}>
+          <Button className={css.plain} disabled={state.kind === 'connecting'} onClick={() => session.retryNow()}>
             Reconnect
           </Button>
         </Banner>
@@ -127,10 +129,10 @@ function Banner(props: { tone: string; icon?: ReactNode; nudges: number; childre
   )
 }
 
-function Wait({ state }: { state: Extract<LinkState, { kind: 'reconnecting' | 'offline' }> }) {
+function Wait({ state }: { state: Extract<LinkState, { kind: 'connecting' | 'reconnecting' | 'offline' }> }) {
   const now = useNow()
   if (state.kind === 'offline') return <span>Offline since {clock(state.since)}.</span>
-  const left = state.at - now
+  const left = state.kind === 'reconnecting' ? state.at - now : 0
   return <span aria-hidden>{left > 1000 ? `Again in ${span(left)}.` : 'Trying…'}</span>
 }
 

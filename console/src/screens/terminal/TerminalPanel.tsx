@@ -35,8 +35,10 @@ function Panel({ shells, sandbox, watch, actions }: PanelProps & { shells: Shell
     if (asked === undefined && chosen !== undefined) choose(chosen)
   }, [asked, chosen, choose])
 
-  const isShell = chosen !== undefined && chosen !== COMMANDS
-  if (isShell && isAlive && shells.isLoaded) shells.session(chosen)
+  const shell = chosen !== COMMANDS && isAlive && shells.isLoaded ? chosen : undefined
+  useEffect(() => {
+    if (shell !== undefined) shells.session(shell)
+  }, [shells, shell])
   return (
     <div className={css.panel}>
       <ShellTabs shells={shells} chosen={chosen} onChoose={choose} opening={opening} isAlive={isAlive} />
@@ -46,14 +48,14 @@ function Panel({ shells, sandbox, watch, actions }: PanelProps & { shells: Shell
           key={session.id}
           shells={shells}
           session={session}
-          isShown={session.id === chosen && isAlive}
+          isShown={session.id === shell}
           onAnother={opening.open}
           onAway={() => choose(undefined)}
           onResume={() => actions.resume.mutate()}
           isPaused={sandbox.state === 'paused'}
         />
       ))}
-      {chosen !== COMMANDS && !(isShell && isAlive && shells.isLoaded) && (
+      {chosen !== COMMANDS && shell === undefined && (
         <Nothing
           shells={shells}
           sandbox={sandbox}
