@@ -1,4 +1,5 @@
 import { script } from './house/agents'
+import { axe } from './house/axe'
 import { expect, test } from './house/test'
 
 const IDLE = 'sleep 1000'
@@ -13,6 +14,7 @@ test('lines are selected with keys, and paused and resumed together', async ({ p
   await page.keyboard.press('x')
   const bar = page.getByRole('region', { name: 'Selected sandboxes' })
   await bar.getByText('2 selected').waitFor()
+  expect(await axe(page)).toEqual([])
   await bar.getByRole('button', { name: 'Pause' }).click()
   const states = async () => (await Promise.all(ids.map((id) => person.api.read(id)))).map((each) => each.state)
   await expect.poll(async () => (await states()).filter((state) => state === 'paused').length).toBe(2)
@@ -68,6 +70,7 @@ test('the palette finds sandboxes, screens and what can be done here', async ({ 
   await page.keyboard.press('Control+k')
   await page.keyboard.type('needle')
   await page.getByRole('option', { name: /Find the needle/ }).waitFor()
+  expect(await axe(page)).toEqual([])
   await page.keyboard.press('Enter')
   await page.waitForURL(`**/sandboxes/${id}`)
   await page.getByRole('heading', { name: 'Find the needle' }).waitFor()

@@ -18,7 +18,7 @@ test('a question comes without a reload, and is rejected with a reason by keys a
   await person.open('/inbox')
   await page.getByText('Nothing needs you').waitFor()
   const id = await person.api.spawn(agent('Merge it'))
-  await page.getByRole('listitem').getByText('merge conflict').waitFor()
+  await page.getByRole('button', { name: 'Question: merge conflict' }).waitFor()
   await page.getByRole('link', { name: 'Inbox' }).getByText('1').waitFor()
 
   await page.keyboard.press('j')

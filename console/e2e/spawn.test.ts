@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { agent } from './house/agents'
+import { axe } from './house/axe'
 import { bash } from './house/model'
 import { expect, test } from './house/test'
 
@@ -78,6 +79,7 @@ test('what is wrong is told beside its field, and the form stays as it was', asy
   await page.getByRole('button', { name: 'Start the agent' }).click()
   await alert.getByText(/CPUs: Must be at most/).waitFor()
   expect(await page.getByLabel('CPUs').getAttribute('aria-invalid')).toBe('true')
+  expect(await axe(page)).toEqual([])
   await page.reload()
   expect(await page.getByRole('textbox', { name: 'Task' }).inputValue()).toBe('Too much')
 })
