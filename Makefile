@@ -7,11 +7,11 @@ export PATH := $(HOME)/.cargo/bin:$(PATH):/usr/sbin:/sbin
 
 mvn := scripts/maven
 cargo := cd guest && cargo
-shell_scripts := console/scripts/build console/scripts/install scripts/assemble scripts/bench scripts/check-launcher scripts/find-java.sh scripts/format scripts/gvisor scripts/maven scripts/setup scripts/test-workers scripts/train-aot scripts/viv scripts/worker-image .ci/run
+shell_scripts := console/scripts/build console/scripts/install scripts/assemble scripts/bench scripts/check-launcher scripts/find-java.sh scripts/format scripts/gvisor scripts/maven scripts/setup scripts/test-others scripts/test-workers scripts/train-aot scripts/viv scripts/worker-image .ci/run
 
 # What the distribution is made of; a change to any of it means packaging again.
 shipped := guest model core json server sdk third-party cli scripted demo console dist workers/src
-sources := pom.xml scripts/zip-worker $(shell find $(shipped) .mvn \( -name target -o -name __pycache__ -o -name node_modules \) -prune -o -type f -print)
+sources := pom.xml scripts/zip-worker $(shell find $(shipped) .mvn \( -name target -o -name __pycache__ -o -name node_modules -o -path console/dist -o -path console/e2e \) -prune -o -type f -print)
 
 .PHONY: help
 help: ## print this
@@ -39,12 +39,10 @@ test: setup test-guest ## run every check and every test
 	@scripts/setup tests
 	@$(mvn) --quiet spotless:check
 	@$(MAKE) build
-	@# Fetched while the first tests run; those that need it wait for it.
-	@nice scripts/worker-image >/dev/null & $(mvn) verify
-	@scripts/check-launcher
-	@$(MAKE) test-console
-	@$(MAKE) test-browser
-	@scripts/test-workers
+	@# The image is fetched while the first tests run; those that need it wait for it. What Maven does not test is
+	@# tested beside it, since both mostly wait for sandboxes and programs, and is told of when Maven has said all.
+	@nice scripts/worker-image >/dev/null & others=$$(mktemp); nice scripts/test-others >"$$others" 2>&1 & \
+	status=0; $(mvn) verify || status=$$?; wait $$! || status=$$?; cat "$$others"; rm "$$others"; exit $$status
 
 .PHONY: test-guest
 test-guest: setup
@@ -59,12 +57,12 @@ test-console: ## style, types, tests and size of the console
 
 .PHONY: test-browser
 test-browser: build ## the console in a real browser, in front of a real server
-	@scripts/setup tests
+	@command -v chromium >/dev/null || scripts/setup tests
 	@console/scripts/install
 	@cd console && npm run --silent e2e -- --reporter=dot
 
 .PHONY: test-workers
-test-workers: setup ## test the workers with the real agent SDKs, fetched on first use
+test-workers: build ## test the workers with the real agent SDKs, fetched on first use
 	@scripts/test-workers
 
 .PHONY: lint

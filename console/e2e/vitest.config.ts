@@ -13,9 +13,9 @@ export default defineConfig(({ mode }) => ({
     ...(mode === 'screenshots' ? SCREENSHOTS : TESTS),
     environment: 'node',
     // Patience for a busy machine; nothing here is a claim about time.
-    testTimeout: 60_000,
+    testTimeout: 180_000,
     hookTimeout: 60_000,
     teardownTimeout: 60_000,
-    expect: { poll: { timeout: 20_000, interval: 50 } },
+    expect: { poll: { timeout: 30_000, interval: 50 } },
   },
 }))

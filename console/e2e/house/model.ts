@@ -37,7 +37,7 @@ export class Model {
 }
 
 const LAUNCH = `. "$0/lib/find-java.sh" && find_java &&
-exec "$JAVA_HOME/bin/java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp "$0/lib/*" dev.vivarium.scripted.Main /dev/fd/3 3<<'END'
+exec "$JAVA_HOME/bin/java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp "$0/lib/vivarium.jar" dev.vivarium.scripted.Main /dev/fd/3 3<<'END'
 {}
 END
 `
