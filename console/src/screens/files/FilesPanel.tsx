@@ -74,14 +74,10 @@ export function FilesPanel({ sandbox, watch, actions }: PanelProps) {
             onOpen={open}
             onDrop={whyNot === undefined ? upload : undefined}
             hasDraft={(each) => drafts.get(sandbox.sandbox_id, each) !== undefined}
+            empty={<NoFiles />}
           />
         ) : (
           !isPaused && <NotThere problem={tree.problem} onRetry={() => void tree.expand('')} />
-        )}
-        {tree.isEmpty && (
-          <Empty title="No files yet">
-            <p>Whatever is written to the workspace appears here at once. Drop files here to put them there.</p>
-          </Empty>
         )}
         <UploadList uploads={uploads} />
       </section>
@@ -98,6 +94,14 @@ export function FilesPanel({ sandbox, watch, actions }: PanelProps) {
       )}
       {isSearching && <GoToFile workspace={workspace} onOpen={open} onClose={() => setSearching(false)} />}
     </div>
+  )
+}
+
+function NoFiles() {
+  return (
+    <Empty title="No files yet">
+      <p>Whatever is written to the workspace appears here at once. Drop files here to put them there.</p>
+    </Empty>
   )
 }
 

@@ -1,6 +1,6 @@
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual'
 import { ChevronRight, File, FileSymlink, Folder, FolderOpen } from 'lucide-react'
-import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import type { FileTree, TreeRow } from '~/store/file-tree'
 import { parentOf } from '~/store/file-tree'
 import { ago, bytes, plain } from '~/ui/format'
@@ -27,10 +27,12 @@ interface Props {
   readonly onOpen: (path: string) => void
   readonly onDrop: ((folder: string, items: DataTransfer) => void) | undefined
   readonly hasDraft: (path: string) => boolean
+  /** Shown when there is nothing. Files can be dropped on it, too. */
+  readonly empty: ReactNode
 }
 
 /** The files as a tree, for the mouse and for the keys. Only what is in sight is drawn. */
-export function Tree({ tree, filter, chosen, active, onActive, onOpen, onDrop, hasDraft }: Props) {
+export function Tree({ tree, filter, chosen, active, onActive, onOpen, onDrop, hasDraft, empty }: Props) {
   useNotifier(tree.notifier)
   const now = useNow()
   const rows = tree.rows(filter)
@@ -88,6 +90,7 @@ export function Tree({ tree, filter, chosen, active, onActive, onOpen, onDrop, h
           )
         })}
       </div>
+      {tree.isEmpty && empty}
     </div>
   )
 }

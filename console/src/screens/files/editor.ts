@@ -120,8 +120,22 @@ export const basics: Extension = [
   search({ top: true }),
 ]
 
+/**
+ * What is typed over a selection is put there by us: the browser would carry the colours of what was there along as an
+ * inline style, which the page's policy forbids.
+ */
+const overSelection = EditorView.domEventHandlers({
+  beforeinput: (event, view) => {
+    const isPlain = event.inputType === 'insertText' && event.data !== null && !view.composing
+    if (!isPlain || view.state.readOnly || view.state.selection.main.empty) return false
+    view.dispatch(view.state.replaceSelection(event.data), { userEvent: 'input.type', scrollIntoView: true })
+    return true
+  },
+})
+
 /** What one needs for typing. Tab leaves the editor, as everywhere else. */
 export const typing: Extension = [
+  overSelection,
   history(),
   indentOnInput(),
   highlightActiveLine(),

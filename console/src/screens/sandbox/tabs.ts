@@ -1,4 +1,4 @@
-import { Activity, FileDiff, Folder, History, type LucideIcon, ScrollText, TerminalSquare, Users } from 'lucide-react'
+import { Activity, AppWindow, FileDiff, Folder, History, type LucideIcon, ScrollText, TerminalSquare, Users } from 'lucide-react'
 import { type ComponentType, lazy } from 'react'
 import type { Sandbox } from '~/api/types'
 import type { Watch } from '~/store/watch'
@@ -47,15 +47,21 @@ export const TABS: readonly [Tab, ...Tab[]] = [
     Panel: lazy(async () => ({ default: (await import('../events/EventsPanel')).EventsPanel })),
   },
   {
-    id: 'snapshots',
-    label: 'Snapshots',
-    icon: History,
-    Panel: lazy(async () => ({ default: (await import('../snapshots/SnapshotsPanel')).SnapshotsPanel })),
+    id: 'preview',
+    label: 'Preview',
+    icon: AppWindow,
+    Panel: lazy(async () => ({ default: (await import('../preview/PreviewPanel')).PreviewPanel })),
   },
   {
     id: 'sharing',
     label: 'Sharing',
     icon: Users,
     Panel: lazy(async () => ({ default: (await import('../sharing/SharingPanel')).SharingPanel })),
+  },
+  {
+    id: 'snapshots',
+    label: 'Snapshots',
+    icon: History,
+    Panel: lazy(async () => ({ default: (await import('../snapshots/SnapshotsPanel')).SnapshotsPanel })),
   },
 ]

@@ -12,6 +12,7 @@ import dev.vivarium.server.console.SessionHandler;
 import dev.vivarium.server.http.Origins;
 import dev.vivarium.server.http.Route;
 import dev.vivarium.server.settings.Config;
+import dev.vivarium.server.settings.PreviewConfig;
 import java.time.InstantSource;
 import java.util.List;
 
@@ -22,18 +23,20 @@ final class ConsoleRoutes {
     private ConsoleRoutes() {}
 
     /// Who is signed in, and which pages are ours.
-    record Front(BrowserSessions sessions, Origins origins, PagesHandler pages) {
+    record Front(BrowserSessions sessions, Origins origins, PagesHandler pages, PreviewConfig previews) {
         static Front open(Db db, Keys keys, Pages pages, Config config, InstantSource clock) {
             return new Front(
                     new BrowserSessions(db, keys, clock),
                     new Origins(config.access().publicUrl()),
-                    new PagesHandler(pages, config.preview()));
+                    new PagesHandler(pages, config.preview()),
+                    config.preview());
         }
     }
 
     static List<Route> of(Routes.Parts parts, InstantSource clock) {
         var front = parts.front();
-        var server = new SessionHandler.Server(Version.current(), front.pages().build());
+        var server = new SessionHandler.Server(
+                Version.current(), front.pages().build(), front.previews());
         var session = new SessionHandler(
                 front.sessions(), front.origins(), parts.access().audit(), clock, server);
         return List.of(

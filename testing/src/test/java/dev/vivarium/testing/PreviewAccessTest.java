@@ -112,6 +112,24 @@ class PreviewAccessTest {
     }
 
     @Test
+    void inAFrameOfAnotherSiteTheCookieIsForThatSiteAlone() {
+        String token = token(program, Scope.PROCESS);
+        var framed = atHost("/?viv_token=" + token, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: iframe");
+        var below = program.anonymous(
+                program.prefix() + "/?viv_token=" + token,
+                "localhost:1",
+                "Sec-Fetch-Site: cross-site",
+                "Sec-Fetch-Dest: iframe");
+        var far = program.anonymous(
+                program.prefix() + "/?viv_token=" + token, "some.host:1", "Sec-Fetch-Dest: iframe");
+
+        assertThat(framed.headers("Set-Cookie").getFirst())
+                .contains("; HttpOnly", "; SameSite=None", "; Partitioned", "; Secure");
+        assertThat(below.headers("Set-Cookie").getFirst()).contains("; SameSite=Strict");
+        assertThat(far.headers("Set-Cookie").getFirst()).contains("; SameSite=Strict");
+    }
+
+    @Test
     void behindTlsTheCookieStaysThere() {
         try (var secure = TestServer.start("--public-url", "https://sandboxes.example")) {
             var shown = Program.start(secure);

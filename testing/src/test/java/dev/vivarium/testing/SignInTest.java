@@ -40,6 +40,7 @@ class SignInTest {
         JsonFields who = get(SESSION, "Cookie", cookie).json();
         assertThat(who.string("user_id")).isEqualTo("admin");
         assertThat(who.flag("is_admin")).isTrue();
+        assertThat(who.object("server").object("previews").string("domain")).isEqualTo("localhost");
         assertThat(who.optionalTime("expires_at")).isPresent();
         assertThat(get("/admin/keys", "Cookie", cookie).status()).isEqualTo(200);
         assertThat(post("/create_session", session(), "Cookie", cookie, "Origin", ours)

@@ -12,6 +12,7 @@ import dev.vivarium.server.http.Credential;
 import dev.vivarium.server.http.Credentials;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.http.Origins;
+import dev.vivarium.server.settings.PreviewConfig;
 import java.io.IOException;
 import java.time.InstantSource;
 import java.util.Optional;
@@ -36,8 +37,8 @@ public final class SessionHandler {
         this.server = server;
     }
 
-    /// What a page is told of the server: its version, and which console it has. Immutable.
-    public record Server(String version, Optional<String> build) {}
+    /// What a page is told of the server: its version, which console it has, and where previews are. Immutable.
+    public record Server(String version, Optional<String> build, PreviewConfig previews) {}
 
     /// `POST`: signs in. A page from elsewhere must not sign anybody in, either: they would then work for somebody
     /// else without knowing.
@@ -77,6 +78,10 @@ public final class SessionHandler {
             out.writeObjectPropertyStart("server");
             out.writeStringProperty("version", server.version);
             server.build.ifPresent(build -> out.writeStringProperty("build", build));
+            out.writeObjectPropertyStart("previews");
+            out.writeStringProperty("domain", server.previews.domain());
+            out.writeBooleanProperty("is_secure", server.previews.secure());
+            out.writeEndObject();
             out.writeEndObject();
         });
     }

@@ -16,6 +16,12 @@ record Address(String sandbox, int port, String origin, String prefix) {
         return !prefix.isEmpty();
     }
 
+    /// Reports whether browsers take what is sent to and fro for safe on its way, and keep secure cookies for it.
+    boolean isTrusted() {
+        String host = Optional.ofNullable(URI.create(origin).getHost()).orElse("").toLowerCase(Locale.ROOT);
+        return origin.startsWith("https:") || host.equals("localhost") || host.endsWith(".localhost");
+    }
+
     /// The path below which everything of this address lies.
     String root() {
         return prefix + "/";

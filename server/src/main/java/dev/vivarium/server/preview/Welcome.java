@@ -22,7 +22,7 @@ final class Welcome {
     }
 
     void answer(Exchange exchange, Address address, Entrance.Entry entry, String target) throws IOException {
-        exchange.answerHeader("Set-Cookie", cookie(address, entry));
+        exchange.answerHeader("Set-Cookie", cookie(address, entry, isInForeignFrame(exchange, address)));
         exchange.answerHeader("Referrer-Policy", "no-referrer");
         exchange.answerHeader("Content-Security-Policy", "default-src 'none'");
         String url = address.origin() + target;
@@ -35,14 +35,24 @@ final class Welcome {
         }
     }
 
-    private String cookie(Address address, Entrance.Entry entry) {
+    private String cookie(Address address, Entrance.Entry entry, boolean isFramed) {
         String lifetime = expiry(entry)
                 .map(end -> "; Max-Age="
                         + Math.max(1, Duration.between(clock.instant(), end).toSeconds()))
                 .orElse("");
-        String secure = address.origin().startsWith("https:") ? "; Secure" : "";
-        return Cookies.OURS + "=" + entry.credential() + "; Path=" + address.root() + "; HttpOnly; SameSite=Strict"
-                + lifetime + secure;
+        String secure = isFramed || address.origin().startsWith("https:") ? "; Secure" : "";
+        String site = isFramed ? "; SameSite=None; Partitioned" : "; SameSite=Strict";
+        return Cookies.OURS + "=" + entry.credential() + "; Path=" + address.root() + "; HttpOnly" + site + lifetime
+                + secure;
+    }
+
+    /// A page of another site, such as the console, shows the preview in a frame. A strict cookie would be kept back
+    /// there; one with a partition is sent in frames of that site alone, and nowhere else.
+    private static boolean isInForeignFrame(Exchange exchange, Address address) {
+        return exchange.header("Sec-Fetch-Dest").filter("iframe"::equals).isPresent()
+                && comesFromElsewhere(exchange)
+                && !address.sharesOrigin()
+                && address.isTrusted();
     }
 
     private static Optional<Instant> expiry(Entrance.Entry entry) {

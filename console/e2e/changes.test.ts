@@ -1,0 +1,89 @@
+import { agent } from './house/agents'
+import { axe } from './house/axe'
+import { bash } from './house/model'
+import { expect, test } from './house/test'
+
+const LINES = 'seq 1 60 | sed "s/^/line /" > src/app.py'
+
+test('any two moments are compared, and nothing moves while somebody reads', async ({ person, page }) => {
+  const id = await person.api.sandbox(`changes-${person.id}`)
+  const told = async (path: string, how: string) =>
+    (await person.api.events(id)).find((one) => one.event_type === `file.${how}` && one.event_data.path === path)?.seq
+  await person.api.run(id, `mkdir src; ${LINES}; echo old > gone.txt`)
+  await expect.poll(() => told('src/app.py', 'created')).toBeDefined()
+  const before = (await person.api.events(id)).at(-1)?.seq ?? 0
+  await person.api.run(
+    id,
+    'sed -i "s/line 7$/line seven/; s/line 50/row 50/" src/app.py; rm gone.txt; echo new > new.txt',
+  )
+  await expect.poll(() => told('new.txt', 'created')).toBeDefined()
+  await expect.poll(() => told('gone.txt', 'deleted')).toBeDefined()
+  await expect.poll(() => told('src/app.py', 'modified')).toBeDefined()
+
+  await person.open(`/sandboxes/${id}?tab=changes&from=${before}`)
+  const list = page.getByRole('region', { name: 'Changed files' })
+  await list.getByText('3 files').waitFor()
+  await list.getByRole('button', { name: /src\/app\.py/ }).click()
+  const diff = page.getByRole('region', { name: 'Difference' })
+  await diff.getByText('line seven').waitFor()
+  await diff.getByText('row').waitFor()
+  await list
+    .getByRole('button', { name: /src\/app\.py/ })
+    .getByText('+2')
+    .waitFor()
+  expect(await axe(page)).toEqual([])
+
+  await page.getByRole('button', { name: 'Side by side' }).click()
+  await expect.poll(() => page.url()).toContain('view=split')
+  await page.keyboard.press('v')
+  await list.getByText('1 viewed').waitFor()
+  await person.api.run(id, 'echo more >> src/app.py')
+  await page.getByText('it has changed since').waitFor()
+  expect(await diff.getByText('more').count()).toBe(0)
+  await page.getByRole('button', { name: '1 newer change: show' }).click()
+  await page.keyboard.press(']')
+  await diff.getByText('more').waitFor()
+  expect(await list.getByText('1 viewed').count()).toBe(0)
+
+  await page.getByLabel('From', { exact: true }).selectOption('the start')
+  await page.getByLabel('To', { exact: true }).selectOption('an event by its number…')
+  await page.getByLabel('To the event').fill(String(before))
+  await list.getByText('2 files').waitFor()
+})
+
+test('a comment on a line becomes guidance, and the agent hears it', async ({ person, page, model }) => {
+  await model.play(
+    {
+      when: { contains: 'Count', lacks: 'from zero' },
+      text: 'I count.',
+      tools: [bash('printf "one\\ntwo\\n" > a.txt; until [ -e go ]; do sleep 0.05; done')],
+    },
+    { text: 'As you say.' },
+  )
+  const id = await person.api.spawn(agent('Count'))
+  await person.open(`/sandboxes/${id}?tab=changes`)
+  const list = page.getByRole('region', { name: 'Changed files' })
+  await list
+    .or(page.getByText('No file changed'))
+    .or(page.getByRole('button', { name: /newer change/ }))
+    .first()
+    .waitFor()
+  await expect.poll(() => person.api.run(id, 'cat a.txt 2>/dev/null; true')).toBe('one\ntwo\n')
+  await expect
+    .poll(async () => {
+      const newer = page.getByRole('button', { name: /newer change/ })
+      if (await newer.isVisible()) await newer.click()
+      return list.getByRole('button', { name: /a\.txt/ }).count()
+    })
+    .toBe(1)
+  await list.getByRole('button', { name: /a\.txt/ }).click()
+  await page.getByRole('region', { name: 'Difference' }).getByText('two').waitFor()
+  await page.keyboard.press('c')
+  await page.getByLabel('Line', { exact: true }).fill('2')
+  const words = page.getByRole('textbox', { name: 'Comment on line 2' })
+  await words.fill('begin from zero')
+  await page.keyboard.press('Control+Enter')
+  await words.waitFor({ state: 'detached' })
+  await person.api.run(id, 'touch go')
+  await expect.poll(() => model.asked()).toContain('a.txt:2: begin from zero')
+})

@@ -1,0 +1,47 @@
+import { axe } from './house/axe'
+import { expect, test } from './house/test'
+
+const SITE = `mkdir -p web; cd web
+echo '<title>Site</title><link rel="stylesheet" href="a.css"><h1>Hello</h1><script src="a.js"></script>' > index.html
+echo 'h1 { color: rgb(1, 2, 3) }' > a.css
+echo 'localStorage.x = "1"; document.body.append("and its script ran " + localStorage.x)' > a.js`
+
+test('a port of the sandbox is shown in a pane, with its scripts and styles', async ({ person, page }) => {
+  person.guard.expect(/status of 502/)
+  const id = await person.api.sandbox(`preview-${person.id}`)
+  await person.api.run(id, SITE)
+  await person.open(`/sandboxes/${id}?tab=preview`)
+  await page.getByText('Which port?').waitFor()
+  const port = 20_000 + Math.floor(Math.random() * 20_000)
+  await page.getByLabel('Port').fill(String(port))
+  await page.keyboard.press('Enter')
+  await page.getByText(`Nothing listens on port ${port}`).waitFor()
+  expect(await axe(page)).toEqual([])
+
+  const command = `cd web && exec python3 -m http.server ${port} --bind 127.0.0.1`
+  await person.api.post(`/sandboxes/${id}/exec`, { command, detach: true })
+  const answers = `for i in $(seq 200); do python3 -c "import socket; socket.create_connection(('127.0.0.1', ${port}))" 2>/dev/null && break; sleep 0.05; done`
+  await person.api.run(id, answers)
+  await page.getByRole('button', { name: 'Look again' }).click()
+  const pane = page.frameLocator(`iframe[title="Port ${port} of the sandbox"]`)
+  await pane.getByRole('heading', { name: 'Hello' }).waitFor()
+  await pane.getByText('and its script ran 1').waitFor()
+  const colour = await pane.getByRole('heading').evaluate((heading) => getComputedStyle(heading).color)
+  expect(colour).toBe('rgb(1, 2, 3)')
+
+  await page.getByRole('button', { name: 'Find ports' }).click()
+  await page.getByRole('button', { name: String(port), exact: true }).waitFor()
+  const opened = page.waitForEvent('popup')
+  await page.getByRole('link', { name: 'Open in a new tab' }).click()
+  const tab = await opened
+  await tab.getByText('and its script ran 1').waitFor()
+  expect(tab.url()).not.toContain('viv_token')
+})
+
+test('a preview wakes nobody', async ({ person, page }) => {
+  const id = await person.api.sandbox(`preview-${person.id}`)
+  await person.api.post(`/api/v1/sandboxes/${id}/pause`)
+  await person.open(`/sandboxes/${id}?tab=preview&port=3000`)
+  await page.getByText('does not wake it unasked').waitFor()
+  expect((await person.api.read(id)).state).toBe('paused')
+})

@@ -1,0 +1,129 @@
+import { useNavigate, useRouteContext, useSearch } from '@tanstack/react-router'
+import { ExternalLink, RefreshCw } from 'lucide-react'
+import { useState } from 'react'
+import type { Sandbox } from '~/api/types'
+import { isPort } from '~/store/ports'
+import { entrance, type PreviewPlace, placeOf } from '~/store/preview'
+import { Button } from '~/ui/Button'
+import button from '~/ui/Button.module.css'
+import { Empty, Failure, Skeleton } from '~/ui/States'
+import type { PanelProps } from '../sandbox/tabs'
+import { Pane } from './Pane'
+import { PortBar } from './PortBar'
+import css from './PreviewPanel.module.css'
+import { useAnswer, usePass } from './use-pass'
+
+/** A port of the sandbox in a pane. Nothing is asked of the sandbox before somebody names a port. */
+export function PreviewPanel({ sandbox, watch, actions }: PanelProps) {
+  const given = useSearch({ from: '/frame/console/sandboxes/$sandboxId', select: (search) => search.port })
+  const port = given !== undefined && isPort(given) ? given : undefined
+  const navigate = useNavigate({ from: '/console/sandboxes/$sandboxId' })
+  const [look, setLook] = useState(0)
+  const isAwake = sandbox.state === 'running'
+  const choose = (chosen: number) => {
+    setLook(look + 1)
+    void navigate({ search: { tab: 'preview', port: chosen } })
+  }
+  return (
+    <div className={css.preview}>
+      <PortBar
+        key={port}
+        sandbox={sandbox}
+        events={watch.events.events}
+        port={port}
+        isAwake={isAwake}
+        onChoose={choose}
+      />
+      {sandbox.state === 'paused' ? (
+        <Empty title="The sandbox is paused">
+          <p>A preview needs it awake, and does not wake it unasked.</p>
+          <Button disabled={actions.resume.isPending} onClick={() => actions.resume.mutate()}>
+            Resume
+          </Button>
+        </Empty>
+      ) : !isAwake ? (
+        <Empty title={sandbox.state === 'creating' ? 'The sandbox is not there yet' : 'The sandbox has ended'}>
+          <p>Nothing listens in it.</p>
+        </Empty>
+      ) : port === undefined ? (
+        <Empty title="Which port?">
+          <p>A program in the sandbox that listens on a port is shown here: name the port above.</p>
+        </Empty>
+      ) : (
+        <Port key={port} sandbox={sandbox} port={port} look={look} onLook={() => setLook(look + 1)} />
+      )}
+    </div>
+  )
+}
+
+interface PortProps {
+  readonly sandbox: Sandbox
+  readonly port: number
+  readonly look: number
+  readonly onLook: () => void
+}
+
+function Port({ sandbox, port, look, onLook }: PortProps) {
+  const { session } = useRouteContext({ from: '/frame' })
+  const place = placeOf(session.server.previews, location, sandbox.sandbox_id, port)
+  const pass = usePass(sandbox, true)
+  const token = pass.data?.token
+  const answer = useAnswer(place.path, token, look)
+  const problem = pass.error ?? answer.error
+  if (problem) return <Failure error={problem} onRetry={() => void (pass.error ? pass.refetch() : answer.refetch())} />
+  if (token === undefined || answer.data === undefined) return <Skeleton rows={8} label="Asking the port" />
+  if (!answer.data) return <Silence port={port} onRetry={onLook} />
+  return (
+    <>
+      <div className={css.tools}>
+        <p className={css.address}>
+          <code>{place.framed === place.path ? location.origin + place.path : place.framed}/</code>
+        </p>
+        <Button icon={RefreshCw} onClick={onLook}>
+          Reload
+        </Button>
+        <a
+          className={`${button.button} ${button.plain ?? ''} ${css.link}`}
+          href={entrance(place.host ?? place.path, token)}
+          target="_blank"
+          rel="noopener noreferrer"
+        >
+          <ExternalLink size={16} aria-hidden />
+          Open in a new tab
+        </a>
+      </div>
+      {place.framed === place.path && <Stranger place={place} />}
+      <Pane key={look} place={place} token={token} title={`Port ${port} of the sandbox`} />
+      <p className={css.note}>
+        The preview is private. Your browser got in with a token for the ports of this sandbox, which is in a cookie
+        that no script reads and is renewed while this is open. To let somebody else in, share the sandbox.
+      </p>
+    </>
+  )
+}
+
+function Silence({ port, onRetry }: { port: number; onRetry: () => void }) {
+  return (
+    <Empty title={`Nothing listens on port ${port}`}>
+      <p>
+        Start a program in the sandbox that listens on <code>localhost</code>, such as{' '}
+        <code>python3 -m http.server {port}</code>, then look again.
+      </p>
+      <Button icon={RefreshCw} onClick={onRetry}>
+        Look again
+      </Button>
+    </Empty>
+  )
+}
+
+function Stranger({ place }: { place: PreviewPlace }) {
+  return (
+    <p className={css.stranger}>
+      Here the program shares its address with the server, so that the browser shows its page alone: scripts, styles and
+      cookies of its own do not work.{' '}
+      {place.host === undefined
+        ? 'Start the server with a preview domain to give it a host of its own.'
+        : 'Open it in a new tab, where it has a host of its own.'}
+    </p>
+  )
+}
