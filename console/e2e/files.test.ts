@@ -123,10 +123,13 @@ test('images are shown, and what is called one and is none is not', async ({ per
 test('files are made, moved, found and deleted with the keys', async ({ person, page }) => {
   const id = await look(person, 'mkdir -p src/deep; echo x > src/deep/found.txt; echo a > a.txt')
   await row(page, 'src').focus()
-  for (const key of ['ArrowRight', 'ArrowDown', 'ArrowRight', 'ArrowDown', 'Enter']) {
-    await page.keyboard.press(key)
-    if (key === 'ArrowRight') await expect.poll(() => page.getByRole('treeitem').count()).toBeGreaterThan(2)
-  }
+  await page.keyboard.press('ArrowRight')
+  await row(page, 'deep').waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowRight')
+  await row(page, 'found.txt').waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'src/deep/found.txt' }).waitFor()
   await page.getByRole('tab', { name: 'Files' }).focus()
   await page.keyboard.press('t')

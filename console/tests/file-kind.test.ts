@@ -51,8 +51,9 @@ describe('ports', () => {
       said(1, 'Local: http://localhost:5173/'),
       said(2, 'Serving HTTP on 0.0.0.0 port 8000 (http://0.0.0.0:8000/)'),
       said(3, 'port 99999999 at 12:30:00'),
+      event(4, 'command.started', { command: 'python3 -m http.server 9000 --bind 127.0.0.1' }),
     ]
-    expect(spokenPorts(events)).toEqual([8000, 5173])
+    expect(spokenPorts(events)).toEqual([9000, 8000, 5173])
   })
 
   it('are read out of the table of the kernel', () => {

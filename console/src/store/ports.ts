@@ -4,7 +4,8 @@ import type { LogEvent } from '~/api/types'
 const MOST_EVENTS = 500
 const MOST_PORTS = 6
 const LISTENS = '0A'
-const SPOKEN = /(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\]):(\d{2,5})\b|\bport[ :=]+(\d{2,5})\b/gi
+const SPOKEN =
+  /(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\]):(\d{2,5})\b|(?:\bport|-p|\bhttp\.server)[ :=]+(\d{2,5})\b/gi
 const LARGEST = 65_535
 
 /** The ports that programs spoke of in what they wrote last, the newest first: a guess, and free. */

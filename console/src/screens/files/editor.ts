@@ -59,8 +59,10 @@ const look = EditorView.theme({
     borderRadius: 'var(--round-small)',
     color: 'var(--text)',
     backgroundColor: 'var(--ground)',
+    fontFamily: 'inherit',
     fontSize: 'var(--small)',
   },
+  '.cm-textfield::placeholder': { color: 'var(--muted)', opacity: '1' },
   '.cm-button': {
     minHeight: '28px',
     margin: '0',
@@ -69,6 +71,7 @@ const look = EditorView.theme({
     borderRadius: 'var(--round-small)',
     color: 'var(--text)',
     background: 'var(--surface)',
+    fontFamily: 'inherit',
     fontSize: 'var(--small)',
   },
   '.cm-panel.cm-search [name=close]': {
