@@ -1,4 +1,14 @@
-import { Activity, AppWindow, FileDiff, Folder, History, type LucideIcon, ScrollText, TerminalSquare, Users } from 'lucide-react'
+import {
+  Activity,
+  AppWindow,
+  FileDiff,
+  Folder,
+  History,
+  type LucideIcon,
+  ScrollText,
+  TerminalSquare,
+  Users,
+} from 'lucide-react'
 import { type ComponentType, lazy } from 'react'
 import type { Sandbox } from '~/api/types'
 import type { Watch } from '~/store/watch'

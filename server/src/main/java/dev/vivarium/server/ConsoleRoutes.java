@@ -35,8 +35,7 @@ final class ConsoleRoutes {
 
     static List<Route> of(Routes.Parts parts, InstantSource clock) {
         var front = parts.front();
-        var server = new SessionHandler.Server(
-                Version.current(), front.pages().build(), front.previews());
+        var server = new SessionHandler.Server(Version.current(), front.pages().build(), front.previews());
         var session = new SessionHandler(
                 front.sessions(), front.origins(), parts.access().audit(), clock, server);
         return List.of(

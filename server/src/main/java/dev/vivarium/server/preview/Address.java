@@ -18,7 +18,8 @@ record Address(String sandbox, int port, String origin, String prefix) {
 
     /// Reports whether browsers take what is sent to and fro for safe on its way, and keep secure cookies for it.
     boolean isTrusted() {
-        String host = Optional.ofNullable(URI.create(origin).getHost()).orElse("").toLowerCase(Locale.ROOT);
+        String host =
+                Optional.ofNullable(URI.create(origin).getHost()).orElse("").toLowerCase(Locale.ROOT);
         return origin.startsWith("https:") || host.equals("localhost") || host.endsWith(".localhost");
     }
 

@@ -46,8 +46,8 @@ final class Welcome {
                 + secure;
     }
 
-    /// A page of another site, such as the console, shows the preview in a frame. A strict cookie would be kept back
-    /// there; one with a partition is sent in frames of that site alone, and nowhere else.
+    /// A page of another site, such as the console, shows the preview in a frame. A strict cookie would be kept
+    /// back there; one with a partition is sent in frames of that site alone, and nowhere else.
     private static boolean isInForeignFrame(Exchange exchange, Address address) {
         return exchange.header("Sec-Fetch-Dest").filter("iframe"::equals).isPresent()
                 && comesFromElsewhere(exchange)
