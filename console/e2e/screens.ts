@@ -32,11 +32,6 @@ export const SCREENS: readonly Screen[] = [
     empty: (page) => page.getByText('Nothing needs you').waitFor(),
   },
   {
-    name: 'spawn',
-    path: () => '/spawn',
-    shown: (page) => page.getByRole('button', { name: 'Start the agent' }).waitFor(),
-  },
-  {
     name: 'timeline',
     path: (scene) => `/sandboxes/${scene.asking}`,
     shown: (page) => page.getByRole('button', { name: 'Approve' }).waitFor(),

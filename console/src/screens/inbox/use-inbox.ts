@@ -9,6 +9,7 @@ import { useWaiting } from './use-waiting'
 
 const EVERY_MS = 30_000
 const MOST_FAILED = 100
+const MOST_WAITING = 1_000
 /** So many runs are asked whether somebody stepped in: those with the newest events. */
 const MOST_ASKED = 20
 const MOST_INTERVENTIONS = 5
@@ -45,11 +46,16 @@ function newestRuns(sandboxes: readonly Sandbox[]): Sandbox[] {
 
 async function read(runs: readonly Sandbox[]) {
   const failedQuery = { status: 'failed' as const, runs: 'only' as const, limit: MOST_FAILED }
-  const [{ reviews }, { sandboxes: failed }, interventions] = await Promise.all([
+  const [waiting, recent, { sandboxes: failed }, interventions] = await Promise.all([
+    body(api.GET('/api/v1/reviews', { params: { query: { status: 'pending', limit: MOST_WAITING } } })),
+    // The newest of all, to see what became of those that waited.
     body(api.GET('/api/v1/reviews')),
     body(api.GET('/api/v1/sandboxes', { params: { query: failedQuery } })),
     Promise.all(runs.map(interventionsOf)).then((lists) => lists.flat()),
   ])
+  // Who asked long ago still waits, and is not among the newest. What was answered between the two was answered.
+  const known = new Set(recent.reviews.map((review) => review.review_id))
+  const reviews = [...recent.reviews, ...waiting.reviews.filter((review) => !known.has(review.review_id))]
   return { reviews, failed, interventions }
 }
 
