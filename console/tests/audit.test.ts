@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { csv, deedOf, type Entry, fold, liveTokens, ndjson } from '~/store/audit'
+import { csv, deedOf, type Entry, fold, liveTokens, ndjson, withoutOwnLooks } from '~/store/audit'
 
 const AT = '2026-01-01T10:00:00Z'
 const NOW = Date.parse('2026-01-01T10:05:00Z')
@@ -16,6 +16,17 @@ describe('the audit', () => {
       [3, 3, 1],
       [2, 1, 2],
     ])
+  })
+
+  it('leaves out what one has only looked at oneself', () => {
+    const entries = [
+      entry(1),
+      entry(2, { sub: 'ben' }),
+      entry(3, { route: 'POST /x' }),
+      entry(4, { kind: 'refused' }),
+      entry(5, { jti: 'tok_a' }),
+    ]
+    expect(withoutOwnLooks(entries, 'ann').map((each) => each.seq)).toEqual([2, 3, 4, 5])
   })
 
   it('says what was done in words, as far as it knows them', () => {

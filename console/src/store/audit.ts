@@ -86,6 +86,12 @@ function sameAs(a: Entry, b: Entry): boolean {
   return names.every((name) => a[name] === b[name])
 }
 
+/** Without what one has merely looked at oneself: a screen that is open asks and asks. */
+export function withoutOwnLooks(entries: readonly Entry[], me: string): readonly Entry[] {
+  const isLook = (entry: Entry) => entry.kind === 'used' && entry.jti === undefined && entry.route.startsWith('GET ')
+  return entries.filter((entry) => entry.sub !== me || !isLook(entry))
+}
+
 export function isRefusal(entry: Entry): boolean {
   return entry.outcome >= 400
 }

@@ -1,7 +1,7 @@
 import { Link, useRouteContext } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import type { Sandbox } from '~/api/types'
-import { fold } from '~/store/audit'
+import { fold, withoutOwnLooks } from '~/store/audit'
 import { Button } from '~/ui/Button'
 import { Section } from '~/ui/Section'
 import { Failure, Skeleton } from '~/ui/States'
@@ -16,12 +16,13 @@ export function Recent({ sandbox }: { sandbox: Sandbox }) {
   const { session } = useRouteContext({ from: '/frame' })
   const { data, error, refetch } = useRecent(sandbox.thread_id, true)
   const [isAll, setAll] = useState(false)
-  const lines = useMemo(() => fold(data ?? []), [data])
+  const me = session.user_id
+  const lines = useMemo(() => fold(withoutOwnLooks(data ?? [], me)), [data, me])
   const shown = isAll ? lines : lines.slice(0, FEW)
   return (
     <Section
       title="Recent accesses"
-      about="Who did what with it, from the audit. What agents do is in the timeline."
+      about="Who did what with it, from the audit, without what you only looked at. What agents do is in the timeline."
       actions={
         session.is_admin && (
           <Link to="/console/admin" search={{ part: 'audit', sandbox: sandbox.sandbox_id }}>
@@ -32,7 +33,7 @@ export function Recent({ sandbox }: { sandbox: Sandbox }) {
     >
       {error && <Failure error={error} onRetry={() => void refetch()} />}
       {data === undefined && !error && <Skeleton rows={4} label="Loading the audit" />}
-      {data?.length === 0 && <p className={css.quiet}>Nothing yet.</p>}
+      {data && lines.length === 0 && <p className={css.quiet}>Nothing yet.</p>}
       <AuditList lines={shown} isNarrow />
       {lines.length > FEW && !isAll && (
         <Button className={css.more} onClick={() => setAll(true)}>

@@ -4,7 +4,8 @@ import type { Scope } from '~/store/scopes'
 
 const NOW_MS = 3_000
 const AUDIT_MS = 5_000
-const RECENT = 100
+const RECENT = 300
+const TOKENS = 100
 
 const pathOf = (thread: string) => ({ path: { thread_id: thread } })
 
@@ -49,7 +50,7 @@ export function useTokenEntries(thread: string, isOwner: boolean) {
       const pages = await Promise.all(
         kinds.map((kind) =>
           body(
-            api.GET('/threads/{thread_id}/audit', { params: { ...pathOf(thread), query: { kind, limit: RECENT } } }),
+            api.GET('/threads/{thread_id}/audit', { params: { ...pathOf(thread), query: { kind, limit: TOKENS } } }),
           ),
         ),
       )
