@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { Api, newUser } from './house/api'
 import { axe } from './house/axe'
-import type { Person } from './house/person'
+import { Person } from './house/person'
+import { Server } from './house/server'
 import { TerminalOnPage } from './house/terminal'
 import { expect, test } from './house/test'
 
@@ -126,6 +128,28 @@ test('a lost connection shows, and comes back to the same shell', async ({ perso
   await page.getByText('Connection lost.').waitFor({ state: 'detached' })
   await terminal.run('echo kept: $kept', 'kept: yes')
   expect(await terminal.text()).not.toContain('never-sent')
+})
+
+test('a server that was killed and started again has the same shell', async ({ browser }) => {
+  const server = await Server.start()
+  const person = await Person.arrive(browser, await newUser(new Api(server.url, server.adminKey)))
+  try {
+    await person.enter()
+    const { terminal } = await shellOf(person)
+    await terminal.run('kept=yes; echo said-$((1 + 1))', 'said-2')
+    person.guard.expect(/ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE/)
+    await server.kill()
+    await person.page.getByText('Connection lost.').waitFor()
+    await server.startAgain()
+    await person.page.getByRole('button', { name: 'Reconnect' }).click()
+    await person.page.getByText('Connection lost.').waitFor({ state: 'detached' })
+    await terminal.shows('said-2')
+    await terminal.run('echo kept: $kept', 'kept: yes')
+    await person.leave()
+  } finally {
+    await person.context.close()
+    await server.close()
+  }
 })
 
 test('a flood is shown to its end, and another can be stopped', async ({ person }) => {

@@ -65,6 +65,7 @@ export class ShellSession {
       onState: (state) => this.#changed(state),
     })
     document.addEventListener('visibilitychange', this.#seen)
+    this.#seen()
   }
 
   get state(): LinkState {

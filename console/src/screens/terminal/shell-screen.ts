@@ -15,6 +15,7 @@ const SETTLE_MS = 100
 const FEWEST_COLUMNS = 20
 const FEWEST_ROWS = 5
 const SCROLLBACK = 10_000
+const RESET = '\u001bc'
 /** Letters smaller than that are of no use to anybody. */
 const SMALLEST_PX = 8
 /** Text on its ground, also where a program chose both. */
@@ -79,7 +80,8 @@ export class ShellScreen implements Screen {
   }
 
   reset(): void {
-    this.#terminal.reset()
+    // As a command in the stream: what waits there to be shown must not come after it.
+    this.#terminal.write(RESET)
   }
 
   /** Has this size, whatever room there is: all who are in a shell see the same lines. */
