@@ -180,3 +180,16 @@ test('on a small screen the tree and the file come after each other', async ({ n
   await page.getByRole('tree').waitFor()
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(380)
 })
+
+test('who may only look cannot change anything, and sees why', async ({ person, newPerson }) => {
+  const id = await look(person, 'echo one > a.txt')
+  const guest = await newPerson()
+  const scopes = ['fs:ro', 'shell:ro']
+  await person.api.post(`/threads/files-${person.id}/members`, { user_id: guest.id, scopes })
+  await guest.open(`/sandboxes/${id}?tab=files&path=a.txt`)
+  await editor(guest.page).getByText('one').waitFor()
+  const forbidden = guest.page.getByTitle('You may look at the files, not change them')
+  await forbidden.first().waitFor()
+  expect(await guest.page.getByRole('button', { name: 'Edit', exact: true }).isDisabled()).toBe(true)
+  expect(await guest.page.getByRole('button', { name: 'Upload' }).isDisabled()).toBe(true)
+})

@@ -1,7 +1,8 @@
 import { useSearch } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import type { FileChanges } from '~/store/file-changes'
 import { lastVisit, noteVisit } from '~/store/viewed'
+import { useNotifier } from '~/ui/use-notifier'
 
 /**
  * The two moments that are compared. Now is the moment when the screen was opened: what comes after it is counted, and
@@ -17,11 +18,14 @@ export function useMoments(sandboxId: string, changes: FileChanges) {
     if (isLoaded) setPinned((before) => before ?? changes.lastSeq)
   }, [isLoaded, changes])
   useNotedVisit(sandboxId, isLoaded ? now : 0)
+  const version = useNotifier(changes.notifier)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it changes when the log told of files
+  const newer = useMemo(() => changes.between(now, changes.lastSeq).length, [changes, version, now])
   return {
     from: from === 'visit' ? (visit ?? 0) : (from ?? 0),
     to: to ?? now,
     visit,
-    newer: to === undefined && pinned !== undefined ? changes.between(now, changes.lastSeq).length : 0,
+    newer: to === undefined && pinned !== undefined ? newer : 0,
     showNewer: () => setPinned(changes.lastSeq),
   }
 }

@@ -20,19 +20,20 @@ import { useWhyNot, useWorkspace } from './use-workspace'
 export function FilesPanel({ sandbox, watch, actions }: PanelProps) {
   const workspace = useWorkspace(sandbox, watch)
   const { tree, uploads } = workspace
-  const { path, open, close } = useFilesPlace()
+  const { path, open, close, showChanges } = useFilesPlace()
   const [filter, setFilter] = useState('')
   const [active, setActive] = useState(path)
   const [isSearching, setSearching] = useState(false)
   const whyNot = useWhyNot(sandbox, watch)
   useNotifier(tree.notifier)
   useNotifier(drafts.notifier)
-  useFilesKeys(() => setSearching(true))
+  useFilesKeys({ search: () => setSearching(true), compare: () => path !== undefined && showChanges(path) })
 
-  const isPaused = sandbox.state === 'paused'
+  const { state } = sandbox
+  const isPaused = state === 'paused'
   useEffect(() => {
-    if (!isPaused) void tree.expand('')
-  }, [tree, isPaused])
+    if (state !== 'paused') void tree.expand('')
+  }, [tree, state])
   useEffect(() => {
     if (path === undefined || isPaused) return
     setActive(path)

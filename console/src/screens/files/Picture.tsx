@@ -59,5 +59,6 @@ function useAddress(file: OpenFile, mediaType: string, workspace: Workspace): st
     return () => URL.revokeObjectURL(made)
   }, [content, isWhole, mediaType])
   if (isWhole || content === undefined) return address
+  if (!workspace.remote.isAwake) return undefined
   return `${bytesAt(workspace.remote.sandboxId, file.path)}?version=${encodeURIComponent(content.tag)}`
 }

@@ -7,6 +7,7 @@ import { Button } from '~/ui/Button'
 import { plain } from '~/ui/format'
 import css from './FilesPanel.module.css'
 import { PathDialog, RemoveDialog } from './PathDialogs'
+import { useRowKeys } from './use-keys'
 
 interface Props {
   readonly workspace: Workspace
@@ -34,6 +35,7 @@ export function Tools({ workspace, active, filter, whyNot, onFilter, onSearch, o
   const isFixed = whyNot !== undefined
   const isNothing = isFixed || entry === undefined
   const shut = () => setAsked(undefined)
+  useRowKeys({ rename: () => !isNothing && setAsked('rename'), remove: () => !isNothing && setAsked('remove') })
 
   const make = async (path: string) => {
     await remote.write(path, '')
@@ -101,7 +103,7 @@ export function Tools({ workspace, active, filter, whyNot, onFilter, onSearch, o
           compact
           icon={PencilLine}
           disabled={isNothing}
-          title={whyNot ?? 'Rename or move'}
+          title={whyNot ?? 'Rename or move (F2)'}
           onClick={() => setAsked('rename')}
         >
           Rename
@@ -111,7 +113,7 @@ export function Tools({ workspace, active, filter, whyNot, onFilter, onSearch, o
           compact
           icon={Trash2}
           disabled={isNothing}
-          title={whyNot ?? 'Delete'}
+          title={whyNot ?? 'Delete (Del)'}
           onClick={() => setAsked('remove')}
         >
           Delete

@@ -1,12 +1,39 @@
 import { useMemo, useRef } from 'react'
 import { useShortcuts } from '~/keys/shortcuts'
 
+interface Wanted {
+  readonly search: () => void
+  readonly compare: () => void
+}
+
 /** The keys of the files that mean the same wherever the focus is. */
-export function useFilesKeys(search: () => void): void {
-  const latest = useRef(search)
-  latest.current = search
+export function useFilesKeys(wanted: Wanted): void {
+  const latest = useRef(wanted)
+  latest.current = wanted
   useShortcuts(
     'Files',
-    useMemo(() => [{ keys: 't', does: 'Go to a file', run: () => latest.current() }], []),
+    useMemo(
+      () => [
+        { keys: 't', does: 'Go to a file', run: () => latest.current.search() },
+        { keys: 'd', does: 'Changes of the open file', run: () => latest.current.compare() },
+      ],
+      [],
+    ),
+  )
+}
+
+/** The keys for the row of the tree that has, or had last, the focus. */
+export function useRowKeys(wanted: { readonly rename: () => void; readonly remove: () => void }): void {
+  const latest = useRef(wanted)
+  latest.current = wanted
+  useShortcuts(
+    'Files',
+    useMemo(
+      () => [
+        { keys: 'F2', does: 'Rename or move', run: () => latest.current.rename() },
+        { keys: 'Delete', does: 'Delete, after a question', run: () => latest.current.remove() },
+      ],
+      [],
+    ),
   )
 }

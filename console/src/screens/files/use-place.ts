@@ -7,5 +7,6 @@ export function useFilesPlace() {
   const navigate = useNavigate({ from: '/console/sandboxes/$sandboxId' })
   const open = useCallback((wanted: string) => void navigate({ search: { tab: 'files', path: wanted } }), [navigate])
   const close = useCallback(() => void navigate({ search: { tab: 'files' } }), [navigate])
-  return { path, open, close }
+  const showChanges = useCallback((of: string) => void navigate({ search: { tab: 'changes', path: of } }), [navigate])
+  return { path, open, close, showChanges }
 }

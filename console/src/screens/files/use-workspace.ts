@@ -11,10 +11,8 @@ const ENDED: ReadonlySet<Sandbox['state']> = new Set(['terminated', 'failed'])
 /** The files of the sandbox on the screen, kept up to date while the caller is there. */
 export function useWorkspace(sandbox: Sandbox, watch: Watch): Workspace {
   const workspace = workspaceOf(sandbox.sandbox_id, watch, ENDED.has(sandbox.state))
-  const isAwake = sandbox.state === 'running'
-  useEffect(() => {
-    workspace.remote.isAwake = isAwake
-  }, [workspace, isAwake])
+  // Known before anything is drawn: what is asked for while drawing must not wake it.
+  workspace.remote.isAwake = sandbox.state === 'running'
   useEffect(() => {
     workspace.follow()
     return watch.events.notifier.subscribe(() => workspace.follow())
