@@ -68,6 +68,12 @@ export class RemoteFiles {
     }
   }
 
+  /** All the bytes of a file that is too large for `read`. */
+  async readAll(path: string, signal: AbortSignal): Promise<ArrayBuffer> {
+    if (!this.isAwake) throw paused()
+    return (await ask(bytesAt(this.sandboxId, path), { signal })).arrayBuffer()
+  }
+
   /** Writes the whole file, if it still is what the caller saw; without a tag, if nothing is there. */
   async write(path: string, content: BodyInit, tag?: string): Promise<string> {
     const headers = new Headers({ 'Content-Type': 'application/octet-stream' })

@@ -1,5 +1,5 @@
-import { useEffect, useState } from 'react'
-import { bytesAt } from '~/api/files'
+import { useEffect, useRef, useState } from 'react'
+import { sentence } from '~/api/problem'
 import { hex } from '~/store/file-kind'
 import { nameOf } from '~/store/file-tree'
 import type { OpenFile } from '~/store/open-file'
@@ -20,10 +20,12 @@ interface Props {
 export function Picture({ file, mediaType, workspace }: Props) {
   const [size, setSize] = useState('')
   const [isBroken, setBroken] = useState(false)
-  const address = useAddress(file, mediaType, workspace)
+  const [problem, setProblem] = useState<unknown>()
+  const address = useAddress(file, mediaType, workspace, setProblem)
   const content = file.content
   if (content === undefined) return null
   if (content.size > LARGEST) return <p className={css.notice}>It has {bytes(content.size)}: download it to see it.</p>
+  if (problem !== undefined) return <p className={css.notice}>{sentence(problem)}</p>
   if (isBroken) {
     return (
       <>
@@ -47,18 +49,30 @@ export function Picture({ file, mediaType, workspace }: Props) {
   )
 }
 
-/** Out of what was read, if that is all of it; else the browser reads it itself. */
-function useAddress(file: OpenFile, mediaType: string, workspace: Workspace): string | undefined {
-  const content = file.content
-  const isWhole = content !== undefined && content.bytes.length === content.size
+/** An address in this page for the bytes: those that were read, or, if that is not all, all of them. */
+function useAddress(file: OpenFile, mediaType: string, workspace: Workspace, onProblem: (problem: unknown) => void) {
+  const { content, path } = file
   const [address, setAddress] = useState<string>()
+  const failed = useRef(onProblem)
+  failed.current = onProblem
   useEffect(() => {
-    if (content === undefined || !isWhole) return
-    const made = URL.createObjectURL(new Blob([content.bytes], { type: mediaType }))
-    setAddress(made)
-    return () => URL.revokeObjectURL(made)
-  }, [content, isWhole, mediaType])
-  if (isWhole || content === undefined) return address
-  if (!workspace.remote.isAwake) return undefined
-  return `${bytesAt(workspace.remote.sandboxId, file.path)}?version=${encodeURIComponent(content.tag)}`
+    if (content === undefined || content.size > LARGEST) return
+    const stop = new AbortController()
+    let made: string | undefined
+    const show = (bytes: BlobPart) => {
+      if (stop.signal.aborted) return
+      made = URL.createObjectURL(new Blob([bytes], { type: mediaType }))
+      setAddress(made)
+    }
+    if (content.bytes.length === content.size) show(content.bytes)
+    else
+      workspace.remote
+        .readAll(path, stop.signal)
+        .then(show, (problem) => !stop.signal.aborted && failed.current(problem))
+    return () => {
+      stop.abort()
+      if (made !== undefined) URL.revokeObjectURL(made)
+    }
+  }, [content, path, mediaType, workspace])
+  return address
 }
