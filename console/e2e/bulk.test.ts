@@ -34,6 +34,24 @@ test('lines are selected with keys, and paused and resumed together', async ({ p
   await expect.poll(states).toEqual(['running', 'paused', 'running'])
 })
 
+test('the order stays while somebody is in it, and is made anew when they say so', async ({ person, page }) => {
+  const ids = { one: await person.api.spawn(script('one', IDLE)), two: await person.api.spawn(script('two', IDLE)) }
+  await person.open('?sort=status')
+  const titles = () => page.getByRole('table').getByRole('link').allInnerTexts()
+  await expect.poll(async () => (await titles()).length).toBe(2)
+  const before = await titles()
+  const last = before[1] === 'one' ? 'one' : 'two'
+  await page.keyboard.press('j')
+  // Who is paused comes before who runs.
+  await person.api.post(`/api/v1/sandboxes/${ids[last]}/pause`)
+  const again = page.getByRole('button', { name: 'The order has changed: sort again' })
+  await again.waitFor()
+  await page.keyboard.press('j')
+  expect(await titles()).toEqual(before)
+  await again.click()
+  await expect.poll(titles).toEqual(before.toReversed())
+})
+
 test('many are ended only after it was typed', async ({ person, page }) => {
   const ids = await Promise.all(Array.from({ length: 5 }, (_, at) => person.api.spawn(script(`Idle ${at}`, IDLE))))
   await person.open('')

@@ -53,7 +53,10 @@ export function FleetTable({ rows, arrangement }: Props) {
       onPointerEnter={() => hold('pointer')}
       onPointerLeave={() => release('pointer')}
       onFocus={() => hold('focus')}
-      onBlur={() => release('focus')}
+      onBlur={(event) => {
+        // From line to line it stays inside.
+        if (!event.currentTarget.contains(event.relatedTarget)) release('focus')
+      }}
     >
       {isStale && (
         <div className={css.stale}>
