@@ -7,6 +7,7 @@ import { Button } from '~/ui/Button'
 import { plain } from '~/ui/format'
 import css from './ShellTabs.module.css'
 import { COMMANDS } from './TerminalPanel'
+import { enterTerminal } from './terminal-keys'
 import type { OpenShell } from './use-open-shell'
 
 const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1 }
@@ -46,7 +47,7 @@ export function ShellTabs({ shells, chosen, onChoose, opening, isAlive }: Props)
     onClick: (event: MouseEvent) => {
       onChoose(id)
       // Whoever presses Enter on the tab wants to go in.
-      if (id === chosen && event.detail === 0) document.querySelector<HTMLElement>(`#panel-${id} textarea`)?.focus()
+      if (id === chosen && event.detail === 0) enterTerminal(id)
     },
   })
 

@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useMemo } from 'react'
 import type { Sandbox } from '~/api/types'
+import { useShortcuts } from '~/keys/shortcuts'
 import type { Shells } from '~/store/shells'
 import { Failure, Skeleton } from '~/ui/States'
 import type { PanelProps } from '../sandbox/tabs'
@@ -9,6 +10,7 @@ import { Ended, NoShell, NotAllowed, Paused } from './NoShell'
 import { ShellTabs } from './ShellTabs'
 import { ShellView } from './ShellView'
 import css from './TerminalPanel.module.css'
+import { enterTerminal } from './terminal-keys'
 import { type OpenShell, useOpenShell } from './use-open-shell'
 import { useShells } from './use-shells'
 
@@ -39,6 +41,7 @@ function Panel({ shells, sandbox, watch, actions }: PanelProps & { shells: Shell
   useEffect(() => {
     if (shell !== undefined) shells.session(shell)
   }, [shells, shell])
+  useWayIn(shell)
   return (
     <div className={css.panel}>
       <ShellTabs shells={shells} chosen={chosen} onChoose={choose} opening={opening} isAlive={isAlive} />
@@ -85,6 +88,15 @@ function Nothing({ shells, sandbox, opening, onCommands, onResume }: NothingProp
   if (!shells.isLoaded || sandbox.state === 'creating') return <Skeleton rows={6} label="Looking for shells" />
   if (sandbox.state === 'paused') return <Paused onResume={onResume} />
   return <NoShell running={shells.tabs.length} opening={opening} />
+}
+
+/** The key that leaves a terminal leads back into it. */
+function useWayIn(shell: string | undefined): void {
+  const run = useMemo(() => () => enterTerminal(shell), [shell])
+  useShortcuts(
+    'Terminal',
+    useMemo(() => [{ keys: 'F6', does: 'Into the terminal, and out of it', run }], [run]),
+  )
 }
 
 function isForbidden(failure: unknown): boolean {

@@ -28,3 +28,8 @@ export function copy(selected: string): void {
 export function isOnTab(): boolean {
   return document.activeElement?.matches('[role="tab"]:focus-visible') === true
 }
+
+/** Goes into the terminal of a shell that is on the screen. */
+export function enterTerminal(shell: string | undefined): void {
+  document.querySelector<HTMLElement>(`#panel-${shell} textarea`)?.focus()
+}
