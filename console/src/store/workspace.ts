@@ -56,8 +56,12 @@ export class Workspace {
   }
 
   #store(): FileStore {
-    if (!this.hasEnded) return this.remote
-    const { sandboxId } = this.remote
+    const { remote, tree } = this
+    const { sandboxId } = remote
+    if (!this.hasEnded) {
+      const read = (path: string) => remote.read(path, tree.find(path)?.size)
+      return { sandboxId, read, write: (path, content, tag) => remote.write(path, content, tag) }
+    }
     return {
       sandboxId,
       read: (path: string): Promise<Content> => readAt(sandboxId, path, this.#watch.events.lastSeq),

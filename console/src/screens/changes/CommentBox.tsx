@@ -6,7 +6,11 @@ import { plain } from '~/ui/format'
 import type { Actions } from '../sandbox/use-actions'
 import css from './DiffPane.module.css'
 
+/** What was begun and neither sent nor thrown away, by file: another file in between loses nothing. */
+const begun = new Map<string, string>()
+
 interface Props {
+  readonly sandboxId: string
   readonly path: string
   readonly line: number
   readonly onLine: (line: number) => void
@@ -15,17 +19,26 @@ interface Props {
 }
 
 /** Advice to the agent about a line. The difference stays in sight while it is written; what is refused stays too. */
-export function CommentBox({ path, line, onLine, actions, onClose }: Props) {
-  const [words, setWords] = useState('')
+export function CommentBox({ sandboxId, path, line, onLine, actions, onClose }: Props) {
+  const place = `${sandboxId}/${path}`
+  const [words, setShown] = useState(begun.get(place) ?? '')
+  const setWords = (typed: string) => {
+    begun.set(place, typed)
+    setShown(typed)
+  }
   const numberId = useId()
   const { mutate, isPending, error } = actions.say
   const send = () => {
     const content = words.trim()
     if (content !== '' && !isPending)
-      mutate({ content: `${path}:${line}: ${content}`, type: 'guidance' }, { onSuccess: onClose })
+      mutate({ content: `${path}:${line}: ${content}`, type: 'guidance' }, { onSuccess: close })
+  }
+  const close = () => {
+    begun.delete(place)
+    onClose()
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Escape') onClose()
+    if (event.key === 'Escape') close()
     else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send()
     else return
     event.preventDefault()
@@ -64,7 +77,7 @@ export function CommentBox({ path, line, onLine, actions, onClose }: Props) {
       )}
       <div className={css.choices}>
         <span className={css.effect}>The agent reads it before its next tool call.</span>
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={close}>Cancel</Button>
         <Button
           look="primary"
           icon={Signpost}

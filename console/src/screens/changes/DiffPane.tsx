@@ -78,6 +78,7 @@ export function DiffPane(props: Props) {
       )}
       {canSpeak && commented !== undefined && (
         <CommentBox
+          sandboxId={sandbox.sandbox_id}
           path={change.path}
           line={commented}
           onLine={setLine}

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { FileDiff } from 'lucide-react'
 import type { FileChange, FilesRow } from '~/store/rows'
 import { count, plain } from '~/ui/format'
@@ -44,9 +45,29 @@ function File({ change }: { change: FileChange }) {
   return change.diff ? (
     <Fold line={line}>
       <Diff text={change.diff} />
+      <Places change={change} />
     </Fold>
   ) : (
     <span className={css.bare}>{line}</span>
+  )
+}
+
+/** Where more can be seen of it: the file as it is, and all that became of it until then. */
+function Places({ change: { path, seq, how } }: { change: FileChange }) {
+  return (
+    <p className={css.aside}>
+      {how !== 'deleted' && (
+        <>
+          <Link from="/console/sandboxes/$sandboxId" search={{ tab: 'files', path }}>
+            Open it
+          </Link>{' '}
+          ·{' '}
+        </>
+      )}
+      <Link from="/console/sandboxes/$sandboxId" search={{ tab: 'changes', path, to: seq }}>
+        All changes until then
+      </Link>
+    </p>
   )
 }
 
