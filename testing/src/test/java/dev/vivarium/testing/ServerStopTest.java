@@ -3,7 +3,12 @@ package dev.vivarium.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import java.net.http.HttpClient;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
 
@@ -31,6 +36,38 @@ class ServerStopTest {
             assertThat(running.get().string("stdout")).isEqualTo("done\n");
             stop.get();
         }
+    }
+
+    @Test
+    void streamsOfEventsEndAtOnceAndDoNotUseUpTheGrace() throws Exception {
+        try (var server = TestServer.start();
+                var client = HttpClient.newHttpClient();
+                var workers = Executors.newVirtualThreadPerTaskExecutor()) {
+            Api api = server.api();
+            var paths = List.of("/api/v1/sandboxes/" + api.session() + "/events?after_seq=1000", "/api/v1/events");
+            var begun = new CountDownLatch(paths.size());
+            var streams = paths.stream()
+                    .map(path -> workers.submit(() -> read(client, api, path, begun)))
+                    .toList();
+            begun.await();
+
+            // Far longer than anybody waits here for what follows.
+            var stop = workers.submit(() -> server.stop(Duration.ofSeconds(60)));
+
+            await().until(stop::isDone);
+            for (var stream : streams) {
+                assertThat(stream.get()).contains("event: error").contains("shutting-down");
+            }
+        }
+    }
+
+    /// All that a stream says until it ends.
+    private static String read(HttpClient client, Api api, String path, CountDownLatch begun) throws Exception {
+        var request = api.request(path).header("Accept", "text/event-stream").build();
+        var answer = client.send(request, BodyHandlers.ofInputStream());
+        assertThat(answer.statusCode()).isEqualTo(200);
+        begun.countDown();
+        return new String(answer.body().readAllBytes(), StandardCharsets.UTF_8);
     }
 
     @Test

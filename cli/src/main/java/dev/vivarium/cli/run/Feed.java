@@ -58,7 +58,7 @@ public final class Feed {
                 }
             } catch (SandboxException e) {
                 failures = after > before ? 1 : failures + 1;
-                if (!(e.failure() instanceof Failure.ServerUnreachable) || failures > ATTEMPTS) {
+                if (!isPassing(e.failure()) || failures > ATTEMPTS) {
                     throw e;
                 }
             } catch (IOException e) {
@@ -66,6 +66,11 @@ public final class Feed {
             }
             pause();
         }
+    }
+
+    /// A server that is being restarted refuses for a while before it cannot be reached.
+    private static boolean isPassing(Failure failure) {
+        return failure instanceof Failure.ServerUnreachable || failure instanceof Failure.ShuttingDown;
     }
 
     /// Reports whether the stream broke off before the reader had enough.

@@ -175,6 +175,9 @@ final class Dispatcher extends Handler.Abstract {
         return new Exchange.Checks() {
             @Override
             public void mayStill() {
+                if (gate.isShut()) {
+                    throw new SandboxException(new Failure.ShuttingDown());
+                }
                 admit(request, match);
             }
 

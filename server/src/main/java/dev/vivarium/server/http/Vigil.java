@@ -2,13 +2,14 @@ package dev.vivarium.server.http;
 
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.json.ProblemJson;
+import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 
 /// Looks now and then whether whoever is sent a long answer may still have it: a key is revoked, a token expires, an
-/// invitation is taken back. Confined to the worker that sends the answer.
+/// invitation is taken back, or the server stops. Confined to the worker that sends the answer.
 public final class Vigil {
     /// How soon a right that ends is noticed by whoever waits no longer than this.
     public static final Duration EVERY = Duration.ofMillis(400);
@@ -35,10 +36,15 @@ public final class Vigil {
         try {
             question.run();
         } catch (SandboxException e) {
-            if (REFUSALS.contains(ProblemJson.status(e.failure())) && !hasEnded()) {
+            if (isTheEnd(e.failure())) {
                 throw e;
             }
         }
+    }
+
+    /// An answer without an end must not use up the grace of a server that stops: whoever reads it comes back.
+    private boolean isTheEnd(Failure failure) {
+        return failure instanceof Failure.ShuttingDown || REFUSALS.contains(ProblemJson.status(failure)) && !hasEnded();
     }
 
     /// Tokens end with their sandbox. That it ended is told by its log, to whoever could read it until then.
