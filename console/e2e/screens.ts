@@ -76,7 +76,7 @@ export const SCREENS: readonly Screen[] = [
     name: 'spawn',
     path: () => '/spawn',
     begin: (page) => page.getByRole('textbox', { name: 'Task', exact: true }).fill('Fix the failing test'),
-    shown: (page) => page.getByRole('form', { name: 'New sandbox' }).waitFor(),
+    shown: (page) => page.getByRole('button', { name: 'Start the agent' }).waitFor(),
   },
   {
     name: 'snapshots',

@@ -43,11 +43,11 @@ test('sign-in', async ({ browser, admin }) => {
   await visitor.leave()
 })
 
-test('keys', async ({ scene, user, newPerson }) => {
+test('shortcuts', async ({ scene, user, newPerson }) => {
   const { page } = await newPerson({ as: user })
   await page.goto(`/console/sandboxes/${scene.asking}`)
   await page.getByRole('button', { name: 'Approve' }).waitFor()
   await page.locator('body').press('?')
   await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
-  await take(page, 'keys')
+  await take(page, 'shortcuts')
 })
