@@ -11,11 +11,16 @@ export interface Screen {
   readonly begin?: (page: Page) => Promise<void>
   /** Waits until a page shows it in full. */
   readonly shown: (page: Page) => Promise<void>
+  /** Waits for what only comes with time, for a screenshot. */
+  readonly ripe?: (page: Page) => Promise<void>
   /** The same for somebody who has nothing yet, where that is another sight. */
   readonly empty?: (page: Page) => Promise<void>
   /** Only the admin has it. */
   readonly isForAdmin?: boolean
 }
+
+/** What an agent does; what its sandbox uses is told so often that it would hide that. */
+const SAID = 'agent.message,agent.thinking,agent.tool_use,agent.tool_result,agent.model_call,file.created,file.modified'
 
 /** Every screen: each is checked for what WCAG asks, light and dark, at 380 px too, and has its screenshots. */
 export const SCREENS: readonly Screen[] = [
@@ -23,12 +28,17 @@ export const SCREENS: readonly Screen[] = [
     name: 'fleet',
     path: () => '',
     shown: (page) => page.getByRole('link', { name: 'Dark mode for the settings page' }).waitFor(),
+    ripe: async (page) => {
+      await page.getByRole('img', { name: /^CPU/ }).nth(2).waitFor()
+      await page.getByText('npm test').waitFor()
+    },
     empty: (page) => page.getByText('No sandbox yet').waitFor(),
   },
   {
     name: 'inbox',
     path: () => '/inbox',
     shown: (page) => page.getByRole('list', { name: 'Inbox' }).getByText('Push over a newer commit?').waitFor(),
+    ripe: (page) => page.getByRole('region', { name: 'What happened before' }).getByText('As I thought').waitFor(),
     empty: (page) => page.getByText('Nothing needs you').waitFor(),
   },
   {
@@ -68,7 +78,7 @@ export const SCREENS: readonly Screen[] = [
   },
   {
     name: 'events',
-    path: (scene) => `/sandboxes/${scene.asking}?tab=events`,
+    path: (scene) => `/sandboxes/${scene.asking}?tab=events&types=${SAID}`,
     begin: (page) => page.getByText('As I thought').click(),
     shown: (page) => page.getByRole('region', { name: /^Event \d+/ }).waitFor(),
   },
@@ -77,6 +87,11 @@ export const SCREENS: readonly Screen[] = [
     path: () => '/spawn',
     begin: (page) => page.getByRole('textbox', { name: 'Task', exact: true }).fill('Fix the failing test'),
     shown: (page) => page.getByRole('button', { name: 'Start the agent' }).waitFor(),
+  },
+  {
+    name: 'preview',
+    path: (scene) => `/sandboxes/${scene.bare}?tab=preview&port=${scene.port}`,
+    shown: (page) => page.frameLocator('iframe').getByRole('heading', { name: 'It works' }).waitFor(),
   },
   {
     name: 'snapshots',

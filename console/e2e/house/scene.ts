@@ -14,6 +14,8 @@ export interface Scene {
   readonly bare: string
   /** The thread of `bare`. */
   readonly thread: string
+  /** A page is served there, in `bare`. */
+  readonly port: number
 }
 
 const PARSER = `cat > parser.py <<'END'
@@ -96,13 +98,14 @@ const WORKING = [
   told('agent.tool_use', { tool_use_id: 't1', tool_name: 'Grep', tool_input: { pattern: '#[0-9a-f]{6}' } }),
   told('agent.tool_result', { tool_use_id: 't1', tool_name: 'Grep', content: '41 matches in 9 files' }),
   `echo '{"type":"usage","input_tokens":31200,"output_tokens":2100,"cost_usd":0.1251}'`,
+  // Never quite idle, as tests are.
+  'while :; do',
   told('agent.tool_use', {
     tool_use_id: 't2',
     tool_name: 'Bash',
     tool_input: { command: 'npm test -- --watch=false' },
   }),
-  // Never quite idle, as tests are.
-  'while :; do timeout 0.2 sh -c "while :; do :; done"; sleep 2; done',
+  'timeout 0.2 sh -c "while :; do :; done"; sleep 3; done',
 ].join('\n')
 
 const FAILED = `read task; echo 'connecting to db.internal:5432'; echo 'psql: error: could not translate host name' >&2; exit 2`
@@ -125,9 +128,11 @@ const COMPLETED = [
 
 const FILES = `mkdir -p src/pages && printf '# Playground\\n\\nA place to try things.\\n' > README.md &&
 printf 'export const answer: number = 42\\n\\nexport function greet(name: string): string {\\n  return \`Hello, \${name}!\`\\n}\\n' > src/greet.ts &&
-printf '<!doctype html>\\n<title>Playground</title>\\n<h1>It works</h1>\\n' > src/pages/index.html`
+printf '<!doctype html>\\n<title>Playground</title>\\n<h1>It works</h1>\\n<p>This page is served in the sandbox.</p>\\n' > src/pages/index.html`
 
 const THREAD = 'playground'
+/** Not one that others use: without isolation it is the machine's. */
+const PORT = 20_000 + Math.floor(Math.random() * 10_000)
 
 /** Makes the fleet, for whoever has the key. Returns when all of it stands as its names say. */
 export async function makeScene(api: Api, model: Model): Promise<Scene> {
@@ -145,13 +150,16 @@ export async function makeScene(api: Api, model: Model): Promise<Scene> {
   ])
   await api.run(bare, FILES)
   await share(api)
+  const serve = `cd src/pages && exec python3 -m http.server ${PORT}`
+  await api.post(`/sandboxes/${bare}/exec`, { command: serve, detach: true })
+  await listening(api, bare)
   await Promise.all([
     stands(api, asking, 'paused'),
     stands(api, failed, 'failed'),
     stands(api, completed, 'completed'),
     heard(api, working, 'agent.tool_use'),
   ])
-  return { asking, working, failed, completed, bare, thread: THREAD }
+  return { asking, working, failed, completed, bare, thread: THREAD, port: PORT }
 }
 
 /** Two guests, and snapshots of which one was gone back to and one was forked. */
@@ -173,4 +181,10 @@ async function stands(api: Api, id: string, status: string): Promise<void> {
 
 async function heard(api: Api, id: string, type: string): Promise<void> {
   await api.until(`${id} told ${type}`, async () => (await api.events(id)).some((event) => event.event_type === type))
+}
+
+/** Going back to a snapshot ended what ran before, so this comes after it. */
+async function listening(api: Api, id: string): Promise<void> {
+  const knock = `(exec 3<>/dev/tcp/127.0.0.1/${PORT}) 2>/dev/null && echo open || true`
+  await api.until('the page is served', async () => (await api.run(id, knock)) === 'open\n')
 }

@@ -12,9 +12,10 @@ const OUT = join(import.meta.dirname, '../../../docs/console')
 
 const test = plain
   .extend('user', { scope: 'file' }, ({ admin }) => newUser(admin, 'ada'))
-  .extend('scene', { scope: 'file' }, async ({ user, model }, { onCleanup }) => {
+  .extend('scene', { scope: 'file' }, async ({ admin, user, model }, { onCleanup }) => {
     onCleanup(() => user.api.endAll())
     await mkdir(OUT, { recursive: true })
+    await Promise.all(['bruno', 'carla', 'deploy-bot'].map((name) => newUser(admin, name)))
     return await makeScene(user.api, model)
   })
 
@@ -31,6 +32,7 @@ test.for(SCREENS)('$name', async (screen, { scene, user, newPerson, admin }) => 
   await person.open(screen.path(scene))
   await screen.begin?.(person.page)
   await screen.shown(person.page)
+  await screen.ripe?.(person.page)
   await take(person.page, screen.name)
 })
 

@@ -1,20 +1,20 @@
 import { Dialog } from '~/ui/Dialog'
 import css from './KeySheet.module.css'
-import { shortcuts, useShortcutGroups, useSingleKeys } from './shortcuts'
+import { type Group, type Shortcut, shortcuts, useShortcutGroups, useSingleKeys } from './shortcuts'
 
 export const MOD = navigator.platform.startsWith('Mac') ? '⌘' : 'Ctrl'
 
 /** All keys that mean something now. */
 export function KeySheet({ onClose }: { onClose: () => void }) {
-  const groups = useShortcutGroups()
+  const groups = merged(useShortcutGroups())
   const areSingleOn = useSingleKeys()
   return (
     <Dialog title="Keyboard" onClose={onClose}>
-      {groups.map((group) => (
-        <section key={group.name} className={css.group}>
-          <h3>{group.name}</h3>
+      {[...groups].map(([name, list]) => (
+        <section key={name} className={css.group}>
+          <h3>{name}</h3>
           <dl className={css.list}>
-            {group.shortcuts.map((shortcut) => (
+            {list.map((shortcut) => (
               <div key={shortcut.keys} className={css.line}>
                 <dt>{shortcut.does}</dt>
                 <dd>
@@ -31,6 +31,13 @@ export function KeySheet({ onClose }: { onClose: () => void }) {
       </label>
     </Dialog>
   )
+}
+
+/** Several parts of a screen have keys of one kind. */
+function merged(groups: readonly Group[]): ReadonlyMap<string, readonly Shortcut[]> {
+  const all = new Map<string, readonly Shortcut[]>()
+  for (const group of groups) all.set(group.name, [...(all.get(group.name) ?? []), ...group.shortcuts])
+  return all
 }
 
 export function Keys({ of }: { of: string }) {

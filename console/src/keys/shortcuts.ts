@@ -7,7 +7,7 @@ export interface Shortcut {
   readonly run: () => void
 }
 
-interface Group {
+export interface Group {
   readonly name: string
   readonly shortcuts: readonly Shortcut[]
 }

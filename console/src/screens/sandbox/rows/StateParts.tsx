@@ -1,7 +1,11 @@
+import { text } from '~/api/data'
 import type { GapRow, NoteRow, StateRow } from '~/store/rows'
 import { plain, whole } from '~/ui/format'
+import { Terminal } from '~/ui/Terminal'
 import { Fold } from './Fold'
 import css from './rows.module.css'
+
+const MOST_OF_A_LINE = 240
 
 export function StatePart({ row }: { row: StateRow }) {
   return (
@@ -12,17 +16,24 @@ export function StatePart({ row }: { row: StateRow }) {
   )
 }
 
+/** Words are shown as words, everything else as it is. */
 export function NotePart({ row }: { row: NoteRow }) {
-  const text = JSON.stringify(row.data)
+  const words = text(row.data, 'text')
+  const all = JSON.stringify(row.data)
+  const first = words?.trim().split('\n', 1)[0] ?? (all === '{}' ? '' : all)
   const line = (
     <>
       <span className={css.name}>{row.type}</span>
-      <code className={css.cut}>{text === '{}' ? '' : plain(text.slice(0, 240))}</code>
+      <code className={css.cut}>{plain(first.slice(0, MOST_OF_A_LINE))}</code>
     </>
   )
   return (
     <Fold line={line}>
-      <pre className={css.input}>{plain(JSON.stringify(row.data, null, 2))}</pre>
+      {words === undefined ? (
+        <pre className={css.input}>{plain(JSON.stringify(row.data, null, 2))}</pre>
+      ) : (
+        <Terminal>{words}</Terminal>
+      )}
     </Fold>
   )
 }
