@@ -9,7 +9,7 @@ import java.util.Optional;
 /// @param name      for people; may be empty
 /// @param bytes     what its files take; blocks that it shares with others are counted for each
 /// @param diskBytes the size of the disk
-/// @param parent    as which its disk was last saved, or from which it was last restored or forked; may be deleted
+/// @param parent    as which its disk had last been saved, or from which it had last been restored or forked
 public record SnapshotInfo(
         SnapshotId id,
         ThreadId thread,

@@ -30,6 +30,7 @@ import dev.vivarium.server.http.Route;
 import dev.vivarium.server.settings.AccessConfig;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.stream.Stream;
 
 /// The routes by which threads' sandboxes are shared.
 final class ThreadRoutes {
@@ -55,9 +56,17 @@ final class ThreadRoutes {
     }
 
     static List<Route> of(Routes.Parts parts, Callers known, InstantSource clock) {
+        var callers = new ThreadCallers(parts.sandboxes(), parts.access().rights());
+        return Stream.of(
+                        life(parts, callers, clock), people(parts, callers, clock), admin(parts, known, callers, clock))
+                .flatMap(List::stream)
+                .toList();
+    }
+
+    /// A thread's sandbox and the tokens for it.
+    private static List<Route> life(Routes.Parts parts, ThreadCallers callers, InstantSource clock) {
         var access = parts.access();
         var sandboxes = parts.sandboxes();
-        var callers = new ThreadCallers(sandboxes, access.rights());
         var endpoints = new Endpoints(access.config().publicUrl());
         var answer = new TokenAnswer(endpoints, access.audit());
         var negotiate = new NegotiateHandler(
@@ -71,12 +80,6 @@ final class ThreadRoutes {
                 sandboxes, callers, access.threads(), access.members(), endpoints, access.audit(), clock);
         var refresh = new RefreshHandler(callers, access.tokens(), answer, clock);
         var revoke = new RevokeHandler(callers, access.tokens(), access.audit(), clock);
-        var members = new MembersHandler(callers, access.members(), access.tokens(), access.audit(), clock);
-        var egress = new EgressHandler(sandboxes, callers, access.audit(), clock);
-        var audit = new AuditHandler(callers, access.audit());
-        var connections =
-                new ConnectionsHandler(callers, sandboxes, parts.sockets().presence());
-        var admin = new AdminSandboxesHandler(sandboxes, known, access.tokens(), access.audit(), clock);
         return List.of(
                 Route.get("/threads", KEY, new ListThreadsHandler(access.threads(), sandboxes)::handle),
                 Route.delete(THREAD, KEY, thread::archive),
@@ -86,13 +89,32 @@ final class ThreadRoutes {
                 Route.delete(SANDBOX, KEY, thread::release),
                 Route.post(SANDBOX + "/refresh", KEY, refresh::refresh),
                 Route.post(SANDBOX + "/token", TOKEN_RECORDED, refresh::downscope),
-                Route.post(SANDBOX + "/revoke", TOKEN_RECORDED, revoke::handle),
+                Route.post(SANDBOX + "/revoke", TOKEN_RECORDED, revoke::handle));
+    }
+
+    /// Who may come, who is there, and what the sandbox may reach.
+    private static List<Route> people(Routes.Parts parts, ThreadCallers callers, InstantSource clock) {
+        var access = parts.access();
+        var sandboxes = parts.sandboxes();
+        var members = new MembersHandler(callers, access.members(), access.tokens(), access.audit(), clock);
+        var connections =
+                new ConnectionsHandler(callers, sandboxes, parts.sockets().presence());
+        var egress = new EgressHandler(sandboxes, callers, access.audit(), clock);
+        return List.of(
                 Route.post(THREAD + "/members", KEY, members::invite),
                 Route.get(THREAD + "/members", KEY, members::list),
                 Route.delete(THREAD + "/members/{user_id}", KEY, members::remove),
                 Route.get(THREAD + "/connections", KEY, connections::list),
                 Route.get(THREAD + "/egress", KEY, egress::show),
-                Route.put(THREAD + "/egress", KEY, egress::change),
+                Route.put(THREAD + "/egress", KEY, egress::change));
+    }
+
+    /// The record, and what only the admin does.
+    private static List<Route> admin(Routes.Parts parts, Callers known, ThreadCallers callers, InstantSource clock) {
+        var access = parts.access();
+        var audit = new AuditHandler(callers, access.audit());
+        var admin = new AdminSandboxesHandler(parts.sandboxes(), known, access.tokens(), access.audit(), clock);
+        return List.of(
                 Route.get(THREAD + "/audit", KEY, audit::ofThread),
                 Route.get("/admin/audit", ADMIN, audit::ofAll),
                 Route.get("/admin/sandboxes", ADMIN, admin::list),

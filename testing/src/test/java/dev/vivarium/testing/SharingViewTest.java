@@ -109,6 +109,9 @@ class SharingViewTest {
             assertThat(one.string("snapshot_id")).isEqualTo(second);
             assertThat(one.string("thread_id")).isEqualTo(other);
         });
+        assertThat(anna.method("DELETE", path + "/snapshots/" + first).status()).isEqualTo(200);
+        assertThat(anna.get(path + "/snapshots").json().objects("snapshots"))
+                .allMatch(one -> one.optionalString("parent_id").isEmpty());
         var forked = anna.get("/threads/" + other + "/snapshots").json();
         assertThat(forked.object("forked_from").string("thread_id")).isEqualTo(thread);
         assertThat(forked.string("current_id")).isEqualTo(second);

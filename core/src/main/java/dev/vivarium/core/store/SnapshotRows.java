@@ -52,9 +52,20 @@ public final class SnapshotRows {
                 .orElse(0));
     }
 
-    /// Reports whether it was there.
+    /// Reports whether it was there. What came of it came of its parent from now on, so that the tree stays whole.
     public boolean delete(SnapshotId id) {
-        return db.write(sql -> sql.update("delete from snapshots where snapshot_id = ?", id.value()) == 1);
+        return db.write(sql -> {
+            String parent = "(select parent_id from snapshots where snapshot_id = ?)";
+            sql.update(
+                    "update disk_origins set snapshot_id = " + parent + " where snapshot_id = ? and " + parent
+                            + " is not null",
+                    id.value(),
+                    id.value(),
+                    id.value());
+            sql.update("delete from disk_origins where snapshot_id = ? and forked_from is null", id.value());
+            sql.update("update snapshots set parent_id = " + parent + " where parent_id = ?", id.value(), id.value());
+            return sql.update("delete from snapshots where snapshot_id = ?", id.value()) == 1;
+        });
     }
 
     private static SnapshotInfo snapshot(ResultSet columns) throws SQLException {
