@@ -89,7 +89,7 @@ test('files are dropped onto a directory, and none is replaced unasked', async (
   await row(page, 'docs').dispatchEvent('drop', { dataTransfer: dropped })
   const uploads = page.getByRole('region', { name: 'Uploads' })
   await uploads.getByText('is there already').waitFor()
-  expect(await person.api.run(id, 'cat docs/a.txt docs/b.txt')).toBe('from the deskold\n')
+  await expect.poll(() => person.api.run(id, 'cat docs/a.txt docs/b.txt')).toBe('from the deskold\n')
   await uploads.getByRole('button', { name: 'Replace' }).click()
   await uploads.getByText('is there already').waitFor({ state: 'detached' })
   await expect.poll(() => person.api.run(id, 'cat docs/b.txt')).toBe('new')

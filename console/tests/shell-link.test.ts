@@ -18,6 +18,7 @@ describe('ShellLink', () => {
       connect: sockets.connect,
       first: () => ({ type: 'auth', session_id: 'shl1', window: 1000 }),
       onMessage: () => undefined,
+      mayReturn: () => true,
       onState: (state) => states.push(state),
       random: () => 0.5,
     })

@@ -124,9 +124,30 @@ describe('ShellSession', () => {
     sockets.last.admit()
     session.setPaused(true)
     expect(session.type('x')).toBe('paused')
-    sockets.last.cut()
-    session.setPaused(true)
     expect(typed()).toEqual([])
+  })
+
+  it('does not come back to a paused sandbox when the connection is lost, and does as soon as it goes on', () => {
+    session.open()
+    sockets.last.admit()
+    session.setPaused(true)
+    sockets.last.cut()
+    vi.advanceTimersByTime(120_000)
+    expect(sockets.all).toHaveLength(1)
+    session.setPaused(false)
+    expect(sockets.all).toHaveLength(2)
+  })
+
+  it('waits with another way to be there until a paused sandbox goes on', () => {
+    session.open()
+    sockets.last.admit()
+    session.setPaused(true)
+    session.watchOnly(true)
+    expect(sockets.all).toHaveLength(1)
+    session.setPaused(false)
+    expect(sockets.all).toHaveLength(2)
+    sockets.last.admit('watcher')
+    expect(sockets.last.said[0]).toMatchObject({ observe: true })
   })
 
   it('does not come back to a sandbox that was paused while the connection was lost', () => {

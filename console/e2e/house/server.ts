@@ -12,6 +12,7 @@ export const DIST = resolve(process.env.E2E_DIST ?? join(import.meta.dirname, '.
 export type Settings = Readonly<Record<string, string>>
 
 /** Nothing is kept warm for nobody, and what tests do in a second is no flood. */
+const READY_WITHIN_MS = 120_000
 const ALWAYS: Settings = {
   'pool-size': '0',
   'rate-limits': 'off',
@@ -114,6 +115,8 @@ export async function ready(child: ChildProcess, name: string): Promise<string> 
   const said: string[] = []
   child.stderr?.on('data', (chunk) => said.push(String(chunk)))
   return await new Promise((resolve, reject) => {
+    const late = () => reject(new Error(`${name} is not ready after ${READY_WITHIN_MS / 1000} s:\n${said.join('')}`))
+    setTimeout(late, READY_WITHIN_MS).unref()
     child.once('error', reject)
     child.once('exit', (status) => reject(new Error(`${name} ended with ${status}:\n${said.join('')}`)))
     if (child.stdout === null) throw new Error(`${name} has no output`)

@@ -37,6 +37,8 @@ export interface ShellLinkParts {
   readonly first: () => ShellRequest
   readonly onMessage: (message: ShellMessage) => void
   readonly onState: (state: LinkState) => void
+  /** Whether to come back after a loss; asked each time. */
+  readonly mayReturn: () => boolean
   readonly random?: () => number
 }
 
@@ -84,6 +86,12 @@ export class ShellLink {
     if (this.#state.kind === 'live') return
     this.#drop()
     if (this.#state.kind !== 'exited' && this.#state.kind !== 'refused') this.#change({ kind: 'idle' })
+  }
+
+  /** Leaves whatever there is, until it is opened again. */
+  leave(): void {
+    this.#drop()
+    this.#change({ kind: 'idle' })
   }
 
   /** Says something, if anybody hears it. */
@@ -154,6 +162,10 @@ export class ShellLink {
   }
 
   #waitToReturn(): void {
+    if (!this.#parts.mayReturn()) {
+      this.#change({ kind: 'idle' })
+      return
+    }
     const wait = backoff(this.#attempt++, this.#parts.random)
     const now = Date.now()
     this.#change(

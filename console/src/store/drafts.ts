@@ -29,17 +29,41 @@ export class Drafts {
   }
 
   drop(sandboxId: string, path: string): void {
-    if (!this.#drafts.delete(keyOf(sandboxId, path))) return
-    if (this.#drafts.size === 0) window.removeEventListener('beforeunload', askFirst)
-    this.notifier.changed()
+    this.#forget([keyOf(sandboxId, path)])
   }
 
-  /** A file got another name, and its edit goes with it. */
+  /** A file or a directory is gone, and the edits of what was in it. */
+  remove(sandboxId: string, path: string): void {
+    this.#forget(this.#at(sandboxId, path))
+  }
+
+  /** A file or a directory got another name, and the edits go with it. */
   move(sandboxId: string, path: string, to: string): void {
-    const draft = this.get(sandboxId, path)
-    if (draft === undefined) return
-    this.put(sandboxId, to, draft)
-    this.drop(sandboxId, path)
+    const from = keyOf(sandboxId, path)
+    const moved = this.#at(sandboxId, path)
+    for (const key of moved) {
+      const draft = this.#drafts.get(key)
+      if (draft !== undefined) this.#drafts.set(keyOf(sandboxId, to) + key.slice(from.length), draft)
+    }
+    this.#forget(moved)
+  }
+
+  /** Whoever signs out leaves nothing behind. */
+  clear(): void {
+    this.#forget([...this.#drafts.keys()])
+  }
+
+  #at(sandboxId: string, path: string): readonly string[] {
+    const from = keyOf(sandboxId, path)
+    return [...this.#drafts.keys()].filter((key) => key === from || key.startsWith(`${from}/`))
+  }
+
+  #forget(keys: readonly string[]): void {
+    const before = this.#drafts.size
+    for (const key of keys) this.#drafts.delete(key)
+    if (this.#drafts.size === before) return
+    if (this.#drafts.size === 0) window.removeEventListener('beforeunload', askFirst)
+    this.notifier.changed()
   }
 }
 

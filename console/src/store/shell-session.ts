@@ -63,6 +63,7 @@ export class ShellSession {
       }),
       onMessage: (message) => this.#hear(message),
       onState: (state) => this.#changed(state),
+      mayReturn: () => !this.#isPaused,
     })
     document.addEventListener('visibilitychange', this.#seen)
     this.#seen()
@@ -107,10 +108,11 @@ export class ShellSession {
     if (!this.#isPaused && this.state.kind === 'idle') this.#link.open()
   }
 
-  /** Connects anew, now. */
+  /** Connects anew, now; to a paused sandbox as soon as it goes on. */
   reconnect(): void {
     this.#notice = undefined
-    this.#link.open()
+    if (this.#isPaused) this.#link.leave()
+    else this.#link.open()
   }
 
   retryNow(): void {

@@ -1,13 +1,11 @@
 import { Signpost } from 'lucide-react'
-import { type KeyboardEvent, useId, useState } from 'react'
+import { type KeyboardEvent, useId } from 'react'
 import { sentence } from '~/api/problem'
 import { Button } from '~/ui/Button'
 import { plain } from '~/ui/format'
+import { useWords } from '~/ui/use-words'
 import type { Actions } from '../sandbox/use-actions'
 import css from './DiffPane.module.css'
-
-/** What was begun and neither sent nor thrown away, by file: another file in between loses nothing. */
-const begun = new Map<string, string>()
 
 interface Props {
   readonly sandboxId: string
@@ -20,12 +18,7 @@ interface Props {
 
 /** Advice to the agent about a line. The difference stays in sight while it is written; what is refused stays too. */
 export function CommentBox({ sandboxId, path, line, onLine, actions, onClose }: Props) {
-  const place = `${sandboxId}/${path}`
-  const [words, setShown] = useState(begun.get(place) ?? '')
-  const setWords = (typed: string) => {
-    begun.set(place, typed)
-    setShown(typed)
-  }
+  const [words, setWords] = useWords(`comment:${sandboxId}/${path}`)
   const numberId = useId()
   const { mutate, isPending, error } = actions.say
   const send = () => {
@@ -34,7 +27,7 @@ export function CommentBox({ sandboxId, path, line, onLine, actions, onClose }: 
       mutate({ content: `${path}:${line}: ${content}`, type: 'guidance' }, { onSuccess: close })
   }
   const close = () => {
-    begun.delete(place)
+    setWords('')
     onClose()
   }
   const onKeyDown = (event: KeyboardEvent) => {

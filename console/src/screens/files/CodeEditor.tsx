@@ -1,9 +1,13 @@
-import { Compartment, EditorState } from '@codemirror/state'
+import { Annotation, Compartment, EditorState } from '@codemirror/state'
 import { EditorView, keymap } from '@codemirror/view'
 import { useEffect, useRef } from 'react'
 import { nameOf } from '~/store/file-tree'
 import { basics, finding, highlight, named, shadowOf, typing } from './editor'
 import css from './FileView.module.css'
+import { lineEndsOf } from './line-ends'
+
+/** Another version of the file, and nothing that somebody typed. */
+const loaded = Annotation.define<true>()
 
 interface Props {
   readonly path: string
@@ -18,7 +22,7 @@ interface Props {
 /** A file with its colours, to read or to edit. */
 export function CodeEditor({ path, text, version, isReadOnly, onEdit, onSave }: Props) {
   const host = useRef<HTMLDivElement>(null)
-  const editor = useRef<{ view: EditorView; mode: Compartment } | undefined>(undefined)
+  const editor = useRef<{ view: EditorView; mode: Compartment; ends: Compartment } | undefined>(undefined)
   const latest = useRef({ text, onEdit, onSave })
   latest.current = { text, onEdit, onSave }
 
@@ -26,8 +30,10 @@ export function CodeEditor({ path, text, version, isReadOnly, onEdit, onSave }: 
     if (host.current === null) return
     const root = shadowOf(host.current)
     const mode = new Compartment()
+    const ends = new Compartment()
     const told = EditorView.updateListener.of((update) => {
-      if (update.docChanged) latest.current.onEdit(update.state.doc.toString())
+      const isTyped = update.transactions.some((each) => each.docChanged && each.annotation(loaded) === undefined)
+      if (isTyped) latest.current.onEdit(update.state.sliceDoc())
     })
     const onSave = () => {
       latest.current.onSave()
@@ -38,9 +44,17 @@ export function CodeEditor({ path, text, version, isReadOnly, onEdit, onSave }: 
       parent: root,
       root,
       doc: latest.current.text,
-      extensions: [save, finding, basics, mode.of([]), told, named(`Content of ${path}`)],
+      extensions: [
+        save,
+        finding,
+        basics,
+        mode.of([]),
+        ends.of(lineEndsOf(latest.current.text)),
+        told,
+        named(`Content of ${path}`),
+      ],
     })
-    editor.current = { view, mode }
+    editor.current = { view, mode, ends }
     void highlight(view, nameOf(path))
     return () => {
       view.destroy()
@@ -58,11 +72,13 @@ export function CodeEditor({ path, text, version, isReadOnly, onEdit, onSave }: 
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: another version is what it waits for
   useEffect(() => {
-    const view = editor.current?.view
+    if (editor.current === undefined) return
+    const { view, ends } = editor.current
     const wanted = latest.current.text
-    if (view !== undefined && view.state.doc.toString() !== wanted) {
-      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: wanted } })
-    }
+    if (view.state.sliceDoc() === wanted) return
+    view.dispatch({ effects: ends.reconfigure(lineEndsOf(wanted)) })
+    const all = { from: 0, to: view.state.doc.length, insert: wanted }
+    view.dispatch({ changes: all, annotations: loaded.of(true) })
   }, [version])
 
   return <div ref={host} className={css.code} />

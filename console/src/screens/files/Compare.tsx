@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'react'
 import { nameOf } from '~/store/file-tree'
 import { basics, finding, highlight, named, shadowOf, typing } from './editor'
 import css from './FileView.module.css'
+import { lineEndsOf } from './line-ends'
 
 const LARGEST = 512 * 1024
 const MOST_LINES = 10_000
@@ -27,13 +28,17 @@ export function Compare({ path, theirs, mine, onEdit }: Props) {
     if (host.current === null || isTooLarge) return
     const root = shadowOf(host.current)
     const told = EditorView.updateListener.of((update) => {
-      if (update.docChanged) latest.current.onEdit(update.state.doc.toString())
+      if (update.docChanged) latest.current.onEdit(update.state.sliceDoc())
     })
+    const own = latest.current.mine
     const merge = new MergeView({
       parent: root,
       root,
-      a: { doc: theirs, extensions: [finding, basics, EditorState.readOnly.of(true), named('In the sandbox now')] },
-      b: { doc: latest.current.mine, extensions: [finding, basics, typing, told, named('What you see')] },
+      a: {
+        doc: theirs,
+        extensions: [finding, basics, lineEndsOf(theirs), EditorState.readOnly.of(true), named('In the sandbox now')],
+      },
+      b: { doc: own, extensions: [finding, basics, lineEndsOf(own), typing, told, named('What you see')] },
       diffConfig: { scanLimit: MOST_LINES, timeout: 500 },
       collapseUnchanged: { margin: 3, minSize: 6 },
     })

@@ -51,7 +51,7 @@ export function Tools({ workspace, active, filter, whyNot, onFilter, onSearch, o
   const remove = async () => {
     if (entry === undefined) return
     await remote.remove(entry.path)
-    drafts.drop(remote.sandboxId, entry.path)
+    drafts.remove(remote.sandboxId, entry.path)
     onGone(entry.path)
   }
   return (

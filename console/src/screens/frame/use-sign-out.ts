@@ -1,8 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { sessionQuery, signOut } from '~/api/session'
+import { drafts } from '~/store/drafts'
+import { unsent } from '~/store/words'
+import { forget } from '../spawn/draft'
 
-/** Ends the session of this browser, and forgets what was shown in it. */
+/** Ends the session of this browser, and forgets what was shown and typed in it. */
 export function useSignOut(): () => void {
   const queries = useQueryClient()
   const router = useRouter()
@@ -11,6 +14,9 @@ export function useSignOut(): () => void {
       .catch(() => undefined)
       .then(() => {
         queries.clear()
+        drafts.clear()
+        unsent.clear()
+        forget()
         queries.setQueryData(sessionQuery.queryKey, null)
         return router.invalidate()
       })

@@ -69,8 +69,10 @@ function Port({ sandbox, port, look, onLook }: PortProps) {
   const pass = usePass(sandbox, true)
   const token = pass.data?.token
   const answer = useAnswer(place.path, token, look)
-  const problem = pass.error ?? answer.error
-  if (problem) return <Failure error={problem} onRetry={() => void (pass.error ? pass.refetch() : answer.refetch())} />
+  // A renewal that failed once is no reason to take away a page that is open.
+  const refused = token === undefined ? pass.error : null
+  const problem = refused ?? answer.error
+  if (problem) return <Failure error={problem} onRetry={() => void (refused ? pass.refetch() : answer.refetch())} />
   if (token === undefined || answer.data === undefined) return <Skeleton rows={8} label="Asking the port" />
   if (!answer.data) return <Silence port={port} onRetry={onLook} />
   return (

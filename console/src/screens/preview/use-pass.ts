@@ -1,19 +1,23 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, body } from '~/api/client'
 import { ApiError } from '~/api/problem'
+import type { components } from '~/api/schema'
 import type { Sandbox } from '~/api/types'
+
+type Token = components['schemas']['Token']
 
 const LIFETIME_S = 900
 const SOONEST_MS = 30_000
 
 /** A token for the ports of a sandbox and nothing else. It is renewed before it ends, as long as it is wanted. */
 export function usePass(sandbox: Sandbox, isWanted: boolean) {
+  const queries = useQueryClient()
   return useQuery({
-    queryKey: ['sandbox', sandbox.sandbox_id, 'preview-pass'],
-    queryFn: async () => {
-      const params = { path: { thread_id: sandbox.thread_id } }
-      const wish = { sandbox_id: sandbox.sandbox_id, scopes: ['process' as const], ttl: LIFETIME_S }
-      const token = await body(api.POST('/threads/{thread_id}/sandbox', { params, body: wish }))
+    // Not below the sandbox's own key: what happens to a sandbox is no reason to ask for another token.
+    queryKey: ['preview-pass', sandbox.sandbox_id],
+    queryFn: async ({ queryKey }) => {
+      const before = queries.getQueryData<Token>(queryKey)
+      const token = await (before === undefined ? first(sandbox) : next(sandbox, before))
       if (token.sandbox_id !== sandbox.sandbox_id) throw gone()
       return token
     },
@@ -24,6 +28,17 @@ export function usePass(sandbox: Sandbox, isWanted: boolean) {
     refetchInterval: ({ state: { data } }) =>
       data === undefined ? false : Math.max(SOONEST_MS, Date.parse(data.refresh_before) - Date.now()),
   })
+}
+
+function first({ sandbox_id, thread_id }: Sandbox): Promise<Token> {
+  const wish = { sandbox_id, scopes: ['process' as const], ttl: LIFETIME_S }
+  return body(api.POST('/threads/{thread_id}/sandbox', { params: { path: { thread_id } }, body: wish }))
+}
+
+/** Unlike the first question, this one makes no sandbox where there is none any more. */
+function next({ sandbox_id, thread_id }: Sandbox, { token }: Token): Promise<Token> {
+  const wish = { sandbox_id, current_token: token, ttl: LIFETIME_S }
+  return body(api.POST('/threads/{thread_id}/sandbox/refresh', { params: { path: { thread_id } }, body: wish }))
 }
 
 const gone = () =>

@@ -1,11 +1,12 @@
 import { Link } from '@tanstack/react-router'
 import { Hand, SendHorizontal, Signpost } from 'lucide-react'
-import { type KeyboardEvent, useId, useMemo, useRef, useState } from 'react'
+import { type KeyboardEvent, useId, useMemo, useRef } from 'react'
 import { sentence } from '~/api/problem'
 import type { Sandbox, Status } from '~/api/types'
 import { useShortcuts } from '~/keys/shortcuts'
 import { isReachable, type LiveState } from '~/live/state'
 import { Button } from '~/ui/Button'
+import { useWords } from '~/ui/use-words'
 import css from './Composer.module.css'
 import type { Actions, Speech } from './use-actions'
 import { useMay } from './use-may'
@@ -23,7 +24,7 @@ interface Props {
 
 /** Speaking to the agent. What is refused stays in the box. */
 export function Composer({ sandbox, state, actions }: Props) {
-  const [words, setWords] = useState('')
+  const [words, setWords] = useWords(`message:${sandbox.sandbox_id}`)
   const box = useRef<HTMLTextAreaElement>(null)
   const effectId = useId()
   const may = useMay(sandbox)

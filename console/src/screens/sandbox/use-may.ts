@@ -19,7 +19,8 @@ export function useMay(sandbox: Sandbox): (scope: Scope) => boolean {
     queryKey: ['sandbox', sandbox.sandbox_id, 'scopes'],
     queryFn: async () => {
       const params = { path: { thread_id: sandbox.thread_id } }
-      return (await body(api.GET('/threads/{thread_id}/sandbox', { params }))).scopes
+      const found = await body(api.GET('/threads/{thread_id}/sandbox', { params }))
+      return found.sandbox_id === sandbox.sandbox_id ? found.scopes : []
     },
     enabled: !isOwner && sandbox.end === undefined,
     refetchInterval: EVERY_MS,

@@ -231,13 +231,13 @@ public final class Shell {
         mooring.moved(next, survivor);
     }
 
-    /// Waits for those who watch: for the fastest as long as it takes, for the others a moment. Whoever has used up
-    /// that moment is not waited for again before they have caught up.
+    /// Waits for those who are there: for the fastest who types as long as it takes, for the others a moment, and
+    /// then not again before they have caught up. Whoever only looks must not hold what they look at.
     private void awaitRoom() {
         lock.lock();
         try {
             long left = PATIENCE.toNanos();
-            while (!viewers.isEmpty() && (isFarBehindLocked(fastestLocked()) || left > 0 && isAnyAwaitedLocked())) {
+            while (areTypistsLostLocked() || left > 0 && isAnyAwaitedLocked()) {
                 if (left > 0) {
                     left = room.awaitNanos(left);
                 } else {
@@ -277,13 +277,14 @@ public final class Shell {
         return scrollback.end() - position > WINDOW;
     }
 
+    /// Reports whether there are people who type, and all of them are far behind.
     @GuardedBy("lock")
-    private long fastestLocked() {
-        long fastest = 0;
+    private boolean areTypistsLostLocked() {
+        long fastest = -1;
         for (Viewer viewer : viewers) {
-            fastest = Math.max(fastest, viewer.position());
+            fastest = Math.max(fastest, viewer.who().role() == Participant.Role.TYPIST ? viewer.position() : -1);
         }
-        return fastest;
+        return fastest >= 0 && isFarBehindLocked(fastest);
     }
 
     /// The terminal showed `bytes`, the first of them at `position`.

@@ -32,8 +32,10 @@ public final class DiskOrigins {
 
     /// The disk began as this snapshot of, most likely, another thread.
     public void forked(SandboxId sandbox, ThreadId thread, SnapshotId from) {
-        db.write(sql -> sql.update(
-                "insert into disk_origins (sandbox_id, thread_id, snapshot_id, forked_from) values (?, ?, ?, ?)",
+        // Somebody may have saved it already.
+        db.write(sql -> sql.update("""
+                insert into disk_origins (sandbox_id, thread_id, snapshot_id, forked_from) values (?, ?, ?, ?)
+                on conflict (sandbox_id) do update set forked_from = excluded.forked_from""",
                 sandbox.value(),
                 thread.value(),
                 from.value(),

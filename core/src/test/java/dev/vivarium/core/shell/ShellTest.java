@@ -171,12 +171,22 @@ final class ShellTest {
     @Test
     void theProcessWaitsWhenNobodyKeepsUp() {
         Shell shell = open("stty -opost; seq 500000; touch done");
-        try (Viewer viewer = join(shell, "ann", Role.WATCHER)) {
+        try (Viewer viewer = join(shell, "ann", Role.TYPIST)) {
             viewer.next();
             await().during(java.time.Duration.ofMillis(300))
                     .until(() -> !Files.exists(real.workspace().resolve("done")));
             assertThat(untilExit(viewer)).isEqualTo(numbers(500_000));
         }
+    }
+
+    @Test
+    void whoOnlyWatchesHoldsNothingBack() {
+        Shell shell = open("seq 500000; exit 7");
+        try (Viewer watcher = join(shell, "eve", Role.WATCHER)) {
+            watcher.next();
+            await().until(() -> shell.exit().isPresent());
+        }
+        assertThat(shell.exit()).map(Exit::code).hasValue(7);
     }
 
     @Test
