@@ -11,8 +11,9 @@ export const DIST = resolve(process.env.E2E_DIST ?? join(import.meta.dirname, '.
 /** Settings of `viv serve`, by their names. */
 export type Settings = Readonly<Record<string, string>>
 
-/** Nothing is kept warm for nobody, and what tests do in a second is no flood. */
 const READY_WITHIN_MS = 120_000
+
+/** Nothing is kept warm for nobody, and what tests do in a second is no flood. */
 const ALWAYS: Settings = {
   'pool-size': '0',
   'rate-limits': 'off',

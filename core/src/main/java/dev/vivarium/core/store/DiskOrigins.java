@@ -35,11 +35,7 @@ public final class DiskOrigins {
         // Somebody may have saved it already.
         db.write(sql -> sql.update("""
                 insert into disk_origins (sandbox_id, thread_id, snapshot_id, forked_from) values (?, ?, ?, ?)
-                on conflict (sandbox_id) do update set forked_from = excluded.forked_from""",
-                sandbox.value(),
-                thread.value(),
-                from.value(),
-                from.value()));
+                on conflict (sandbox_id) do update set forked_from = excluded.forked_from""", sandbox.value(), thread.value(), from.value(), from.value()));
     }
 
     public Optional<Origin> find(SandboxId sandbox) {
