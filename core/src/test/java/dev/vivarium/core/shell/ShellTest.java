@@ -137,11 +137,14 @@ final class ShellTest {
 
     @Test
     void whoComesLaterIsNotAskedWhatWasAskedBefore() {
-        Shell shell = open("stty -echo; printf 'a\\033[6nb\\n'; read go; printf 'c\\033[6nd\\n'; read go");
+        Shell shell = open(
+                "stty -echo; echo ready; read go; printf 'a\\033[6nb\\n'; read go; printf 'c\\033[6nd\\n'; read go");
         try (Viewer early = join(shell, "early", Role.TYPIST)) {
+            until(early, "ready\r\n");
+            early.type("\n");
             assertThat(until(early, "b\r\n")).isEqualTo("a\u001b[6nb\r\n");
             try (Viewer late = join(shell, "late", Role.WATCHER)) {
-                assertThat(until(late, "b\r\n")).isEqualTo("ab\r\n");
+                assertThat(until(late, "b\r\n")).isEqualTo("ready\r\nab\r\n");
                 early.type("\n");
                 assertThat(until(late, "d\r\n")).isEqualTo("c\u001b[6nd\r\n");
             }
