@@ -69,7 +69,7 @@ describe('Fleet', () => {
     fleet.receive(news('a', 'sandbox.metrics', { cpu_percent: 40, memory_bytes: 6 }))
     fleet.receive(news('a', 'agent.thinking'))
     fleet.load([sandbox('a', { status: 'paused' })])
-    expect(fleet.find('a')).toMatchObject({ status: 'paused', cpu: [20, 40], memoryBytes: 6, action: 'thinking' })
+    expect(fleet.find('a')).toMatchObject({ status: 'paused', cpu: [20, 40], memory: [5, 6], action: 'thinking' })
   })
 
   it('gives the same list until something changes', () => {

@@ -25,7 +25,7 @@ export interface FleetRow {
   readonly toolCalls: number
   readonly pendingReviews: number
   readonly cpu: readonly number[]
-  readonly memoryBytes: number | undefined
+  readonly memory: readonly number[]
 }
 
 /** Types that say nothing about what goes on in a sandbox. */
@@ -109,7 +109,7 @@ function merged(sandbox: Sandbox, before: FleetRow | undefined): FleetRow {
     toolCalls: sandbox.run?.tool_calls ?? 0,
     pendingReviews: sandbox.pending_reviews ?? 0,
     cpu: before?.cpu ?? (sandbox.metrics === undefined ? [] : [sandbox.metrics.cpu_percent]),
-    memoryBytes: sandbox.metrics?.memory_bytes ?? before?.memoryBytes,
+    memory: before?.memory ?? (sandbox.metrics === undefined ? [] : [sandbox.metrics.memory_bytes]),
   }
 }
 
@@ -123,7 +123,7 @@ function patched(row: FleetRow, event: FleetEvent): FleetRow {
       return {
         ...heard,
         cpu: [...heard.cpu.slice(-MOST_SAMPLES + 1), number(data, 'cpu_percent') ?? 0],
-        memoryBytes: number(data, 'memory_bytes') ?? heard.memoryBytes,
+        memory: [...heard.memory.slice(-MOST_SAMPLES + 1), number(data, 'memory_bytes') ?? heard.memory.at(-1) ?? 0],
       }
     case 'agent.tool_use':
       return { ...heard, toolCalls: heard.toolCalls + 1, action: toolAction(data) }

@@ -9,6 +9,8 @@ import { Sparkline } from '~/ui/Sparkline'
 import { StatusMark } from '~/ui/StatusMark'
 import css from './FleetScreen.module.css'
 
+const MIB = 1024 * 1024
+
 interface Props {
   readonly row: FleetRow
   readonly index: number
@@ -69,6 +71,9 @@ export const FleetLine = memo(function FleetLine({ row, index, top, isSelected, 
       <Cell name="active">
         <Activity row={row} />
       </Cell>
+      <Cell name="age">
+        <Age at={Date.parse(sandbox.created_at)} />
+      </Cell>
       <Cell name="owner">{sandbox.user_id}</Cell>
       <Cell name="cost">
         {sandbox.run ? money(row.costUsd) : '–'}
@@ -76,9 +81,11 @@ export const FleetLine = memo(function FleetLine({ row, index, top, isSelected, 
       </Cell>
       <Cell name="tools">{sandbox.run ? count(row.toolCalls) : '–'}</Cell>
       <Cell name="cpu">
-        <Processor values={row.cpu} />
+        <Trend of="CPU" values={row.cpu} most={100} words={(percent) => `${Math.round(percent)} %`} />
       </Cell>
-      <Cell name="memory">{row.memoryBytes === undefined ? '–' : bytes(row.memoryBytes)}</Cell>
+      <Cell name="memory">
+        <Trend of="Memory" values={row.memory} most={(sandbox.limits?.memory_mb ?? 0) * MIB} words={bytes} />
+      </Cell>
     </div>
   )
 })
@@ -110,13 +117,26 @@ function Activity({ row }: { row: FleetRow }) {
   return <time title={moment(row.lastEventAt)}>{ago(now - row.lastEventAt)}</time>
 }
 
-function Processor({ values }: { values: readonly number[] }) {
+function Age({ at }: { at: number }) {
+  return <time title={moment(at)}>{span(Math.max(0, useNow() - at))}</time>
+}
+
+interface TrendProps {
+  readonly of: string
+  readonly values: readonly number[]
+  /** What the top of the line stands for, at least. */
+  readonly most: number
+  readonly words: (value: number) => string
+}
+
+/** How much of something is used, and how that came about. */
+function Trend({ of, values, most, words }: TrendProps) {
   const last = values.at(-1)
   if (last === undefined) return '–'
-  const words = `${Math.round(last)} %`
   return (
-    <span className={css.cpu} title={words}>
-      {values.length > 1 ? <Sparkline values={values} most={100} label={`CPU, now ${words}`} /> : words}
+    <span className={css.trend}>
+      <Sparkline values={values} most={most} label={`${of} over the last minutes`} />
+      <span className={css.under}>{words(last)}</span>
     </span>
   )
 }

@@ -12,7 +12,7 @@ import { useLineKeys } from './use-line-keys'
 
 const LINE_PX = 56
 const OVERSCAN = 8
-const COLUMNS = ['Status', 'Task', 'Doing', 'Active', 'Owner', 'Cost', 'Tools', 'CPU', 'Memory']
+const COLUMNS = ['Status', 'Task', 'Doing', 'Active', 'Age', 'Owner', 'Cost', 'Tools', 'CPU', 'Memory']
 
 interface Props {
   readonly rows: readonly FleetRow[]
