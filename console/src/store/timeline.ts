@@ -39,7 +39,7 @@ const STATES: Readonly<Record<string, { title: string; mood: Mood }>> = {
   'agent.resumed': { title: 'Agent goes on', mood: 'ok' },
   'agent.status': { title: 'Task', mood: 'plain' },
   'agent.progress': { title: 'Progress', mood: 'plain' },
-  'agent.results': { title: 'Results handed in', mood: 'ok' },
+  'agent.results': { title: 'Results handed in', mood: 'plain' },
 }
 
 /**
