@@ -45,7 +45,7 @@ test('the audit is filtered in the address, and is saved', async ({ browser, adm
   await page.waitForURL(`**/console/admin?*user=${person.id}*`)
   const names = async () => new Set(await page.getByRole('listitem').locator('strong').allTextContents())
   await expect.poll(names).toEqual(new Set([person.id]))
-  await page.getByRole('listitem').getByText('Ran a command').waitFor()
+  await page.getByRole('listitem').getByText('Ran a command').first().waitFor()
   await page.getByLabel('What').selectOption('Got a token')
   await page.waitForURL('**/console/admin?*kind=issued*')
   await page.getByText('Ran a command').waitFor({ state: 'detached' })

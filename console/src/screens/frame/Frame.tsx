@@ -1,5 +1,5 @@
 import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { KeySheet } from '~/keys/KeySheet'
 import { movePane } from '~/keys/panes'
 import { useKeyboard, useShortcuts } from '~/keys/shortcuts'
@@ -8,10 +8,9 @@ import { nextTheme } from '~/theme/theme'
 import { Boundary } from '~/ui/Boundary'
 import css from './Frame.module.css'
 import { FleetContext } from './fleet-context'
+import { Palette } from './Palette'
 import { Rail } from './Rail'
 import { TopBar } from './TopBar'
-
-const Palette = lazy(() => import('./Palette'))
 
 /** What is around every screen: the rail, the bar and the keys; and the connection that all screens share. */
 export function Frame() {
@@ -65,11 +64,7 @@ export function Frame() {
           </Boundary>
         </main>
       </div>
-      {isPaletteShown && (
-        <Suspense>
-          <Palette onClose={() => showPalette(false)} />
-        </Suspense>
-      )}
+      {isPaletteShown && <Palette onClose={() => showPalette(false)} />}
       {areKeysShown && <KeySheet onClose={() => showKeys(false)} />}
     </FleetContext>
   )

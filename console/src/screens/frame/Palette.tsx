@@ -10,8 +10,8 @@ import css from './Palette.module.css'
 /** Keys that only move something: nobody looks for these by name. */
 const MOVES = new Set(['j', 'k', 'Escape', 'Mod+k', 'F6', 'Shift+F6'])
 
-/** Everything that can be done or gone to, by its name. */
-export default function Palette({ onClose }: { onClose: () => void }) {
+/** Everything that can be done or gone to, by its name. It is there at once: whoever types on must not type at the page. */
+export function Palette({ onClose }: { onClose: () => void }) {
   const entries = useEntries()
   const [typed, setTyped] = useState('')
   const [at, setAt] = useState(0)

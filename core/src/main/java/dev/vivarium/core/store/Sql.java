@@ -38,50 +38,81 @@ public final class Sql {
 
     /// Runs an insert, update or delete and returns how many rows it touched.
     public int update(String text, @Nullable Object... arguments) throws SQLException {
-        return prepare(text, arguments).executeUpdate();
+        return run(text, PreparedStatement::executeUpdate, arguments);
     }
 
     /// Runs one insert, update or delete for each list of arguments, as one call to the database.
     public void updateAll(String text, List<List<Object>> rows) throws SQLException {
-        PreparedStatement statement = prepare(text);
-        for (List<Object> row : rows) {
-            for (int i = 0; i < row.size(); i++) {
-                statement.setObject(i + 1, row.get(i));
+        run(text, statement -> {
+            for (List<Object> row : rows) {
+                for (int i = 0; i < row.size(); i++) {
+                    statement.setObject(i + 1, row.get(i));
+                }
+                statement.addBatch();
             }
-            statement.addBatch();
-        }
-        statement.executeBatch();
+            return statement.executeBatch();
+        });
     }
 
     public <T> List<T> list(String text, Row<T> row, @Nullable Object... arguments) throws SQLException {
-        try (ResultSet columns = prepare(text, arguments).executeQuery()) {
-            var rows = new ArrayList<T>();
-            while (columns.next()) {
-                rows.add(row.read(columns));
-            }
-            return rows;
-        }
+        return listWhile(text, row, _ -> true, arguments);
     }
 
     /// The rows from the first to the one after which `more` are not wanted.
     public <T> List<T> listWhile(String text, Row<T> row, Predicate<T> more, @Nullable Object... arguments)
             throws SQLException {
-        try (ResultSet columns = prepare(text, arguments).executeQuery()) {
-            var rows = new ArrayList<T>();
-            while (columns.next()) {
-                rows.add(row.read(columns));
-                if (!more.test(rows.getLast())) {
-                    break;
-                }
-            }
-            return rows;
-        }
+        return run(
+                text,
+                statement -> {
+                    try (ResultSet columns = statement.executeQuery()) {
+                        var rows = new ArrayList<T>();
+                        while (columns.next()) {
+                            rows.add(row.read(columns));
+                            if (!more.test(rows.getLast())) {
+                                break;
+                            }
+                        }
+                        return rows;
+                    }
+                },
+                arguments);
     }
 
     /// The first row, or nothing.
     public <T> Optional<T> first(String text, Row<T> row, @Nullable Object... arguments) throws SQLException {
-        try (ResultSet columns = prepare(text, arguments).executeQuery()) {
-            return columns.next() ? Optional.of(row.read(columns)) : Optional.empty();
+        return run(
+                text,
+                statement -> {
+                    try (ResultSet columns = statement.executeQuery()) {
+                        return columns.next() ? Optional.of(row.read(columns)) : Optional.empty();
+                    }
+                },
+                arguments);
+    }
+
+    @FunctionalInterface
+    private interface Step<T> {
+        T run(PreparedStatement statement) throws SQLException;
+    }
+
+    /// A statement that failed may never work again, whatever it failed of: SQLite's driver closes it behind our
+    /// back. The next call prepares another.
+    private <T> T run(String text, Step<T> step, @Nullable Object... arguments) throws SQLException {
+        PreparedStatement statement = prepare(text, arguments);
+        try {
+            return step.run(statement);
+        } catch (SQLException e) {
+            kept.remove(text);
+            closeAfter(e, statement);
+            throw e;
+        }
+    }
+
+    private static void closeAfter(SQLException failure, PreparedStatement statement) {
+        try {
+            statement.close();
+        } catch (SQLException e) {
+            failure.addSuppressed(e);
         }
     }
 

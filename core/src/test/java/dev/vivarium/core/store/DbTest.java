@@ -52,6 +52,24 @@ class DbTest {
     }
 
     @Test
+    void aStatementThatFailedIsGoodAgainOnceItsReasonIsGone() {
+        try (Db db = open()) {
+            addThread(db, "before");
+            rename(db, "threads", "away");
+            assertThatThrownBy(() -> addThread(db, "lost")).isInstanceOf(SandboxException.class);
+            assertThatThrownBy(() -> threads(db)).isInstanceOf(SandboxException.class);
+            rename(db, "away", "threads");
+
+            assertThat(addThread(db, "after")).isEqualTo(1);
+            assertThat(threads(db)).isEqualTo(2);
+        }
+    }
+
+    private static void rename(Db db, String table, String name) {
+        int _ = db.write(sql -> sql.update("alter table " + table + " rename to " + name));
+    }
+
+    @Test
     void oneBadStatementInAGroupFailsAlone() throws Exception {
         try (Db db = open();
                 var callers = Executors.newVirtualThreadPerTaskExecutor()) {
