@@ -15,12 +15,7 @@ const RULES: RunOptions = {
  */
 export async function axe(page: Page): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(await readFile(SOURCE, 'utf8'))
-  // Colours on their way to others are neither.
-  await page.evaluate(() =>
-    Promise.allSettled(
-      document.getAnimations().flatMap((each) => (each instanceof CSSTransition ? each.finished : [])),
-    ),
-  )
+  await settled(page)
   const results: AxeResults = await page.evaluate((rules) => {
     return (window as unknown as { axe: typeof import('axe-core') }).axe.run(document, rules)
   }, RULES)

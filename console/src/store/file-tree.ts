@@ -135,10 +135,6 @@ export class FileTree {
     return this.#rows
   }
 
-  close(): void {
-    clearTimeout(this.#reread)
-  }
-
   #collect(path: string, level: number, filter: string, into: TreeRow[]): boolean {
     const entries = [...(this.#folders.get(path)?.entries.values() ?? [])]
       .filter((entry) => filter === '' || this.#has(entry, filter))

@@ -10,6 +10,7 @@ import { Empty } from '~/ui/States'
 import { useSaid } from '~/ui/said'
 import { Notice } from '../sandbox/Notice'
 import type { PanelProps } from '../sandbox/tabs'
+import { useLoadAll } from '../sandbox/use-load-all'
 import { useStory } from '../sandbox/use-story'
 import { linkTo } from '../sandbox/use-timeline-keys'
 import { EventBody } from './EventBody'
@@ -26,6 +27,7 @@ export function EventsPanel({ sandbox, watch }: PanelProps) {
   const navigate = useNavigate({ from: '/console/sandboxes/$sandboxId' })
   const story = useStory(watch, at)
   const { events } = story
+  const loadAll = useLoadAll(events)
   const list = events.events
   const choice = useRawFilter(list)
   const { filter, choose } = choice
@@ -83,7 +85,7 @@ export function EventsPanel({ sandbox, watch }: PanelProps) {
         at={at}
         isHidden={false}
         isNarrow={filter.isNarrow || choice.word !== ''}
-        onLoad={() => void events.loadAll(new AbortController().signal).catch(() => undefined)}
+        onLoad={loadAll}
         onShow={clear}
         onLive={toLive}
       />

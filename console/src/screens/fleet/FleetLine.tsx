@@ -100,7 +100,7 @@ function Cell({ name, children }: { name: string; children: React.ReactNode }) {
 }
 
 function Doing({ row }: { row: FleetRow }) {
-  const words = row.action || (row.status === 'failed' ? (row.sandbox.reason ?? '') : '')
+  const words = row.status === 'running' ? row.action : (row.sandbox.reason ?? row.action)
   return <span className={css.doing}>{plain(words)}</span>
 }
 

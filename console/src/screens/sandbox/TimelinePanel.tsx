@@ -14,6 +14,7 @@ import { TimelineTools } from './TimelineTools'
 import type { PanelProps } from './tabs'
 import { useRowFilter } from './use-filter'
 import { useFind } from './use-find'
+import { useLoadAll } from './use-load-all'
 import { useReplay } from './use-replay'
 import { useStory } from './use-story'
 
@@ -34,7 +35,7 @@ export function TimelinePanel({ sandbox, watch, actions }: PanelProps) {
   const showAll = () => choice.choose({ show: undefined, errors: undefined })
   const toLive = () =>
     void navigate({ search: (before) => ({ ...before, at: undefined, replay: undefined }), replace: true })
-  const loadAll = () => void story.events.loadAll(new AbortController().signal).catch(() => undefined)
+  const loadAll = useLoadAll(story.events)
   const { events } = story
   return (
     <div className={css.columns}>

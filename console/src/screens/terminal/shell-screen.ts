@@ -7,8 +7,9 @@ import type { Size } from '~/live/shell-messages'
 import type { Screen } from '~/store/shell-intake'
 import { isReply } from '~/store/terminal-input'
 import type { TerminalSettings } from '~/store/terminal-settings'
+import { copy } from '~/ui/copy'
 import { AdoptedStyles, setSpanStylesByScript } from './adopted-styles'
-import { copy, isKeyOf } from './terminal-keys'
+import { isKeyOf } from './terminal-keys'
 import '@xterm/xterm/css/xterm.css'
 
 const SETTLE_MS = 100
@@ -184,7 +185,7 @@ export class ShellScreen implements Screen {
     event.preventDefault()
     if (key === 'leave') this.#parts.onLeave()
     else if (key === 'search') this.#parts.onSearch()
-    else copy(this.#terminal.getSelection())
+    else if (this.#terminal.hasSelection()) void copy(this.#terminal.getSelection()).catch(() => undefined)
     return false
   }
 

@@ -17,13 +17,6 @@ export const KEYS = IS_MAC
   ? { copy: '⌘ C', paste: '⌘ V', search: '⌘ F' }
   : { copy: 'Ctrl Shift C', paste: 'Ctrl Shift V', search: 'Ctrl Shift F' }
 
-/** Puts what is selected on the clipboard. A page that came by plain HTTP has only the old way to. */
-export function copy(selected: string): void {
-  if (selected === '') return
-  if (navigator.clipboard === undefined) document.execCommand('copy')
-  else void navigator.clipboard.writeText(selected).catch(() => document.execCommand('copy'))
-}
-
 /** Whether somebody stands on a tab with the keyboard. */
 export function isOnTab(): boolean {
   return document.activeElement?.matches('[role="tab"]:focus-visible') === true
