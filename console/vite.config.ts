@@ -1,21 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { loadEnv, type Plugin } from 'vite'
 import { defineConfig } from 'vitest/config'
 
-/** What the server answers itself; all else is the page or a source. */
-const SERVED = [
-  '/api',
-  '/console/session',
-  '/sandboxes',
-  '/ws',
-  '/threads',
-  '/admin',
-  '/health',
-  '/openapi.json',
-  '/metrics',
-]
 const SMALLEST_WORTH_COMPRESSING = 1024
 
 /** Puts a `.gz` beside every asset, so that the server never compresses. */
@@ -37,11 +26,19 @@ function precompress(): Plugin {
   }
 }
 
+/** What the server answers itself, as it says; all else is the page or a source. */
+function served(): string[] {
+  const description = new URL('../server/src/main/resources/dev/vivarium/server/api/openapi.json', import.meta.url)
+  const paths = Object.keys(JSON.parse(readFileSync(description, 'utf8')).paths)
+  const first = paths.map((path) => path.match(/^\/console\/session|^\/[^/]+/)?.[0] ?? '/')
+  return [...new Set(first)].filter((path) => path !== '/')
+}
+
 /**
  * `npm run dev` serves the sources and passes everything else to a running server: `VIV_SERVER`, or the default
  * address. With `VIV_KEY` in the environment the proxy signs every request with it; nothing of that is in the build.
  */
-export default defineConfig(({ mode }) => {
+export default defineConfig(({ mode, command }) => {
   const env = loadEnv(mode, process.cwd(), 'VIV_')
   const target = env.VIV_SERVER ?? 'http://127.0.0.1:8000'
   const headers: Record<string, string> = env.VIV_KEY ? { Authorization: `Bearer ${env.VIV_KEY}` } : {}
@@ -60,7 +57,7 @@ export default defineConfig(({ mode }) => {
     server: {
       port: 5173,
       strictPort: true,
-      proxy: Object.fromEntries(SERVED.map((path) => [path, proxy])),
+      proxy: command === 'serve' ? Object.fromEntries(served().map((path) => [path, proxy])) : {},
     },
     test: { environment: 'happy-dom', include: ['tests/**/*.test.{ts,tsx}'] },
   }
