@@ -13,9 +13,9 @@ export default defineConfig(({ mode }) => ({
     ...(mode === 'screenshots' ? SCREENSHOTS : TESTS),
     environment: 'node',
     // Patience for a busy machine; nothing here is a claim about time.
-    testTimeout: 180_000,
-    hookTimeout: 60_000,
-    teardownTimeout: 60_000,
-    expect: { poll: { timeout: 30_000, interval: 50 } },
+    testTimeout: 600_000,
+    hookTimeout: 300_000,
+    teardownTimeout: 300_000,
+    expect: { poll: { timeout: 120_000, interval: 50 } },
   },
 }))

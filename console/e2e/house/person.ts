@@ -18,7 +18,7 @@ export class Person {
 
   static async arrive(browser: Browser, { id, api }: User, options: BrowserContextOptions = {}): Promise<Person> {
     const context = await browser.newContext({ ...VIEW, baseURL: api.url, ...options })
-    context.setDefaultTimeout(30_000)
+    context.setDefaultTimeout(120_000)
     return new Person(id, api, context, await context.newPage())
   }
 
