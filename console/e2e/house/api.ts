@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { LogEvent, Review, Sandbox } from '~/api/types'
 
-const PATIENCE_MS = 60_000
+const PATIENCE_MS = 120_000
 
 /** Somebody whom the server knows. */
 export interface User {
