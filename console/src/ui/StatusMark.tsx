@@ -1,6 +1,7 @@
 import { CircleCheck, CircleDashed, CirclePause, CirclePlay, CircleSlash, CircleX, type LucideIcon } from 'lucide-react'
 import type { Status } from '~/api/types'
 import css from './StatusMark.module.css'
+import tones from './tones.module.css'
 
 const LOOKS: Record<Status, { icon: LucideIcon; word: string; tone: string }> = {
   creating: { icon: CircleDashed, word: 'Creating', tone: 'info' },
@@ -15,7 +16,7 @@ const LOOKS: Record<Status, { icon: LucideIcon; word: string; tone: string }> = 
 export function StatusMark({ status, title }: { status: Status; title?: string }) {
   const { icon: Icon, word, tone } = LOOKS[status]
   return (
-    <span className={`${css.mark} ${css[tone]}`} title={title}>
+    <span className={`${css.mark} ${tones[tone]}`} title={title}>
       <Icon size={15} aria-hidden />
       {word}
     </span>

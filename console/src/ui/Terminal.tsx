@@ -1,6 +1,7 @@
 import Anser from 'anser'
 import { useMemo } from 'react'
 import css from './Terminal.module.css'
+import tones from './tones.module.css'
 
 const COLOURS: Readonly<Record<string, string>> = {
   'ansi-red': 'bad',
@@ -23,7 +24,7 @@ export function Terminal({ children }: { children: string }) {
   return (
     <pre className={css.terminal}>
       {pieces.map((piece, index) => {
-        const colour = css[COLOURS[piece.fg] ?? ''] ?? ''
+        const colour = tones[COLOURS[piece.fg] ?? ''] ?? ''
         const weight = piece.decorations.includes('bold') ? css.bold : ''
         return (
           <span key={index} className={`${colour} ${weight}`}>
