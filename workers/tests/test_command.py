@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from pathlib import Path
+
+import pytest
 
 from backend import TestBackend
 from vivarium_worker import worker
+from vivarium_worker.inbox import Inbox, Message
 from vivarium_worker.run import Runtime
 from vivarium_worker.runtimes.command import CommandRuntime
 from vivarium_worker.settings import Settings
@@ -127,6 +131,24 @@ def test_messages_reach_the_program_in_order_and_their_delivery_is_an_event(
     delivered = backend.of("agent.message_delivered")
     assert [event["content"] for event in delivered] == ["one", "two", "enough"]
     assert all(0 <= event["latency_ms"] < 20_000 for event in delivered)
+
+
+def test_a_program_that_ends_on_a_message_has_had_it(
+    settings: Settings, backend: TestBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_once = Inbox.delivered
+
+    def slowly(inbox: Inbox, messages: list[Message], how: str) -> None:
+        time.sleep(0.3)
+        at_once(inbox, messages, how)
+
+    monkeypatch.setattr(Inbox, "delivered", slowly)
+    started = Started(settings, python(LISTENER))
+    backend.await_event("agent.output")
+    backend.send("enough")
+    assert started.join() == worker.COMPLETED
+    assert "agent.message_undelivered" not in backend.types()
+    assert backend.types().index("agent.message_delivered") < backend.types().index("agent.completed")
 
 
 def test_an_interrupt_overtakes_and_signals_the_program(settings: Settings, backend: TestBackend) -> None:

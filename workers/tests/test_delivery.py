@@ -43,11 +43,17 @@ class Delivery:
 
 
 @pytest.fixture
-def delivery(settings: Settings, tmp_path: Path) -> Iterator[Delivery]:
+def piling(settings: Settings, tmp_path: Path) -> Iterator[Delivery]:
+    """Its courier has not come yet: how much it finds is then no matter of chance."""
     parts = Delivery(settings, tmp_path)
-    parts.courier.start()
     yield parts
     parts.close()
+
+
+@pytest.fixture
+def delivery(piling: Delivery) -> Delivery:
+    piling.courier.start()
+    return piling
 
 
 def numbers(backend: TestBackend) -> list[int]:
@@ -100,35 +106,32 @@ def test_a_flood_under_a_rate_limit_arrives_whole(delivery: Delivery, backend: T
     assert numbers(backend) == list(range(150))
 
 
-def test_what_has_piled_up_goes_in_few_calls(delivery: Delivery, backend: TestBackend) -> None:
-    backend.down()
+def test_what_has_piled_up_goes_in_few_calls(piling: Delivery, backend: TestBackend) -> None:
     for n in range(250):
-        delivery.emit(n=n)
-    backend.up()
-    assert delivery.spool.drain(20)
+        piling.emit(n=n)
+    piling.courier.start()
+    assert piling.spool.drain(20)
     assert numbers(backend) == list(range(250))
     assert backend.state.batches == 3
 
 
-def test_large_events_are_not_put_together(delivery: Delivery, backend: TestBackend) -> None:
-    backend.down()
+def test_large_events_are_not_put_together(piling: Delivery, backend: TestBackend) -> None:
     for n in range(12):
-        delivery.emit(n=n, text="x" * 80_000)
-    backend.up()
-    assert delivery.spool.drain(20)
+        piling.emit(n=n, text="x" * 80_000)
+    piling.courier.start()
+    assert piling.spool.drain(20)
     assert numbers(backend) == list(range(12))
     assert backend.state.batches == 2
 
 
-def test_a_bad_event_among_many_is_set_aside_alone(delivery: Delivery, backend: TestBackend) -> None:
-    backend.down()
+def test_a_bad_event_among_many_is_set_aside_alone(piling: Delivery, backend: TestBackend) -> None:
     for n in range(10):
-        delivery.emit(n=n)
-    delivery.spool.append(events.record("no spaces please", {"n": 99}, "agent"))
+        piling.emit(n=n)
+    piling.spool.append(events.record("no spaces please", {"n": 99}, "agent"))
     for n in range(10, 20):
-        delivery.emit(n=n)
-    backend.up()
-    assert delivery.spool.drain(20)
+        piling.emit(n=n)
+    piling.courier.start()
+    assert piling.spool.drain(20)
     assert numbers(backend) == list(range(20))
     assert len(backend.of("worker.event_rejected")) == 1
 
@@ -294,6 +297,22 @@ def test_a_message_that_was_fetched_survives_the_death_of_the_worker(
     assert [message.content for message in again.pending()] == ["two"]
     again.close()
     assert emitted[0][2] == f"evt_delivered_{one}", "an id that a repeat would have too"
+
+
+def test_what_is_handed_over_while_the_inbox_closes_is_told_and_comes_again(
+    settings: Settings, backend: TestBackend, tmp_path: Path
+) -> None:
+    inbox, emitted = opened(settings, tmp_path)
+    sent = backend.send("late")
+    inbox.start()
+    assert inbox.wait(20)
+    late = inbox.pending()
+    inbox.close()
+    inbox.delivered(late, "test")
+    assert [event_id for _, _, event_id in emitted] == [f"evt_delivered_{sent}"]
+    again, _ = opened(settings, tmp_path)
+    assert [message.content for message in again.pending()] == ["late"]
+    again.close()
 
 
 def test_what_is_no_event_is_repeated_under_one_key(delivery: Delivery, backend: TestBackend) -> None:

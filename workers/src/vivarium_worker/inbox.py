@@ -150,13 +150,15 @@ class Inbox:
             # First the event, under an id made of the message's: dying in between repeats it and adds none.
             self._emit(events.MESSAGE_DELIVERED, data, f"evt_delivered_{message.id}")
             with self._changed:
-                self._journal.append({"done": message.id})
+                # Closed meanwhile is like dying in between.
+                if not self._stop.is_set():
+                    self._journal.append({"done": message.id})
                 self._pending = [other for other in self._pending if other.id != message.id]
                 self._released.discard(message.id)
 
     def close(self) -> None:
-        self._stop.set()
         with self._changed:
+            self._stop.set()
             self._journal.close()
 
     def _run(self) -> None:

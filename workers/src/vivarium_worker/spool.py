@@ -66,6 +66,8 @@ class Spool:
         self._reserve(size, urgent)
         try:
             with self._writing:
+                if self._closed:
+                    raise SpoolClosed
                 number, segment = self._segment_for_writing()
                 end = self._write(segment, record)
                 with self._state:

@@ -100,6 +100,8 @@ class Conversation:
         self._process = process
         self._lock = threading.Lock()
         self._writing = threading.Lock()
+        # One at a time, and held until what was said counts as delivered.
+        self._delivering = threading.Lock()
         self._last: deque[str] = deque(maxlen=LAST_LINES)
         self._result: dict[str, Any] = {}
         self._usage = Usage()
@@ -123,6 +125,9 @@ class Conversation:
             # A daemon that it left behind may hold the pipe for ever; what it prints later is not this run's.
             reader.join(GRACE_SECONDS)
         self._run.inbox.listen(lambda: None)
+        # What it read before it ended it has had. A daemon with its standard input may hold a message up for ever.
+        if self._delivering.acquire(timeout=GRACE_SECONDS):
+            self._delivering.release()
         return self._outcome(status)
 
     def _read(self, stream: IO[bytes], speaks: bool) -> None:
@@ -194,14 +199,15 @@ class Conversation:
         self._say({**answer, "type": "review", "id": said.get("id")})
 
     def _deliver(self) -> None:
-        """Passes on what there is, in order. Called by the inbox's own thread."""
-        for message in self._run.inbox.unread():
-            if not self._say(_line(message)):
-                return
-            self._run.inbox.delivered([message], "stdin")
-            if message.interrupts:
-                self._run.emit(events.INTERRUPTED, {"message_id": message.id}, "worker")
-                self._signal(signal.SIGINT)
+        """Passes on what there is, in order. Called by the inbox's own thread, and at first by the main one."""
+        with self._delivering:
+            for message in self._run.inbox.unread():
+                if not self._say(_line(message)):
+                    return
+                self._run.inbox.delivered([message], "stdin")
+                if message.interrupts:
+                    self._run.emit(events.INTERRUPTED, {"message_id": message.id}, "worker")
+                    self._signal(signal.SIGINT)
 
     def _say(self, line: dict[str, Any]) -> bool:
         """Writes one line; whether the program can still hear."""
