@@ -51,6 +51,7 @@ class ShellRestartTest {
     void aLongCommandThatEndedMeanwhileStillTellsHow() throws IOException {
         String sandbox;
         String session;
+        Path workspace;
         try (var server = start();
                 var shell = enter(
                         server,
@@ -58,8 +59,11 @@ class ShellRestartTest {
                         "\"command\":\"echo begun; while [ ! -e go ]; do sleep 0.1; done; echo ended; exit 5\"")) {
             session = shell.session();
             shell.awaitScreen("begun");
-            server.api().execute(sandbox, "(sleep 0.5; touch go) > /dev/null 2>&1 &");
+            workspace = Path.of(server.api().execute(sandbox, "pwd -P")
+                    .string("stdout")
+                    .strip());
         }
+        Files.createFile(workspace.resolve("go"));
         try (var server = start();
                 var shell = enter(server, sandbox, "\"session_id\":\"" + session + "\"")) {
             assertThat(shell.awaitScreen("ended")).contains("begun");
