@@ -83,7 +83,9 @@ class ModulesTest {
                         Set.of("jackson-core"),
                         "a model is outside the product: it is asked over HTTP and knows nothing of sandboxes"),
                 new Module(
-                        "testbed", Set.of("postgresql"), "it starts other people's servers and knows nothing of ours"),
+                        "testbed",
+                        Set.of("postgresql", "awaitility", "junit-platform-launcher"),
+                        "it starts other people's servers and knows nothing of ours"),
                 new Module("testing", Set.of(ANY), "contracts are about everything"),
                 new Module("examples", Set.of("vivarium-sdk", "vivarium-sdk-local"), "readers copy them"),
                 new Module("bench", Set.of(ANY), "it compares us with others"),

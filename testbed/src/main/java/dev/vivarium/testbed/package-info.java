@@ -1,4 +1,4 @@
-/// Other people's servers, started for real by tests and measurements, and gone afterwards.
+/// What tests and measurements stand on: other people's servers, started for real and gone afterwards, and patience.
 @NullMarked
 package dev.vivarium.testbed;
 

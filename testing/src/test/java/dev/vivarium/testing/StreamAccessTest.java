@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// A stream lasts no longer than the right to it, against a real server.
-@Timeout(30)
+@Timeout(120)
 class StreamAccessTest {
     @RegisterExtension
     static final SharedServer SERVER = SharedServer.with();

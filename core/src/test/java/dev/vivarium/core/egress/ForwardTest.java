@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// What becomes of requests in the clear, and of their answers.
-@Timeout(60)
+@Timeout(120)
 final class ForwardTest extends WayOut {
     @Test
     void aRequestInTheClearIsWrittenAnewAndItsAnswerToo() throws Exception {

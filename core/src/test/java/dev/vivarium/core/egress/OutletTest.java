@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// The way out itself: when it is open, for how many, and the tunnels through it.
-@Timeout(60)
+@Timeout(120)
 final class OutletTest extends WayOut {
     @Test
     void nothingListensAndNothingIsSetUntilSomethingIsAllowed() {

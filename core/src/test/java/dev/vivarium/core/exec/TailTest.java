@@ -12,7 +12,7 @@ import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(120)
 final class TailTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 

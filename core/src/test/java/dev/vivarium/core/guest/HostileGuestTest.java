@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// Each guest here does its worst; each time another guest on the same loop must go on as if nothing had happened.
-@Timeout(30)
+@Timeout(120)
 final class HostileGuestTest {
     private static final int WINDOW = Service.EXEC.window;
 

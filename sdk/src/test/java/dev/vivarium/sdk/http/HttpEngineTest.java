@@ -45,7 +45,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(120)
 class HttpEngineTest {
     private static final String JSON = "application/json";
     private static final SandboxId ID = new SandboxId("sbxaaaaaaaaaaaaaaaaaaaa");
