@@ -59,9 +59,8 @@ class ShellRestartTest {
                         "\"command\":\"echo begun; while [ ! -e go ]; do sleep 0.1; done; echo ended; exit 5\"")) {
             session = shell.session();
             shell.awaitScreen("begun");
-            workspace = Path.of(server.api().execute(sandbox, "pwd -P")
-                    .string("stdout")
-                    .strip());
+            workspace = Path.of(
+                    server.api().execute(sandbox, "pwd -P").string("stdout").strip());
         }
         Files.createFile(workspace.resolve("go"));
         try (var server = start();
