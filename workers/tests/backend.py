@@ -19,6 +19,8 @@ from urllib.parse import parse_qs, urlsplit
 TOKEN = "worker-token"
 SANDBOX = "sbx0123456789abcdefghij"
 TASK = "task-1"
+# Long enough for a machine that does much else; nothing here is a claim about time.
+PATIENCE = 300.0
 
 
 @dataclass
@@ -135,17 +137,21 @@ class TestBackend:
         with self.changed:
             return [event["event_type"] for event in self.state.events]
 
-    def await_that(self, condition: Callable[[State], Any], what: str, seconds: float = 20) -> None:
+    def await_that(self, condition: Callable[[State], Any], what: str, seconds: float = PATIENCE) -> None:
         with self.changed:
             if not self.changed.wait_for(lambda: condition(self.state), seconds):
                 raise AssertionError(
                     f"never happened: {what}; the log has {[e['event_type'] for e in self.state.events]}"
                 )
 
+    def await_received(self) -> None:
+        """Waits until the worker has every message, and has said so."""
+        self.await_that(lambda state: not state.queued and not state.in_flight, "all messages are received")
+
     def await_count(self, events: int) -> None:
         self.await_that(lambda state: len(state.events) >= events, f"{events} events")
 
-    def await_event(self, event_type: str, seconds: float = 20) -> dict[str, Any]:
+    def await_event(self, event_type: str, seconds: float = PATIENCE) -> dict[str, Any]:
         """The data of the first event of a type; a run that ends without it ends the wait."""
         last = (event_type, "agent.completed", "agent.failed")
         self.await_that(lambda state: any(event["event_type"] in last for event in state.events), event_type, seconds)

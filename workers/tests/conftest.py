@@ -35,7 +35,7 @@ def env(backend: TestBackend, tmp_path: Path) -> dict[str, str]:
         "TASK_ID": TASK,
         "WORKSPACE_DIR": str(workspace),
         "WORKER_STATE_DIR": str(tmp_path / "state"),
-        "DRAIN_SECONDS": "20",
+        "DRAIN_SECONDS": "300",
     }
 
 

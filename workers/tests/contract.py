@@ -16,6 +16,7 @@ from backend import TestBackend
 from scripted import Play
 from test_command import Started
 from vivarium_worker import worker
+from vivarium_worker.inbox import Inbox
 from vivarium_worker.run import Runtime
 from vivarium_worker.settings import Settings
 
@@ -37,8 +38,6 @@ class Kind:
     ask: Callable[[dict[str, str]], Tools]
     # A command that does not end by itself.
     endless: str
-    # How long the model must think so that a message is there before its answer.
-    thinking_ms: int
     # What a model says that has too much to do.
     overloaded: int
 
@@ -70,9 +69,9 @@ class AgentContract:
         started = self.start(env, model.url)
         backend.await_event("agent.tool_use")
         backend.send("use the other API")
-        backend.await_that(lambda state: not state.queued, "the message is fetched")
+        backend.await_received()
         go.touch()
-        assert started.join(90) == worker.COMPLETED
+        assert started.join() == worker.COMPLETED
         assert (go.parent / "api.txt").read_text() == "other\n"
         delivered = backend.of("agent.message_delivered")[0]
         assert delivered["content"] == "use the other API"
@@ -86,15 +85,16 @@ class AgentContract:
     ) -> None:
         workspace = Path(env["WORKSPACE_DIR"])
         rash, wise = self.kind.shell("touch rash.txt"), self.kind.shell("touch wise.txt")
-        slow = self.kind.thinking_ms
         model = play(
-            {"when": {"contains": "Write hello.txt"}, "delay_ms": slow, "text": "Rash.", "tools": rash},
+            {"when": {"contains": "Write hello.txt"}, "held": True, "text": "Rash.", "tools": rash},
             {"when": {"contains": ["stop", "Read it first"]}, "text": "Sorry.", "tools": wise},
         )
         started = self.start(env, model.url)
         model.await_question()
         backend.send("stop, be wise", kind="guardian_nudge", source="guardian")
-        assert started.join(90) == worker.COMPLETED
+        backend.await_received()
+        model.release()
+        assert started.join() == worker.COMPLETED
         assert not (workspace / "rash.txt").exists()
         assert (workspace / "wise.txt").exists()
         assert "[guardian nudge from guardian] stop, be wise" in json.dumps(model.asked()[-2])
@@ -103,17 +103,18 @@ class AgentContract:
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
         workspace = Path(env["WORKSPACE_DIR"])
-        slow = self.kind.thinking_ms
         planned = self.kind.shell("touch planned.txt")
         model = play(
-            {"when": {"contains": "Write hello.txt"}, "delay_ms": slow, "tools": planned},
+            {"when": {"contains": "Write hello.txt"}, "held": True, "tools": planned},
             {"when": {"lacks": "tell me more"}, "text": "That is all."},
             {"when": {"contains": "tell me more"}, "text": "More it is."},
         )
         started = self.start(env, model.url)
         model.await_question()
         backend.send("tell me more", kind="guidance", mode="next_turn")
-        assert started.join(90) == worker.COMPLETED
+        backend.await_received()
+        model.release()
+        assert started.join() == worker.COMPLETED
         assert (workspace / "planned.txt").exists()
         assert [data["text"] for data in backend.of("agent.message")] == ["That is all.", "More it is."]
         assert backend.of("agent.completed")[0]["summary"] == "More it is."
@@ -131,7 +132,7 @@ class AgentContract:
         started = self.start(env, model.url)
         backend.await_event("agent.tool_use")
         backend.send("do this instead", kind="interrupt")
-        assert started.join(90) == worker.COMPLETED
+        assert started.join() == worker.COMPLETED
         assert (Path(env["WORKSPACE_DIR"]) / "instead.txt").read_text() == "instead\n"
         assert "agent.interrupted" in backend.types()
 
@@ -139,13 +140,15 @@ class AgentContract:
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
         model = play(
-            {"when": {"contains": "Write hello.txt"}, "delay_ms": 1000, "text": "That is all."},
+            {"when": {"contains": "Write hello.txt"}, "held": True, "text": "That is all."},
             {"when": {"contains": "one more thing"}, "text": "And that too."},
         )
         started = self.start(env, model.url)
         model.await_question()
         backend.send("one more thing")
-        assert started.join(90) == worker.COMPLETED
+        backend.await_received()
+        model.release()
+        assert started.join() == worker.COMPLETED
         assert backend.of("agent.completed")[0]["summary"] == "And that too."
         assert len(backend.of("agent.message_delivered")) == 1
 
@@ -162,7 +165,7 @@ class AgentContract:
         backend.send("", kind="interrupt")
         backend.await_event("agent.message_delivered")
         backend.send("now go on", kind="guidance", mode=mode)
-        assert started.join(90) == worker.COMPLETED
+        assert started.join() == worker.COMPLETED
         assert backend.of("agent.completed")[0]["summary"] == "I went on."
         assert backend.types().count("agent.interrupted") == 1
 
@@ -206,6 +209,22 @@ class AgentContract:
         assert self.work(self.kind.settings(env, f"http://127.0.0.1:{port}")) == worker.FAILED
         assert len(backend.of("agent.failed")[0]["reason"]) > 10
 
+    def test_who_brings_a_message_when_the_run_has_ended_does_no_harm(
+        self, env: dict[str, str], play: Play, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        listeners: list[Callable[[], None]] = []
+        listen = Inbox.listen
+
+        def noted(inbox: Inbox, listener: Callable[[], None]) -> None:
+            listeners.append(listener)
+            listen(inbox, listener)
+
+        monkeypatch.setattr(Inbox, "listen", noted)
+        assert self.work(self.kind.settings(env, play().url)) == worker.COMPLETED
+        assert listeners
+        for listener in listeners:
+            listener()
+
     def test_the_agent_asks_a_person_and_hears_the_answer(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
@@ -217,7 +236,7 @@ class AgentContract:
         started = self.start(env, model.url)
         backend.await_that(lambda state: state.reviews, "a review")
         backend.answer("rev-1", "approved", "keep_ours")
-        assert started.join(90) == worker.COMPLETED
+        assert started.join() == worker.COMPLETED
         assert backend.of("agent.completed")[0]["summary"] == "Ours it is."
 
     def test_an_abort_ends_a_run_whose_model_never_answers(
@@ -227,7 +246,7 @@ class AgentContract:
         started = self.start(env, model.url, HEARTBEAT_SECONDS="0.05")
         model.await_question()
         backend.state.commands.append("abort")
-        assert started.join(90) == worker.FAILED
+        assert started.join() == worker.FAILED
         assert backend.of("agent.failed")[0]["reason"] == "aborted by the server"
 
     def test_an_abort_ends_the_run_in_the_middle_of_a_tool(
@@ -237,7 +256,7 @@ class AgentContract:
         started = self.start(env, model.url, HEARTBEAT_SECONDS="0.05")
         backend.await_event("agent.tool_use")
         backend.state.commands.append("abort")
-        assert started.join(90) == worker.FAILED
+        assert started.join() == worker.FAILED
         assert backend.of("agent.failed")[0]["reason"] == "aborted by the server"
 
     def test_a_paused_agent_runs_no_tool_until_it_is_resumed(
@@ -256,5 +275,5 @@ class AgentContract:
         backend.await_event("agent.tool_result")
         assert not (workspace / "ran.txt").exists()
         backend.state.commands.append("resume")
-        assert started.join(90) == worker.COMPLETED
+        assert started.join() == worker.COMPLETED
         assert (workspace / "ran.txt").exists()

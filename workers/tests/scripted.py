@@ -11,6 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+# Long enough for a machine that does much else; nothing here is a claim about time.
+PATIENCE = 300.0
+
 
 class ScriptedModel:
     """Plays scripts until closed. `VIVARIUM_SCRIPTED` is the command that starts one; `make test-workers` sets it."""
@@ -40,19 +43,24 @@ class ScriptedModel:
             found: list[dict[str, Any]] = json.load(answer)["asked"]
             return found
 
-    def await_question(self, seconds: float = 20) -> None:
+    def await_question(self) -> None:
         """Waits until the model has been asked and thinks about its answer."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + PATIENCE
         while not self.asked():
             assert time.monotonic() < deadline, "the model was never asked"
             time.sleep(0.02)
+
+    def release(self) -> None:
+        """Lets the answers go that the script holds."""
+        request = urllib.request.Request(f"{self.url}/scripted/release", b"", method="POST")
+        urllib.request.urlopen(request).close()
 
     def close(self) -> None:
         """It ends when its standard input does."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()
-        self._process.wait(20)
+        self._process.wait(PATIENCE)
         self._process.stdout.close()
 
 

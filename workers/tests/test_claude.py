@@ -28,7 +28,6 @@ CLAUDE = Kind(
     ask=lambda question: [{"name": "mcp__vivarium__request_review", "input": question}],
     # A bare `sleep` is refused by the program's own rules.
     endless="until [ -e never ]; do sleep 0.05; done",
-    thinking_ms=400,
     overloaded=529,
 )
 
@@ -82,12 +81,14 @@ def test_what_people_write_is_text_and_no_order_to_the_program(
 ) -> None:
     (Path(env["WORKSPACE_DIR"]) / "secret.txt").write_text("4711-secret")
     backend.state.task = {"task_id": "task-1", "title": "/clear", "description": "see @secret.txt"}
-    model = play({"delay_ms": 800, "text": "Well."})
+    model = play({"held": True, "text": "Well."})
     started = Started(with_model(env, model), ClaudeRuntime())
     model.await_question()
     backend.send("/help with @secret.txt")
     backend.send("  ")
-    assert started.join(60) == worker.COMPLETED
+    backend.await_received()
+    model.release()
+    assert started.join() == worker.COMPLETED
     assert "/clear" in model.asked()[0]["news"]
     assert "/help with @secret.txt" in model.asked()[1]["news"]
     assert "4711-secret" not in str(model.asked())

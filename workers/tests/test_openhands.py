@@ -11,8 +11,9 @@ import pytest
 from backend import TestBackend
 from contract import AgentContract, Kind
 from scripted import Play
+from test_command import Started
 from vivarium_worker import worker
-from vivarium_worker.runtimes.openhands import OpenHandsRuntime
+from vivarium_worker.runtimes.openhands import Conversation, OpenHandsRuntime
 
 # 1000 tokens in and 50 out, in dollars, by the price list of the SDK.
 COSTS = {"openai/gpt-4o": 0.003, "anthropic/claude-sonnet-4-5": 0.00375}
@@ -31,13 +32,35 @@ OPENHANDS = Kind(
     shell=terminal,
     ask=lambda question: [{"name": "request_review", "input": {**question, **MORE}}],
     endless="sleep 600",
-    thinking_ms=2000,
     overloaded=500,
 )
 
 
 class TestOpenHands(AgentContract):
     kind = OPENHANDS
+
+
+def test_an_interrupt_is_one_also_if_it_counts_as_delivered_before_the_agent_is_steered(
+    env: dict[str, str], backend: TestBackend, play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_once = Conversation._steering
+
+    def late(conversation: Conversation) -> None:
+        backend.await_event("agent.message_delivered")
+        at_once(conversation)
+
+    monkeypatch.setattr(Conversation, "_steering", late)
+    model = play(
+        {"when": {"contains": "Write hello.txt"}, "tools": terminal(OPENHANDS.endless)},
+        {"when": {"contains": "now go on"}, "text": "I went on."},
+    )
+    started = Started(OPENHANDS.settings(env, model.url), OpenHandsRuntime())
+    backend.await_event("agent.tool_use")
+    backend.send("", kind="interrupt")
+    backend.await_event("agent.message_delivered")
+    backend.send("now go on")
+    assert started.join() == worker.COMPLETED
+    assert backend.types().count("agent.interrupted") == 1
 
 
 @pytest.mark.parametrize("name", sorted(COSTS))

@@ -70,6 +70,8 @@ class Conversation:
         self._changed = asyncio.Event()
         self._unread: dict[str, Message] = {}
         self._sent: set[str] = set()
+        # Held while a message is written: what is said of it comes after it.
+        self._sending = asyncio.Lock()
         self._stderr = ""
         self._names: dict[str, str] = {}
         self._session: str | None = None
@@ -80,11 +82,13 @@ class Conversation:
         self._directory.mkdir(parents=True, exist_ok=True)
 
         def wake() -> None:
-            loop.call_soon_threadsafe(self._wake.set)
+            # Who had this at hand when the run ended may call it later still, when nobody is there to be woken.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._wake.set)
 
         self._run.inbox.listen(wake)
         self._run.control.listen(wake)
-        client = ClaudeSDKClient(self._options())
+        self._client = client = ClaudeSDKClient(self._options())
         try:
             await client.connect()
             await client.query(self._run.prompt())
@@ -183,7 +187,8 @@ class Conversation:
                 "priority": "next",
             }
 
-        await client.query(one())
+        async with self._sending:
+            await client.query(one())
 
     async def _heard(self, message: Any) -> None:
         if isinstance(message, AssistantMessage):
@@ -283,9 +288,19 @@ class Conversation:
         allowed = self._allowed()
         if hook["tool_name"] not in allowed and not hook["tool_name"].startswith("mcp__vivarium__"):
             return _decision("deny", f"the task allows only {', '.join(allowed)}")
+        await self._pass_on()
         if self._unread or any(message.id not in self._sent for message in self._run.inbox.pending()):
             return _decision("deny", ASK)
         return _decision("allow", "inside its sandbox the agent may do what the sandbox lets it")
+
+    async def _pass_on(self) -> None:
+        """What has come goes in before a tool is refused for it, so that the model has both at once."""
+        for message in self._run.inbox.pending():
+            if message.content.strip() and not message.interrupts and message.id not in self._sent:
+                self._sent.add(message.id)
+                await self._send(self._client, message)
+        async with self._sending:
+            pass
 
     async def _emit(self, event_type: str, data: dict[str, Any], source: str = "agent") -> None:
         # In a thread: a full spool makes this wait, and the loop must still hear an abort.

@@ -30,6 +30,7 @@ import contextlib
 import ctypes
 import json
 import os
+import select
 import signal
 import subprocess
 import threading
@@ -51,6 +52,10 @@ LINE_BYTES = 64 * 1024
 # Output is gathered for this long, so that a chatty program makes few events.
 GATHER_SECONDS = 0.1
 GRACE_SECONDS = 5.0
+# So often that is granted to what is only slow, not stuck.
+GRACES = 24
+# More than a pipe and its reader hold.
+PIPE_BYTES = 256 * 1024
 LAST_LINES = 20
 
 
@@ -103,6 +108,10 @@ class Conversation:
         # One at a time, and held until what was said counts as delivered.
         self._delivering = threading.Lock()
         self._last: deque[str] = deque(maxlen=LAST_LINES)
+        # How much was read of each stream, and of which nothing more is there to read now.
+        self._bytes = {True: 0, False: 0}
+        self._resting: set[bool] = set()
+        self._outputs = {True: Output(run, "stdout"), False: Output(run, "stderr")}
         self._result: dict[str, Any] = {}
         self._usage = Usage()
         self._cost: float | None = None
@@ -121,14 +130,36 @@ class Conversation:
         self._run.control.listen(self._obey)
         self._run.inbox.listen(self._deliver)
         status = self._process.wait()
-        for reader in readers:
-            # A daemon that it left behind may hold the pipe for ever; what it prints later is not this run's.
-            reader.join(GRACE_SECONDS)
+        self._read_out(readers[0], stdout, True)
+        self._read_out(readers[1], stderr, False)
         self._run.inbox.listen(lambda: None)
-        # What it read before it ended it has had. A daemon with its standard input may hold a message up for ever.
-        if self._delivering.acquire(timeout=GRACE_SECONDS):
-            self._delivering.release()
+        self._say_out()
         return self._outcome(status)
+
+    def _read_out(self, reader: threading.Thread, stream: IO[bytes], speaks: bool) -> None:
+        """Waits until all is read that it printed, however slow the disk is that it goes to.
+
+        A daemon that it left behind may hold the pipe for ever; what that prints later is not this run's.
+        """
+        most = self._bytes[speaks] + PIPE_BYTES
+        reader.join(GRACE_SECONDS)
+        while reader.is_alive() and self._bytes[speaks] < most:
+            if speaks in self._resting and not select.select([stream], [], [], 0)[0]:
+                break
+            reader.join(GRACE_SECONDS)
+        self._outputs[speaks].flush()
+
+    def _say_out(self) -> None:
+        """What it read before it ended it has had, as soon as that is on record.
+
+        A daemon with its standard input may hold a message up for ever.
+        """
+        for _ in range(GRACES):
+            if self._delivering.acquire(timeout=GRACE_SECONDS):
+                self._delivering.release()
+                return
+            if self._writing.locked():
+                return
 
     def _read(self, stream: IO[bytes], speaks: bool) -> None:
         try:
@@ -139,9 +170,9 @@ class Conversation:
                 pass
 
     def _log(self, stream: IO[bytes], speaks: bool) -> None:
-        gathered = Output(self._run, "stdout" if speaks else "stderr")
+        gathered = self._outputs[speaks]
         try:
-            for line in iter(lambda: stream.readline(LINE_BYTES), b""):
+            for line in iter(lambda: self._next(stream, speaks), b""):
                 said = _spoken(line) if speaks else None
                 if said is not None:
                     gathered.flush()
@@ -152,6 +183,14 @@ class Conversation:
                     gathered.add(line)
         finally:
             gathered.close()
+
+    def _next(self, stream: IO[bytes], speaks: bool) -> bytes:
+        self._resting.add(speaks)
+        line = stream.readline(LINE_BYTES)
+        # In this order: who sees it rest and the pipe empty must have missed nothing.
+        self._resting.discard(speaks)
+        self._bytes[speaks] += len(line)
+        return line
 
     def _hear(self, said: dict[str, Any]) -> None:
         kind = said["type"]

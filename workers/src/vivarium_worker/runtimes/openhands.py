@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
+import logging
 import os
 import threading
 from collections.abc import Callable
@@ -49,6 +50,8 @@ from ..settings import Model
 from ..spool import SpoolClosed
 from .openhands_review import RequestReviewTool
 from .openhands_terminal import Terminal
+
+log = logging.getLogger(__name__)
 
 ASK = "A new message has arrived. Read it first, then decide again whether to do this."
 # How often the main loop looks whether there is a reason to go on.
@@ -99,6 +102,8 @@ class Conversation:
         self._unread: dict[str, Message] = {}
         self._sending = ""
         self._placed: set[str] = set()
+        # One interrupts at a time, and is done with it when the other thread looks.
+        self._interrupting = threading.Lock()
         self._interrupts: set[str] = set()
         # Whose words were the reason why an action was blocked: once is enough, the next action knows them.
         self._told: set[str] = set()
@@ -150,25 +155,37 @@ class Conversation:
     async def _turns_until_done(self) -> None:
         """Runs turn after turn: for a message that came late, after a pause, and after an interrupt."""
         while True:
-            await self._conversation.arun()
+            interrupted = await self._turn()
             if self._stopped.is_set() or self._run.control.aborted is not None:
                 await asyncio.to_thread(self._terminal.end_command)
             await asyncio.to_thread(self._run.control.checkpoint)
             status = self._conversation.state.execution_status
             if status == ConversationExecutionStatus.ERROR:
                 return
-            if status != ConversationExecutionStatus.PAUSED:
-                self._run.inbox.turn_over()
-            if status == ConversationExecutionStatus.PAUSED:
+            if interrupted or status == ConversationExecutionStatus.PAUSED:
                 await self._until_told()
-            elif not self._waiting() and not self._run.inbox.pending():
-                return
+                continue
+            self._run.inbox.turn_over()
+            if self._waiting() or self._run.inbox.pending():
+                await self._until_told()
             else:
-                await self._until_told()
+                return
+
+    async def _turn(self) -> bool:
+        """One turn; whether it was interrupted before the SDK had begun it.
+
+        In a task of its own: an interrupt cancels the task, and may come when the turn is over.
+        """
+        turn = asyncio.create_task(self._conversation.arun())
+        await asyncio.wait([turn])
+        if not turn.cancelled():
+            turn.result()
+        return turn.cancelled()
 
     async def _until_told(self) -> None:
         """After an interrupt the agent waits for words; after a pause there is nothing to wait for."""
         while self._run.inbox.pending() and not self._waiting():
+            await asyncio.to_thread(self._run.control.checkpoint)
             await asyncio.sleep(LOOK_SECONDS)
         while self._stopped.is_set() and not self._waiting():
             await asyncio.to_thread(self._run.control.checkpoint)
@@ -188,8 +205,15 @@ class Conversation:
 
     def _aside(self, work: Callable[[], None]) -> None:
         """What a thread beside the agent does. Without a spool the run is being ended, and nothing is left to do."""
-        with contextlib.suppress(SpoolClosed):
+        try:
             work()
+        except SpoolClosed:
+            pass
+        except Exception as e:
+            # The conversation may be closed under it; before that, nobody would hear a message or stop the agent.
+            if not self._closed.is_set():
+                log.exception("the conversation took no more")
+                self._run.control.abort(f"{type(e).__name__}: {e}")
 
     def _feeding(self) -> None:
         """Puts messages into the conversation; waits there while a tool runs."""
@@ -206,6 +230,9 @@ class Conversation:
             if message.id in self._sent:
                 return
             self._sent[message.id] = message
+        if message.interrupts:
+            # What counts as delivered is not looked at any more.
+            self._interrupt(message)
         if message.content.strip():
             with self._lock:
                 self._unread[message.id] = message
@@ -228,11 +255,17 @@ class Conversation:
             elif self._run.control.paused:
                 self._conversation.pause()
             for message in self._run.inbox.pending():
-                if message.interrupts and message.id not in self._interrupts:
-                    self._interrupts.add(message.id)
-                    self._stopped.set()
-                    self._conversation.interrupt()
-                    self._run.emit(events.INTERRUPTED, {"message_id": message.id}, "worker")
+                if message.interrupts:
+                    self._interrupt(message)
+
+    def _interrupt(self, message: Message) -> None:
+        """Once for each, by whichever thread comes first."""
+        with self._interrupting:
+            if message.id not in self._interrupts:
+                self._interrupts.add(message.id)
+                self._stopped.set()
+                self._conversation.interrupt()
+                self._run.emit(events.INTERRUPTED, {"message_id": message.id}, "worker")
 
     def _before_step(self) -> None:
         """The model is about to be asked, under the agent's lock: what has been put in by now, it reads."""
@@ -244,6 +277,12 @@ class Conversation:
                 del self._unread[message.id]
         if read:
             self._run.inbox.delivered(read, "conversation")
+
+    def _after_step(self) -> None:
+        self._answered.set()
+        if self._run.control.paused:
+            # Here, and not only by the thread that steers: it may be late, and the next step has begun.
+            self._conversation.pause()
 
     def _on_event(self, event: Any) -> None:
         """Called inside the agent's step, or in `send_message`."""
@@ -358,7 +397,7 @@ class Conversation:
             delete_on_close=False,
         )
         conversation.before_step = self._before_step
-        conversation.after_step = self._answered.set
+        conversation.after_step = self._after_step
         return conversation
 
 

@@ -2,11 +2,13 @@ package dev.vivarium.scripted;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 
-/// A step on its way to one question. Immutable.
+/// A step on its way to one question. Safe for concurrent use.
 ///
 /// @param number of this answer, so that ids are never used twice
-record Reply(Step step, Question question, long number) {
+/// @param release what it waits for, should it be held
+record Reply(Step step, Question question, long number, CountDownLatch release) {
     private static final int PIECE = 24;
 
     Step.Usage usage() {

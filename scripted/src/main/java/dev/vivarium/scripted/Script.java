@@ -18,7 +18,8 @@ import java.util.Set;
 /// ```
 ///
 /// The first step that fits and is not used up is played; each once, unless it says how many `times`. A step whose
-/// tools the agent does not offer never fits. Immutable; how often a step has been played is counted by who plays it.
+/// tools the agent does not offer never fits; one that is `held` is answered when the model is told to release it.
+/// Immutable; how often a step has been played is counted by who plays it.
 public final class Script {
     private static final Set<String> FIELDS = Set.of("steps", "otherwise");
 

@@ -48,6 +48,10 @@ public final class ScriptedModel implements AutoCloseable {
     @GuardedBy("lock")
     private long answers;
 
+    /// What the held answers of this script wait for.
+    @GuardedBy("lock")
+    private CountDownLatch release = new CountDownLatch(1);
+
     private ScriptedModel(Script script, HttpServer server) {
         this.script = script;
         this.server = server;
@@ -74,12 +78,22 @@ public final class ScriptedModel implements AutoCloseable {
         return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
     }
 
-    /// Plays another script from here on, and forgets what was asked before.
+    /// Plays another script from here on, and forgets what was asked before. Nothing of the old one is held any
+    /// more.
     public void play(Script next) {
         synchronized (lock) {
             script = next;
             played = new int[next.steps().size()];
             asked.clear();
+            release.countDown();
+            release = new CountDownLatch(1);
+        }
+    }
+
+    /// Lets the answers go that this script holds, those asked for and those to come.
+    public void release() {
+        synchronized (lock) {
+            release.countDown();
         }
     }
 
@@ -93,6 +107,7 @@ public final class ScriptedModel implements AutoCloseable {
     @Override
     public void close() {
         closed.countDown();
+        release();
         server.stop(0);
         workers.shutdownNow();
     }
@@ -109,6 +124,10 @@ public final class ScriptedModel implements AutoCloseable {
                 case "GET /v1/models" -> send(exchange, 200, "{\"object\": \"list\", \"data\": []}");
                 case "GET /scripted/asked" -> send(exchange, 200, journal());
                 case "PUT /scripted/script" -> replace(exchange, body);
+                case "POST /scripted/release" -> {
+                    release();
+                    exchange.sendResponseHeaders(204, -1);
+                }
                 default -> other(exchange, path);
             }
         }
@@ -141,7 +160,7 @@ public final class ScriptedModel implements AutoCloseable {
             return;
         }
         Reply reply = choose(dialect.read(request), exchange.getRequestURI().getPath(), body);
-        if (!pause(reply.step().delay())) {
+        if (!pause(reply.step().delay()) || (reply.step().held() && !hold(reply))) {
             return;
         }
         if (reply.step().fault().isPresent()
@@ -171,7 +190,7 @@ public final class ScriptedModel implements AutoCloseable {
                 asked.removeFirst();
             }
             asked.add(new Asked(path, chosen.name(), question.news(), question.messages(), body));
-            return new Reply(chosen, question, ++answers);
+            return new Reply(chosen, question, ++answers, release);
         }
     }
 
@@ -226,6 +245,17 @@ public final class ScriptedModel implements AutoCloseable {
     private boolean pause(Duration time) {
         try {
             return time.isZero() || !closed.await(time.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    /// Whether the answer was released with the server still open.
+    private boolean hold(Reply reply) {
+        try {
+            reply.release().await();
+            return closed.getCount() > 0;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;

@@ -10,6 +10,7 @@ import java.util.Set;
 ///
 /// @param times how often it can be played; 0 means always
 /// @param delay before the first byte, and between the pieces of a streamed answer
+/// @param held whether it waits before the first byte until whoever plays the script releases it
 record Step(
         String name,
         Rule rule,
@@ -19,9 +20,10 @@ record Step(
         List<Call> calls,
         Optional<Usage> usage,
         Duration delay,
+        boolean held,
         Optional<Fault> fault) {
     private static final Set<String> FIELDS =
-            Set.of("name", "when", "times", "thinking", "text", "tools", "usage", "delay_ms", "fault");
+            Set.of("name", "when", "times", "thinking", "text", "tools", "usage", "delay_ms", "held", "fault");
 
     /// A tool that the model wants to use.
     record Call(String tool, Node input) {}
@@ -40,6 +42,7 @@ record Step(
                 calls(node.get("tools"), where + ".tools"),
                 node.get("usage").isPresent() ? Optional.of(usage(node.get("usage"))) : Optional.empty(),
                 Duration.ofMillis(node.get("delay_ms").integer().orElse(0L)),
+                node.get("held").isTrue(),
                 node.get("fault").isPresent()
                         ? Optional.of(Fault.read(node.get("fault"), where + ".fault"))
                         : Optional.empty());

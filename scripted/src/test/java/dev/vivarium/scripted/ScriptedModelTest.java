@@ -2,6 +2,7 @@ package dev.vivarium.scripted;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.net.URI;
@@ -11,6 +12,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -52,7 +54,7 @@ class ScriptedModelTest {
     private HttpRequest request(String path, String body) {
         return HttpRequest.newBuilder(URI.create(model.uri() + path))
                 .POST(HttpRequest.BodyPublishers.ofString(body))
-                .timeout(Duration.ofSeconds(20))
+                .timeout(Duration.ofSeconds(120))
                 .build();
     }
 
@@ -260,6 +262,28 @@ class ScriptedModelTest {
         HttpResponse<String> refused = put("{\"steps\": 1, \"x\": 2}");
         assertThat(refused.statusCode()).isEqualTo(400);
         assertThat(refused.body()).contains("no field 'x'");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void anAnswerIsHeldUntilItIsReleased(boolean streamed) throws Exception {
+        play("{\"steps\": [{\"held\": true, \"text\": \"at last\"}]}");
+        CompletableFuture<HttpResponse<String>> answer = http.sendAsync(
+                request(MESSAGES, question(streamed, said("user", "go"))), HttpResponse.BodyHandlers.ofString());
+        await().until(() -> !model.asked().isEmpty());
+        assertThat(answer).isNotDone();
+        assertThat(ask("/scripted/release", "").statusCode()).isEqualTo(204);
+        assertThat(answer.get().body()).contains("at last");
+    }
+
+    @Test
+    void anotherScriptHoldsNothingOfTheOldOne() throws Exception {
+        play("{\"steps\": [{\"held\": true, \"text\": \"old\"}]}");
+        CompletableFuture<HttpResponse<String>> answer = http.sendAsync(
+                request(MESSAGES, question(false, said("user", "go"))), HttpResponse.BodyHandlers.ofString());
+        await().until(() -> !model.asked().isEmpty());
+        put("{\"steps\": [{\"text\": \"new\"}]}");
+        assertThat(answer.get().body()).contains("old");
     }
 
     private HttpResponse<String> put(String script) throws Exception {
