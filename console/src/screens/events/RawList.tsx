@@ -1,11 +1,10 @@
-import { ArrowDown } from 'lucide-react'
 import { type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react'
 import type { LogEvent } from '~/api/types'
 import type { EventStore } from '~/store/event-store'
 import { indexUntil } from '~/store/log-events'
 import { after, type Matches } from '~/store/matches'
 import { partInSight } from '~/store/window'
-import { whole } from '~/ui/format'
+import { ToEnd } from '~/ui/ToEnd'
 import css from './EventsPanel.module.css'
 import { RawRow } from './RawRow'
 
@@ -87,7 +86,7 @@ export function RawList(props: Props) {
           </div>
         </div>
       </div>
-      {isLive && !isFollowing && <ToEnd events={events} onClick={() => onFollow(true)} />}
+      {isLive && !isFollowing && <SinceThen events={events} onClick={() => onFollow(true)} />}
     </div>
   )
 }
@@ -175,13 +174,8 @@ function useInSight(
   }, [box, selected, events])
 }
 
-function ToEnd({ events, onClick }: { events: EventStore; onClick: () => void }) {
+/** Counts from when the end went out of sight. */
+function SinceThen({ events, onClick }: { events: EventStore; onClick: () => void }) {
   const [seen] = useState(events.lastSeq)
-  const news = events.lastSeq - seen
-  return (
-    <button type="button" className={css.resume} onClick={onClick}>
-      <ArrowDown size={15} aria-hidden />
-      {news > 0 ? `${whole(news)} new` : 'To the end'}
-    </button>
-  )
+  return <ToEnd news={events.lastSeq - seen} onClick={onClick} />
 }

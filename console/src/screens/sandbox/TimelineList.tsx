@@ -1,11 +1,11 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { ArrowDown } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import type { EventStore } from '~/store/event-store'
 import { after, type Matches } from '~/store/matches'
 import type { Row } from '~/store/rows'
 import type { Timeline } from '~/store/timeline'
 import { useSaid } from '~/ui/said'
+import { ToEnd } from '~/ui/ToEnd'
 import { TimelineRow } from './rows/TimelineRow'
 import css from './TimelineList.module.css'
 import { AT_END_PX, type List, useFollow } from './use-follow'
@@ -123,12 +123,7 @@ export function TimelineList({ events, timeline, shown, isLive, target, marked, 
       <p role="status" className={said ? css.loading : 'visually-hidden'}>
         {said}
       </p>
-      {isLive && !isFollowing && (
-        <button type="button" className={css.resume} onClick={toEnd}>
-          <ArrowDown size={15} aria-hidden />
-          {unseen > 0 ? `${unseen} new` : 'To the end'}
-        </button>
-      )}
+      {isLive && !isFollowing && <ToEnd news={unseen} onClick={toEnd} />}
     </div>
   )
 }
