@@ -65,6 +65,8 @@ class TestBackend:
         self.state = State(task={"task_id": TASK, "title": "Say hello", "description": "Write hello.txt"})
         self.changed = threading.Condition()
         self.events_limit: int | None = None
+        # What a person says to a review before whoever asked has its id.
+        self.prompt_answer: dict[str, str] = {}
         self.closing = threading.Event()
         self._window: deque[float] = deque()
         self._server: ThreadingHTTPServer | None = None
@@ -288,8 +290,9 @@ class Handler(BaseHTTPRequestHandler):
                 return 201, {"success": True, "task_id": TASK, "next_action": "await_review"}
             case ["POST", "review"]:
                 review_id = f"rev-{len(state.reviews) + 1}"
-                state.reviews[review_id] = {"review_id": review_id, "status": "pending", **fields}
-                return 201, {"success": True, "review_id": review_id, "status": "pending"}
+                review = {"review_id": review_id, "status": "pending", **fields, **self.owner.prompt_answer}
+                state.reviews[review_id] = review
+                return 201, {"success": True, "review_id": review_id, "status": review["status"]}
             case ["GET", "review", review_id]:
                 review = state.reviews[review_id]
                 wait = float(query.get("wait", ["0"])[0])

@@ -197,18 +197,26 @@ def test_a_paused_program_stands_still_until_it_is_resumed(env: dict[str, str], 
     assert backend.types().index("agent.resumed") < backend.types().index("agent.completed")
 
 
-def test_a_blocking_review_waits_for_a_person(settings: Settings, backend: TestBackend) -> None:
-    program = """
+ASKING = """
 import json, sys
 sys.stdin.readline()
 print(json.dumps({"type": "review", "id": "r1", "reason": "merge_conflict", "description": "which?"}), flush=True)
 answer = json.loads(sys.stdin.readline())
 print(json.dumps({"type": "result", "summary": answer["id"] + " " + answer["status"] + " " + answer["option"]}))
 """
-    started = Started(settings, python(program))
+
+
+def test_a_blocking_review_waits_for_a_person(settings: Settings, backend: TestBackend) -> None:
+    started = Started(settings, python(ASKING))
     backend.await_that(lambda state: state.reviews, "a review")
     backend.answer("rev-1", "approved", "keep_ours")
     assert started.join() == worker.COMPLETED
+    assert backend.of("agent.completed")[0]["summary"] == "r1 approved keep_ours"
+
+
+def test_what_a_person_says_at_once_is_heard_too(settings: Settings, backend: TestBackend) -> None:
+    backend.prompt_answer = {"status": "approved", "option": "keep_ours"}
+    assert worker.work(settings, python(ASKING)) == worker.COMPLETED
     assert backend.of("agent.completed")[0]["summary"] == "r1 approved keep_ours"
 
 

@@ -108,7 +108,8 @@ class Run:
         if not request.get("blocking", True):
             return asked
         stop = threading.Event()
-        answer = asked
+        # Not what came with the id: that may say that a quick person has answered, but not what.
+        answer: dict[str, Any] = {}
         while answer.get("status", "pending") == "pending":
             if self.control.aborted is not None:
                 raise Aborted(self.control.aborted)
