@@ -38,7 +38,10 @@ public final class Audit implements AutoCloseable {
     private static final int MAX_DETAIL = 200;
     private static final int PRUNE_EVERY = 10_000;
     private static final Duration GATHER = Duration.ofMillis(100);
-    private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+    /// Of a reader. As long as a write may take, and then some: what is shown must not lack what was done before.
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
     private static final String COLUMNS =
             "seq, at, kind, outcome, route, user_id, sandbox_id, thread_id, jti, scopes, detail";
     private static final String WHERE = """
@@ -53,7 +56,6 @@ public final class Audit implements AutoCloseable {
     private final Db db;
     private final long keep;
     private final BlockingQueue<AuditEntry> queue = new ArrayBlockingQueue<>(QUEUE);
-    private final AtomicLong accepted = new AtomicLong();
     private final AtomicLong dropped = new AtomicLong();
     private final Semaphore hurry = new Semaphore(0);
     private final Thread worker = Thread.ofPlatform().daemon().name("audit").unstarted(this::run);
@@ -61,6 +63,9 @@ public final class Audit implements AutoCloseable {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition progress = lock.newCondition();
+
+    @GuardedBy("lock")
+    private long accepted;
 
     @GuardedBy("lock")
     private long finished;
@@ -87,10 +92,20 @@ public final class Audit implements AutoCloseable {
         boolean isStranger =
                 entry.kind() == AuditEntry.Kind.REFUSED && entry.user().isEmpty();
         boolean hasRoom = !isStranger || queue.remainingCapacity() > QUEUE / 2;
-        if (!closed && hasRoom && queue.offer(entry)) {
-            accepted.incrementAndGet();
-        } else {
+        if (closed || !hasRoom || !accept(entry)) {
             dropped.incrementAndGet();
+        }
+    }
+
+    /// Counted in the order of the queue: else a reader could take the end of another entry for that of its own.
+    private boolean accept(AuditEntry entry) {
+        lock.lock();
+        try {
+            boolean isIn = queue.offer(entry);
+            accepted += isIn ? 1 : 0;
+            return isIn;
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -133,10 +148,10 @@ public final class Audit implements AutoCloseable {
 
     /// Waits, not for ever, until what was recorded so far is written.
     private void flush() {
-        long target = accepted.get();
         hurry.release();
         lock.lock();
         try {
+            long target = accepted;
             long left = PATIENCE.toNanos();
             while (finished < target && left > 0) {
                 left = progress.awaitNanos(left);
