@@ -135,28 +135,31 @@ final class Dispatcher extends Handler.Abstract {
         var route = match.route();
         var at = witness.now();
         var caller = Optional.<Caller>empty();
+        var testimony = new Testimony(request, response);
         try {
-            caller = Optional.of(admit(request, match));
-            admission.count(caller.get(), route).ifPresent(standing -> pace(standing, response));
+            var known = admit(request, match);
+            caller = Optional.of(known);
+            admission.count(known, route).ifPresent(standing -> pace(standing, response));
             response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
             response.getHeaders().put("X-Content-Type-Options", "nosniff");
             confine(request, response, route);
-            var exchange = new Exchange(
-                    request, response, requestId, match, caller.get(), checks(request, response, match, caller.get()));
+            testimony.to(status -> witness.saw(match, known, at, status));
+            var exchange =
+                    new Exchange(request, testimony, requestId, match, known, checks(request, response, match, known));
             if (route.access() instanceof Route.Access.Open) {
                 route.operation().handle(exchange);
             } else {
-                pass(request, match, caller.get(), exchange);
+                pass(request, match, known, exchange);
             }
-            witness.saw(match, caller.get(), at, response.getStatus());
+            testimony.give(response.getStatus());
             return exchange;
         } catch (SandboxException e) {
             tellOfFailure(request, match, caller, at, e.failure());
             throw e;
         } catch (IOException | RuntimeException e) {
             // The client may be gone in the middle of an answer; it has used the sandbox all the same.
-            int status = response.isCommitted() ? response.getStatus() : ProblemJson.status(new Failure.Internal(""));
-            caller.ifPresent(known -> witness.saw(match, known, at, status));
+            testimony.give(
+                    response.isCommitted() ? response.getStatus() : ProblemJson.status(new Failure.Internal("")));
             throw e;
         }
     }
