@@ -36,13 +36,24 @@ final class ResidentLauncher implements AutoCloseable {
     /// went wrong, or nothing.
     CompletableFuture<String> start(List<String> options, String secret, Path log) throws IOException {
         synchronized (lock) {
-            if (session == null || !session.process.isAlive()) {
-                session = Session.open(program);
-            }
             var words = new ArrayList<>(List.of(Long.toString(++lastNumber), log.toString(), secret));
             words.addAll(options);
-            return session.send(lastNumber, request(words));
+            return sendLocked(request(words));
         }
+    }
+
+    @GuardedBy("lock")
+    private CompletableFuture<String> sendLocked(byte[] request) throws IOException {
+        if (session != null && session.process.isAlive()) {
+            try {
+                return session.send(lastNumber, request);
+            } catch (IOException e) {
+                // It has just ended, and that is not known yet; a request that it could not be told has not begun.
+                session.process.destroy();
+            }
+        }
+        session = Session.open(program);
+        return session.send(lastNumber, request);
     }
 
     /// A length, then the words with a zero byte behind each; see the guest's `serve.rs`.
