@@ -21,8 +21,8 @@ import java.util.function.Consumer;
 /// Every open socket. Closes those whose client does not say who it is, may no longer be there, or is gone without a
 /// word. Thread-safe.
 public final class Sockets implements AutoCloseable {
-    /// How long a client has to say who it is.
-    private static final Duration AUTH = Duration.ofSeconds(5);
+    /// How long a client has to say who it is. A browser on a machine that is busy takes its time.
+    private static final Duration AUTH = Duration.ofSeconds(20);
 
     /// How often every socket is looked at; a revoked key closes its socket that soon. Tokens tell by themselves.
     private static final Duration CHECK = Duration.ofMillis(400);
@@ -116,7 +116,8 @@ public final class Sockets implements AutoCloseable {
                 // To look a sandbox up may wait for it to be found again.
                 Thread.ofVirtual().name("socket-check").start(socket::beat);
             } else if (socket.peer().isSilent() && now - socket.peer().openedAt() > AUTH.toNanos()) {
-                socket.close(Close.of(new Failure.NotAuthenticated("nothing was said within 5 s")));
+                socket.close(
+                        Close.of(new Failure.NotAuthenticated("nothing was said within " + AUTH.toSeconds() + " s")));
             }
         }
     }
