@@ -4,10 +4,12 @@ import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.settings.RateConfig;
 import io.github.bucket4j.Bucket;
 import io.github.bucket4j.ConsumptionProbe;
+import io.github.bucket4j.TimeMeter;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
 
@@ -21,12 +23,26 @@ public final class RateLimits {
     private static final long SECOND = Duration.ofSeconds(1).toNanos();
 
     private final RateConfig config;
+    private final TimeMeter clock;
     private final Map<Key, Bucket> buckets = new ConcurrentHashMap<>();
 
     private record Key(SandboxId sandbox, Kind kind) {}
 
+    private record Clock(LongSupplier nanos) implements TimeMeter {
+        @Override
+        public long currentTimeNanos() {
+            return nanos.getAsLong();
+        }
+
+        @Override
+        public boolean isWallClockBased() {
+            return false;
+        }
+    }
+
     public RateLimits(RateConfig config) {
         this.config = config;
+        this.clock = new Clock(config.nanos());
     }
 
     /// What is counted together.
@@ -139,9 +155,10 @@ public final class RateLimits {
         };
     }
 
-    private static Bucket bucket(long limit) {
+    private Bucket bucket(long limit) {
         return Bucket.builder()
                 .addLimit(bandwidth -> bandwidth.capacity(limit).refillGreedy(limit, WINDOW))
+                .withCustomTimePrecision(clock)
                 .build();
     }
 }

@@ -50,6 +50,12 @@ public record Config(
                 rates, watch, log);
     }
 
+    public Config withRates(RateConfig other) {
+        return new Config(
+                home, store, apiKey, workerId, redisHost, http, access, engine, calls, preview, egress, runs, model,
+                other, watch, log);
+    }
+
     public Config withWatch(WatchConfig other) {
         return new Config(
                 home, store, apiKey, workerId, redisHost, http, access, engine, calls, preview, egress, runs, model,
