@@ -12,7 +12,7 @@ import java.util.Optional;
 
 /// A machine with its guest on the line, as contract tests use it. Thread-safe.
 public final class Box implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final Machine machine;
     private final Guest guest;

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 @NullUnmarked // JUnit sets the fields up before each test, not the constructor.
 public abstract class ProviderContract {
     protected static final String SECRET = "a secret of the test";
-    protected static final Duration PATIENCE = Duration.ofSeconds(20);
+    protected static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final long MIB = 1024 * 1024;
     protected static final Limits SMALL = new Limits(128 * MIB, 1, 64, 64 * MIB);
 
@@ -155,7 +155,6 @@ public abstract class ProviderContract {
             box.machine().pause();
             var frozen = box.machine().usage().cpu();
             await().during(Duration.ofMillis(300))
-                    .atMost(Duration.ofSeconds(2))
                     .until(() -> box.machine().usage().cpu().equals(frozen));
             box.machine().resume();
             await().until(() -> box.machine().usage().cpu().compareTo(frozen) > 0);

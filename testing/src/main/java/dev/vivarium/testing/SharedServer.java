@@ -1,7 +1,9 @@
 package dev.vivarium.testing;
 
+import dev.vivarium.server.settings.Config;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
@@ -10,20 +12,27 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 /// A [TestServer] that all tests of a class use: it is started before the first and closed after the last. Register it
 /// as a static extension.
 public final class SharedServer implements BeforeAllCallback, AfterAllCallback {
+    private final UnaryOperator<Config> change;
     private final List<String> arguments;
     private @Nullable TestServer server;
 
-    private SharedServer(List<String> arguments) {
+    private SharedServer(UnaryOperator<Config> change, List<String> arguments) {
+        this.change = change;
         this.arguments = arguments;
     }
 
     public static SharedServer with(String... arguments) {
-        return new SharedServer(List.of(arguments));
+        return with(config -> config, arguments);
+    }
+
+    /// One of which something is changed that is no setting.
+    public static SharedServer with(UnaryOperator<Config> change, String... arguments) {
+        return new SharedServer(change, List.of(arguments));
     }
 
     @Override
     public void beforeAll(ExtensionContext context) {
-        server = TestServer.start(arguments.toArray(String[]::new));
+        server = TestServer.start(change, arguments.toArray(String[]::new));
     }
 
     @Override

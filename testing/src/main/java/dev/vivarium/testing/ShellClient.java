@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 public final class ShellClient implements AutoCloseable {
     private static final HttpClient CLIENT =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
-    private static final long PATIENCE_S = 30;
+    private static final long PATIENCE_S = 60;
 
     private final LinkedBlockingQueue<String> messages = new LinkedBlockingQueue<>();
     private final CompletableFuture<Integer> closed = new CompletableFuture<>();
@@ -193,6 +193,7 @@ public final class ShellClient implements AutoCloseable {
             @Override
             public void onError(WebSocket from, Throwable error) {
                 closed.completeExceptionally(error);
+                messages.add("");
             }
         };
     }

@@ -98,15 +98,23 @@ public final class TestServer implements AutoCloseable {
 
     /// A server whose sandboxes are isolated, for which names outside lead where `resolver` says.
     public static TestServer startIsolated(Resolver resolver, String... arguments) {
-        return start(
-                (home, guest) -> OciProvider.open(OciConfig.of(home, guest, OciRuntime.NATIVE)),
-                config -> config.withEgress(config.egress().withResolver(resolver)),
-                arguments);
+        return startIsolatedAs(config -> config.withEgress(config.egress().withResolver(resolver)), arguments);
     }
 
     /// A server of which something is changed that is no setting.
     public static TestServer start(UnaryOperator<Config> change, String... arguments) {
         return start(ProcessProvider::open, change, arguments);
+    }
+
+    /// The same with sandboxes that are isolated.
+    public static TestServer startIsolatedAs(UnaryOperator<Config> change, String... arguments) {
+        return start(
+                (home, guest) -> OciProvider.open(OciConfig.of(home, guest, OciRuntime.NATIVE)), change, arguments);
+    }
+
+    /// For a server whose rate limits are met as soon as they are reached, and are never forgotten.
+    public static Config withoutRefills(Config config) {
+        return config.withRates(config.rates().withNanos(() -> 0));
     }
 
     private static TestServer start(Opener opener, UnaryOperator<Config> change, String... arguments) {

@@ -3,7 +3,6 @@ package dev.vivarium.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,7 +29,7 @@ class LongNamesTest {
                 .isZero();
 
         awaitNamed("file.created", "second");
-        assertThat(types()).contains("file.changes_folded");
+        await().untilAsserted(() -> assertThat(types()).contains("file.changes_folded"));
         SERVER.get().restart();
         Api again = SERVER.api();
         again.execute(session, "echo z > second; echo x > third");
@@ -39,12 +38,16 @@ class LongNamesTest {
     }
 
     private void awaitNamed(String type, String path) {
-        await().atMost(Duration.ofSeconds(20))
-                .untilAsserted(() -> assertThat(events("&type=" + type)).contains("\"path\":\"" + path + "\""));
+        await().untilAsserted(() -> assertThat(events("&type=" + type)).contains("\"path\":\"" + path + "\""));
     }
 
     private List<String> types() {
-        return SERVER.api().get("/api/v1/sandboxes/" + session + "/events?type=file.").json().objects("events").stream()
+        return SERVER
+                .api()
+                .get("/api/v1/sandboxes/" + session + "/events?limit=1000&type=file.")
+                .json()
+                .objects("events")
+                .stream()
                 .map(event -> event.string("event_type"))
                 .toList();
     }

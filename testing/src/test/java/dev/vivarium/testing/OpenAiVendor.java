@@ -49,7 +49,7 @@ final class OpenAiVendor implements AutoCloseable {
 
     /// Waits until the caller who was held has hung up, and reports whether one was and has.
     boolean awaitHangUp() throws InterruptedException {
-        return held && gone.await(20, TimeUnit.SECONDS);
+        return held && gone.await(60, TimeUnit.SECONDS);
     }
 
     /// Keeps its headers and body, and does what the question says.

@@ -54,7 +54,7 @@ class OpenApiTest {
         check("get /get_session", api.get("/get_session?thread_id=" + thread), 200);
         check("get /get_session", api.get("/get_session?thread_id=none"), 404);
         check("post /execute", api.post("/execute", Api.command(id, "echo a")), 200);
-        check("post /execute", api.post("/execute", Api.command(id, "sleep 9", "\"timeout\":0.2")), 200);
+        check("post /execute", api.post("/execute", Api.command(id, "sleep 1000", "\"timeout\":0.2")), 200);
         check("post /execute", api.post("/execute", Api.command("none", "true")), 404);
         check("post /execute", api.post("/execute", Api.command(id, "")), 400);
         check("post /upload_file", api.upload(id, "a", "b"), 200);
@@ -139,11 +139,15 @@ class OpenApiTest {
         api.upload(session, "a", "text");
         String view = "/api/v1/sandboxes/{sandbox_id}";
         String at = "/api/v1/sandboxes/" + session;
-        await().untilAsserted(() ->
-                assertThat(api.get(at + "/events?type=file.").text()).contains("\"a\""));
+        var created = await().until(
+                        () -> api.get(at + "/events?type=file.created").json().objects("events"),
+                        list -> !list.isEmpty());
         check("get " + view + "/files", api.get(at + "/files"), 200);
         check("get " + view + "/files/{path}", api.get(at + "/files/a"), 200);
-        check("get " + view + "/files/{path}", api.get(at + "/files/a?at_seq=9"), 200);
+        check(
+                "get " + view + "/files/{path}",
+                api.get(at + "/files/a?at_seq=" + created.getFirst().integer("seq")),
+                200);
         check("get " + view + "/files/{path}", api.get(at + "/files/b"), 404);
         check("get " + view + "/diff", api.get(at + "/diff?path=a"), 200);
         check("get " + view + "/terminal", api.get(at + "/terminal"), 200);

@@ -32,7 +32,7 @@ class PreviewSocketTest {
 
     @BeforeAll
     static void start() {
-        server = TestServer.startIsolated("--preview-idle-seconds", "5");
+        server = TestServer.startIsolated();
         program = Program.start(server);
     }
 
@@ -144,7 +144,8 @@ class PreviewSocketTest {
 
     @Test
     void aTunnelWithoutAByteIsClosedInTheEnd() throws Exception {
-        try (var socket = upgraded("/raw", "raw")) {
+        try (var hasty = TestServer.startIsolated("--preview-idle-seconds", "10");
+                var socket = upgraded(Program.start(hasty), "/raw", "raw")) {
             assertThat(socket.getInputStream().read()).isEqualTo(-1);
         }
     }

@@ -25,7 +25,7 @@ class PreviewTest {
 
     @BeforeAll
     static void start() {
-        server = TestServer.startIsolated("--preview-idle-seconds", "3", "--wake-on-traffic", "off");
+        server = TestServer.startIsolated("--wake-on-traffic", "off");
         program = Program.start(server);
     }
 
@@ -209,10 +209,12 @@ class PreviewTest {
 
     @Test
     void aSilentProgramIsAGatewayTimeout() {
-        var answer = program.get("/silence");
+        try (var hasty = TestServer.startIsolated("--preview-idle-seconds", "3")) {
+            var answer = Program.start(hasty).get("/silence");
 
-        assertThat(answer.status()).isEqualTo(504);
-        assertThat(answer.body()).contains("answer-timed-out", "sent nothing for 3 s");
+            assertThat(answer.status()).isEqualTo(504);
+            assertThat(answer.body()).contains("answer-timed-out", "sent nothing for 3 s");
+        }
     }
 
     @Test

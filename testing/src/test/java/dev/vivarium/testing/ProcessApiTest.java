@@ -121,7 +121,7 @@ class ProcessApiTest {
 
     @Test
     void anUnknownSignalOrProcessIsRefused() {
-        String id = detach("sleep 100");
+        String id = detach("sleep 1000");
 
         assertThat(signal(id, "SEGV").status()).isEqualTo(400);
         assertThat(signal("p0", "TERM").status()).isEqualTo(404);
@@ -207,11 +207,11 @@ class ProcessApiTest {
     void atMostSoManyRunDetached() {
         String small = api.session();
         for (int i = 0; i < 64; i++) {
-            assertThat(api.post("/sandboxes/" + small + "/exec", "{\"command\":[\"sleep\",\"100\"],\"detach\":true}")
+            assertThat(api.post("/sandboxes/" + small + "/exec", "{\"command\":[\"sleep\",\"1000\"],\"detach\":true}")
                             .status())
                     .isEqualTo(201);
         }
-        assertThat(api.post("/sandboxes/" + small + "/exec", "{\"command\":[\"sleep\",\"100\"],\"detach\":true}")
+        assertThat(api.post("/sandboxes/" + small + "/exec", "{\"command\":[\"sleep\",\"1000\"],\"detach\":true}")
                         .status())
                 .isEqualTo(429);
     }

@@ -25,7 +25,7 @@ final class RealAgents implements AutoCloseable {
     static final String KEY = "sk-real-4711-never-inside";
 
     static final String ALL = "/api/v1/sandboxes";
-    private static final Duration PATIENCE = Duration.ofSeconds(90);
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
 
     private final ScriptedModel model = ScriptedModel.start(Script.parse("{}"), 0);
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /// The conversations of the real SDKs, in one sandbox after the other. Needs root.
 @Tag("root")
-@Timeout(240)
+@Timeout(900)
 class ResumedAgentTest {
     private static RealAgents agents;
     private static TestServer server;

@@ -4,7 +4,6 @@ import static dev.vivarium.testing.AgentRun.send;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -129,14 +128,17 @@ class ReviewsApiTest {
 
     @Test
     void nobodyAnsweringIsAnAnswerTooAndAPendingReviewSurvivesARestart() {
-        try (var server = TestServer.start("--review-timeout-minutes", "0.1")) {
+        try (var server = TestServer.start()) {
             var run = AgentRun.of(server, AGENT);
             run.awaitStatus("paused");
             server.restart();
+            assertThat(run.sandbox().string("status")).isEqualTo("paused");
+            // Nobody answers in the time that is left.
+            server.restart(store -> store.write(sql -> sql.update("update sandbox_reviews set deadline = 1")));
 
             run.awaitStatus("completed");
             assertThat(run.events("agent.output")).contains("expired");
-            assertThat(run.events("sandbox.")).contains("sandbox.review_expired");
+            run.awaitEvent("sandbox.review_expired");
         }
     }
 
@@ -153,11 +155,10 @@ class ReviewsApiTest {
                     .objects("reviews")
                     .getFirst()
                     .string("review_id");
-            await().atMost(Duration.ofSeconds(30))
-                    .until(() -> server.api()
-                                    .post(run.path() + "/reviews/" + id, "{\"decision\":\"approve\"}")
-                                    .status()
-                            == 200);
+            await().until(() -> server.api()
+                            .post(run.path() + "/reviews/" + id, "{\"decision\":\"approve\"}")
+                            .status()
+                    == 200);
             run.awaitStatus("completed");
             assertThat(run.events("agent.output")).contains("approved");
         }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.json.JsonFields;
-import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,15 +20,20 @@ class RunsApiTest {
 
     @Test
     void aTaskIsRunAndFinalised() {
-        var spawned = spawn("echo working; echo '{\"type\":\"result\",\"summary\":\"all done\"}'");
+        var spawned = spawn("until [ -e go ]; do sleep 0.05; done; echo working;"
+                + " echo '{\"type\":\"result\",\"summary\":\"all done\"}'");
         var sandbox = spawned.string("sandbox_id");
 
         assertThat(spawned.string("task_id")).startsWith("tsk");
         assertThat(spawned.string("thread_id")).isNotBlank();
         assertThat(spawned.string("status")).isEqualTo("running");
         assertThat(spawned.string("preview_url")).contains(sandbox);
+        api.execute(sandbox, "touch go");
         awaitStatus(sandbox, "completed");
-        var details = api.get(ALL + "/" + sandbox).json();
+        // What happened is in the log a moment after it has happened.
+        var details = await().until(
+                        () -> api.get(ALL + "/" + sandbox).json(),
+                        found -> found.text().contains("sandbox.run_ended"));
         var run = details.object("sandbox").object("run");
         assertThat(details.object("sandbox").string("state")).isEqualTo("running");
         assertThat(run.string("runtime")).isEqualTo("command");
@@ -140,11 +144,10 @@ class RunsApiTest {
     void theTokenOfTheWorkerIsNotInTheEnvironmentOfOthers() {
         var sandbox = spawn("env; sleep 1000").string("sandbox_id");
 
-        await().atMost(Duration.ofSeconds(30))
-                .untilAsserted(() -> assertThat(api.get(ALL + "/" + sandbox + "/events?type=agent.output&limit=1000")
-                                .text())
-                        .contains("SANDBOX_ID")
-                        .doesNotContain("SANDBOX_TOKEN", "MODEL_TOKEN"));
+        await().untilAsserted(() -> assertThat(api.get(ALL + "/" + sandbox + "/events?type=agent.output&limit=1000")
+                        .text())
+                .contains("SANDBOX_ID")
+                .doesNotContain("SANDBOX_TOKEN", "MODEL_TOKEN"));
         assertThat(api.execute(sandbox, "env").string("stdout")).doesNotContain("TOKEN");
     }
 
@@ -243,12 +246,9 @@ class RunsApiTest {
     }
 
     private void awaitStatus(String sandbox, String status) {
-        await().atMost(Duration.ofSeconds(60))
-                .untilAsserted(() -> assertThat(api.get(ALL + "/" + sandbox)
-                                .json()
-                                .object("sandbox")
-                                .string("status"))
-                        .isEqualTo(status));
+        await().untilAsserted(() -> assertThat(
+                        api.get(ALL + "/" + sandbox).json().object("sandbox").string("status"))
+                .isEqualTo(status));
     }
 
     private String reason(String sandbox) {

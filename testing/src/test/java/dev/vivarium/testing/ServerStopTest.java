@@ -52,7 +52,7 @@ class ServerStopTest {
             begun.await();
 
             // Far longer than anybody waits here for what follows.
-            var stop = workers.submit(() -> server.stop(Duration.ofSeconds(60)));
+            var stop = workers.submit(() -> server.stop(Duration.ofHours(1)));
 
             await().until(stop::isDone);
             for (var stream : streams) {
@@ -76,7 +76,8 @@ class ServerStopTest {
                 var workers = Executors.newVirtualThreadPerTaskExecutor()) {
             Api api = server.api();
             String session = api.session();
-            var running = workers.submit(() -> api.execute(session, "touch begun; sleep 25"));
+            var running = workers.submit(
+                    () -> api.post("/execute", Api.command(session, "touch begun; sleep 1000", "\"timeout\":1000")));
             await().until(() -> api.execute(session, "ls").string("stdout").contains("begun"));
 
             server.stop(Duration.ofMillis(50));

@@ -22,8 +22,6 @@ import org.junit.jupiter.api.Timeout;
 class ShellAccessTest {
     private static final String QUIET = "\"command\":\"stty -echo; exec bash --norc --noprofile\"";
 
-    /// What is promised to whoever revokes a token.
-
     private static TestServer server;
     private static Api anna;
     private static Api bob;
@@ -200,7 +198,7 @@ class ShellAccessTest {
                 info.id(),
                 info.thread(),
                 Scopes.of(Scope.SHELL),
-                Duration.ofSeconds(3),
+                Duration.ofSeconds(15),
                 List.of());
         return server.tokens().issue(wanted).token();
     }

@@ -75,7 +75,7 @@ class ShellRestartTest {
         try (var server = TestServer.start()) {
             String sandbox = server.api().session();
             try (var shell = ShellClient.enter(server.uri(), sandbox, server.adminKey(), QUIET)) {
-                server.stop(Duration.ofSeconds(1));
+                server.stop(Duration.ofSeconds(60));
                 assertThat(shell.awaitClose()).isEqualTo(1001);
             }
         }

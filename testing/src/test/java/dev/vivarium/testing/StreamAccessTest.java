@@ -37,7 +37,7 @@ class StreamAccessTest {
     void aStreamEndsWithItsTokenAndSaysWhy(String mediaType) throws Exception {
         String session = admin.session();
 
-        try (var lines = open(admin.with(token(session, Duration.ofSeconds(3))), events(session), mediaType)) {
+        try (var lines = open(admin.with(token(session, Duration.ofSeconds(10))), events(session), mediaType)) {
             assertThat(problem(lines).string("detail")).contains("the token has expired");
             assertThat(lines.readLine()).isNull();
         }

@@ -14,7 +14,7 @@ class TranscriptsTest {
     private static final String AGENT = "dir=\"$WORKER_STATE_DIR/command\"; mkdir -p \"$dir/deep\";"
             + " echo 'turn of a conversation' >> \"$dir/deep/one.jsonl\";"
             + " echo '{\"type\":\"event\",\"event_type\":\"agent.transcript\",\"data\":{\"session_id\":\"one\"}}';"
-            + " grep -c turn \"$dir/deep/one.jsonl\"; echo \"resumed=$RESUME_SESSION\"";
+            + " echo \"turns=$(grep -c turn \"$dir/deep/one.jsonl\") resumed=$RESUME_SESSION\"";
 
     private static TestServer server;
 
@@ -39,10 +39,10 @@ class TranscriptsTest {
         second.awaitStatus("completed");
 
         assertThat(second.id()).isNotEqualTo(first.id());
-        assertThat(second.events("agent.output")).contains("2\\nresumed=one");
+        assertThat(second.events("agent.output")).contains("turns=2 resumed=one");
         var third = AgentRun.of(server, AGENT, "\"resume_from\":\"" + second.id() + "\"");
         third.awaitStatus("completed");
-        assertThat(third.events("agent.output")).contains("3\\nresumed=one");
+        assertThat(third.events("agent.output")).contains("turns=3 resumed=one");
     }
 
     @Test
@@ -54,7 +54,7 @@ class TranscriptsTest {
 
         var second = AgentRun.of(server, AGENT, "\"resume_from\":\"" + first.id() + "\"");
         second.awaitStatus("completed");
-        assertThat(second.events("agent.output")).contains("2\\nresumed=one");
+        assertThat(second.events("agent.output")).contains("turns=2 resumed=one");
     }
 
     @Test

@@ -94,13 +94,13 @@ class ViewApiTest {
 
     @Test
     void aFileCanBeComparedBetweenAnyTwoMomentsOfTheLog() {
-        run("printf 'one\\n' > f");
+        put("one\\n", "f");
         long first = awaitEvent("file.created", "f");
-        run("printf 'one\\ntwo\\n' > f");
+        put("one\\ntwo\\n", "f");
         long second = awaitEvent("file.modified", "f");
         run("rm f");
         long third = awaitEvent("file.deleted", "f");
-        run("printf 'three\\n' > f");
+        put("three\\n", "f");
         await().untilAsserted(() -> assertThat(events("file.created")).hasSize(2));
 
         assertThat(get("/files/f?at_seq=" + first).json().string("content")).isEqualTo("one\n");
@@ -129,8 +129,10 @@ class ViewApiTest {
 
     @Test
     void theTerminalOfWhatHasEndedIsItsOwnersAndItsFilesAreGone() {
-        run("echo last words; echo x > f");
+        run("echo last words");
+        put("x\\n", "f");
         long seq = awaitEvent("file.created", "f");
+        await().untilAsserted(() -> assertThat(lines("/terminal")).contains("last words"));
         api.post("/cleanup", "{\"session_id\":\"" + session + "\"}");
 
         assertThat(lines("/terminal")).contains("last words");
@@ -213,6 +215,11 @@ class ViewApiTest {
 
     private String path(String view) {
         return "/api/v1/sandboxes/" + session + view;
+    }
+
+    /// Puts a file there that is never seen half written.
+    private void put(String text, String path) {
+        run("mkdir -p .vivarium && printf '" + text + "' > .vivarium/new && mv .vivarium/new " + path);
     }
 
     private void run(String script) {

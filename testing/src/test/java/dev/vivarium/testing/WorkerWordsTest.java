@@ -2,6 +2,7 @@ package dev.vivarium.testing;
 
 import static dev.vivarium.testing.AgentRun.send;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -29,7 +30,8 @@ class WorkerWordsTest {
     @Test
     void whatAWorkerMeasuresIsShownWithItsRun() {
         var other = AgentRun.of(SERVER.get(), "exec sleep 1000", "\"env\":{\"HEARTBEAT_SECONDS\":\"1000\"}");
-        other.awaitEvent("agent.started");
+        // Its own first one, after which there is none for long.
+        await().until(() -> other.run().optionalTime("last_heartbeat").isPresent());
         var answer = other.worker()
                 .post("/api/v1/sandbox/heartbeat", heartbeat(other, "{\"cpu_percent\":4.5,\"memory_mb\":512}"));
 
