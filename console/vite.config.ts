@@ -59,6 +59,12 @@ export default defineConfig(({ mode, command }) => {
       strictPort: true,
       proxy: command === 'serve' ? Object.fromEntries(served().map((path) => [path, proxy])) : {},
     },
-    test: { environment: 'happy-dom', include: ['tests/**/*.test.{ts,tsx}'] },
+    // Patience for a busy machine; nothing there is a claim about time.
+    test: {
+      environment: 'happy-dom',
+      include: ['tests/**/*.test.{ts,tsx}'],
+      testTimeout: 120_000,
+      hookTimeout: 120_000,
+    },
   }
 })

@@ -1,4 +1,4 @@
-import { useEffect, useSyncExternalStore } from 'react'
+import { useEffect, useLayoutEffect, useSyncExternalStore } from 'react'
 
 /** Something that a key does. `keys` is one press (`?`, `Mod+.`) or two after each other (`g f`). */
 export interface Shortcut {
@@ -105,9 +105,12 @@ export function useKeyboard(): void {
   }, [])
 }
 
-/** These keys mean this while the caller is on the screen. `list` must be the same between renderings: memoise it. */
+/**
+ * These keys mean this while the caller is on the screen, from the moment when it can be seen. `list` must be the same
+ * between renderings: memoise it.
+ */
 export function useShortcuts(name: string, list: readonly Shortcut[]): void {
-  useEffect(() => shortcuts.add({ name, shortcuts: list }), [name, list])
+  useLayoutEffect(() => shortcuts.add({ name, shortcuts: list }), [name, list])
 }
 
 export function useShortcutGroups(): readonly Group[] {

@@ -4,8 +4,9 @@ import { type RefObject, useEffect, useRef, useState } from 'react'
 export type List = Virtualizer<HTMLElement, Element>
 
 export const AT_END_PX = 40
-/** So long after a hand moved, scrolling is the hand's. */
+/** So long after a hand moved, and for so many frames, scrolling is the hand's: a page may be too busy to draw. */
 const HAND_MS = 400
+const HAND_FRAMES = 12
 
 /**
  * Whether the end is followed. Only a hand that scrolls away from the end stops it: rows that turn out larger than they
@@ -16,7 +17,7 @@ export function useFollow(scroller: RefObject<HTMLElement | null>, list: List, s
   const [isFollowing, setFollowing] = useState(startsAtEnd && isLive)
   // Known at once, not with the next drawing: a row may be measured in between.
   const latest = useRef(startsAtEnd && isLive)
-  const movedAt = useRef(Number.NEGATIVE_INFINITY)
+  const hand = useHand()
   const follow = (isWanted: boolean) => {
     latest.current = isWanted && isLive
     setFollowing(isWanted && isLive)
@@ -24,7 +25,7 @@ export function useFollow(scroller: RefObject<HTMLElement | null>, list: List, s
 
   useEffect(() => {
     const pin = () => {
-      if (latest.current && performance.now() - movedAt.current > HAND_MS) list.scrollToEnd()
+      if (latest.current && !hand.isMoving()) list.scrollToEnd()
     }
     const observer = new ResizeObserver(pin)
     if (scroller.current) {
@@ -33,19 +34,37 @@ export function useFollow(scroller: RefObject<HTMLElement | null>, list: List, s
     }
     pin()
     return () => observer.disconnect()
-  }, [scroller, list])
+  }, [scroller, list, hand])
 
   return {
     isFollowing,
     follow,
-    moved: () => {
-      movedAt.current = performance.now()
-    },
+    moved: hand.moved,
     scrolled: () => {
       if (isAtEnd(scroller.current)) follow(true)
-      else if (performance.now() - movedAt.current < HAND_MS) follow(false)
+      else if (hand.isMoving()) follow(false)
     },
   }
+}
+
+/** Whether a hand has just moved the list. */
+function useHand() {
+  return useState(() => {
+    let at = Number.NEGATIVE_INFINITY
+    let frames = 0
+    const drawn = () => {
+      frames--
+      if (frames > 0) requestAnimationFrame(drawn)
+    }
+    return {
+      moved: () => {
+        at = performance.now()
+        if (frames === 0) requestAnimationFrame(drawn)
+        frames = HAND_FRAMES
+      },
+      isMoving: () => frames > 0 || performance.now() - at < HAND_MS,
+    }
+  })[0]
 }
 
 function isAtEnd(box: HTMLElement | null): boolean {

@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { Echoes } from '~/store/echoes'
 import type { EventStore } from '~/store/event-store'
 import { Replay } from '~/store/replay'
 
@@ -60,17 +61,20 @@ function useClock(replay: Replay | undefined): void {
 /** The address and the replay name the same event: whichever was changed last. */
 function useMoment(replay: Replay | undefined, at: number | undefined): void {
   const navigate = useNavigate({ from: '/console/sandboxes/$sandboxId' })
+  const [echoes] = useState(() => new Echoes<number>())
   useEffect(() => {
-    if (replay !== undefined && at !== undefined && at !== replay.seq) replay.seek(at)
-  }, [replay, at])
+    if (replay === undefined || at === undefined || echoes.hears(at)) return
+    if (at !== replay.seq) replay.seek(at)
+  }, [replay, at, echoes])
 
   const seq = replay?.seq
   const isPlaying = replay?.isPlaying ?? false
   useEffect(() => {
     if (seq === undefined || isPlaying || seq === at) return
     const timer = setTimeout(() => {
+      echoes.name(seq)
       void navigate({ search: (before) => ({ ...before, at: seq }), replace: true })
     }, STILL_MS)
     return () => clearTimeout(timer)
-  }, [seq, at, isPlaying, navigate])
+  }, [seq, at, isPlaying, navigate, echoes])
 }
