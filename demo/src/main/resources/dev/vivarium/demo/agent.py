@@ -7,11 +7,9 @@ where the environment says.
 
 import json
 import os
-import queue
+import select
 import signal
 import subprocess
-import sys
-import threading
 import urllib.request
 
 BASH = {
@@ -54,41 +52,73 @@ def ask(messages):
         return json.load(answer)["content"]
 
 
-def use(call, answers):
+def use(call, ears):
     name, given = call["name"], call["input"]
+    ears.interrupted = False
     tell("agent.tool_use", tool_use_id=call["id"], tool_name=name, tool_input=given)
-    content, failed = run(given["command"]) if name == "Bash" else (decision(call["id"], given, answers), False)
+    content, failed = run(given["command"], ears) if name == "Bash" else (decision(call["id"], given, ears), False)
     tell("agent.tool_result", tool_use_id=call["id"], tool_name=name, content=content, is_error=failed)
     return {"type": "tool_result", "tool_use_id": call["id"], "content": content, "is_error": failed}
 
 
-def run(command):
-    ended = subprocess.run(["bash", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    return ended.stdout, ended.returncode != 0
+def run(command, ears):
+    # Without a standard input: that is the agent's own.
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    bash = subprocess.Popen(["bash", "-c", command], text=True, **streams)
+    if ears.interrupted:
+        # It came before there was anything to end.
+        os.killpg(0, signal.SIGINT)
+    return bash.communicate()[0], bash.returncode != 0
 
 
-def decision(asked, given, answers):
+def decision(asked, given, ears):
     say("review", id=asked, reason=given["reason"], description=given["description"])
-    answer = answers.get()
+    answer = ears.wait_for("review")
     words = [answer.get("decision") or answer["status"], answer.get("comment")]
     return ": ".join(word for word in words if word)
 
 
-def listen(heard, answers):
-    for line in sys.stdin:
-        said = json.loads(line)
-        if said["type"] == "message":
-            heard.put(said["content"])
-        elif said["type"] == "review":
-            answers.put(said)
+class Ears:
+    """What the agent is told on its standard input. It listens when it wants to know, so what was said by then it has."""
+
+    def __init__(self):
+        self.interrupted = False
+        self._lines = []
+        self._rest = b""
+        # An interrupt is for what bash runs: that ends, and the agent goes on with what it was told.
+        signal.signal(signal.SIGINT, self._interrupt)
+
+    def wait_for(self, kind):
+        """The next of a kind; the others are kept."""
+        while True:
+            for said in self._lines:
+                if said["type"] == kind:
+                    self._lines.remove(said)
+                    return said
+            if not self._listen():
+                raise SystemExit("nobody is there any more")
+
+    def messages(self):
+        """The words of all that has been said until now."""
+        while select.select([0], [], [], 0)[0] and self._listen():
+            pass
+        heard = [said["content"] for said in self._lines if said["type"] == "message"]
+        self._lines = [said for said in self._lines if said["type"] != "message"]
+        return heard
+
+    def _listen(self):
+        more = os.read(0, 65536)
+        *lines, self._rest = (self._rest + more).split(b"\n")
+        self._lines += [json.loads(line) for line in lines]
+        return bool(more)
+
+    def _interrupt(self, *_):
+        self.interrupted = True
 
 
 def main():
-    task = json.loads(sys.stdin.readline())["task"]
-    heard, answers = queue.Queue(), queue.Queue()
-    threading.Thread(target=listen, args=[heard, answers], daemon=True).start()
-    # An interrupt is for what bash runs: that ends, and the agent goes on with what it was told.
-    signal.signal(signal.SIGINT, lambda *_: None)
+    ears = Ears()
+    task = ears.wait_for("task")["task"]
     messages = [{"role": "user", "content": f"{task['title']}\n\n{task['description']}".strip()}]
     while True:
         content = ask(messages)
@@ -99,9 +129,8 @@ def main():
                 tell("agent.thinking", text=block["thinking"])
         for text in texts:
             tell("agent.message", text=text)
-        news = [use(block, answers) for block in content if block["type"] == "tool_use"]
-        while not heard.empty():
-            news.append({"type": "text", "text": heard.get()})
+        news = [use(block, ears) for block in content if block["type"] == "tool_use"]
+        news += [{"type": "text", "text": words} for words in ears.messages()]
         if not news:
             say("result", summary=texts[-1] if texts else "")
             return
