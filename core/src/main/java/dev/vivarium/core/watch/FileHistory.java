@@ -21,7 +21,8 @@ public final class FileHistory {
 
     private static final int ROWS_AT_ONCE = 500;
 
-    private static final Duration PATIENCE = Duration.ofSeconds(1);
+    /// Long, because whoever gave up would be told that the text was not kept.
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final Db db;
     private final Map<SandboxId, CountDownLatch> beingTold = new ConcurrentHashMap<>();
