@@ -40,9 +40,12 @@ test: setup test-guest ## run every check and every test
 	@$(mvn) --quiet spotless:check
 	@$(MAKE) build
 	@# The image is fetched while the first tests run; those that need it wait for it. What Maven does not test is
-	@# tested beside it, since both mostly wait for sandboxes and programs, and is told of when Maven has said all.
-	@nice scripts/worker-image >/dev/null & others=$$(mktemp); nice scripts/test-others >"$$others" 2>&1 & \
-	status=0; $(mvn) verify || status=$$?; wait $$! || status=$$?; cat "$$others"; rm "$$others"; exit $$status
+	@# tested beside it, since both mostly wait for sandboxes and programs, and is told of when Maven has said all. Each
+	@# is a process group, so that whoever ends this ends them with all that they started.
+	@others=$$(mktemp); set -m; nice scripts/worker-image >/dev/null & image=$$!; \
+	nice scripts/test-others >"$$others" 2>&1 & beside=$$!; set +m; \
+	trap 'kill -- -$$image -$$beside 2>/dev/null || true; rm -f "$$others"' EXIT; \
+	status=0; $(mvn) verify || status=$$?; wait $$beside || status=$$?; cat "$$others"; exit $$status
 
 .PHONY: test-guest
 test-guest: setup
