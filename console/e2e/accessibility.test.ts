@@ -39,7 +39,7 @@ test.for(SCREENS)(
     await check(page)
     await page.setViewportSize(NARROW)
     await screen.shown(page)
-    expect(await overflow(page)).toBe(0)
+    await expect.poll(() => overflow(page)).toBe(0)
     // What is narrow has the same colours.
     await check(page, ['light'])
   },
@@ -64,7 +64,7 @@ test('anybody can sign in', async ({ browser, admin }) => {
   await visitor.page.getByRole('alert').waitFor()
   await check(visitor.page)
   await visitor.page.setViewportSize(NARROW)
-  expect(await overflow(visitor.page)).toBe(0)
+  await expect.poll(() => overflow(visitor.page)).toBe(0)
   await visitor.leave()
 })
 

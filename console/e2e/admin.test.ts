@@ -15,6 +15,7 @@ test('a key is issued, opens the console, is revoked, and the session is over', 
   await chief.page.getByRole('button', { name: 'Issue it' }).click()
   const key = await chief.page.getByLabel('Key', { exact: true }).inputValue()
   await chief.page.getByRole('button', { name: 'Done' }).click()
+  await chief.page.getByRole('dialog').waitFor({ state: 'detached' })
   expect(await chief.page.evaluate(() => document.documentElement.outerHTML)).not.toContain(key)
   expect(await axe(chief.page)).toEqual([])
 
@@ -90,7 +91,7 @@ test('settings are kept by the browser, and who is signed in is told', async ({ 
   await page.getByRole('radio', { name: 'Date and time' }).check()
   await page.getByRole('checkbox', { name: 'Keys without Ctrl or Alt' }).uncheck()
   await page.reload()
-  expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark')
+  await expect.poll(() => page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark')
   expect(await page.getByRole('radio', { name: 'Date and time' }).isChecked()).toBe(true)
   expect(await axe(page)).toEqual([])
   await page.keyboard.press('n')

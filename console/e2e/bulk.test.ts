@@ -36,6 +36,7 @@ test('lines are selected with keys, and paused and resumed together', async ({ p
 
 test('the order stays while somebody is in it, and is made anew when they say so', async ({ person, page }) => {
   const ids = { one: await person.api.spawn(script('one', IDLE)), two: await person.api.spawn(script('two', IDLE)) }
+  for (const id of Object.values(ids)) await expect.poll(async () => (await person.api.read(id)).status).toBe('running')
   await person.open('?sort=status')
   const titles = () => page.getByRole('table').getByRole('link').allInnerTexts()
   await expect.poll(async () => (await titles()).length).toBe(2)
@@ -95,11 +96,13 @@ test('the palette finds sandboxes, screens and what can be done here', async ({ 
 
   await page.keyboard.press('Control+k')
   await page.keyboard.type('pause')
+  await page.getByRole('option', { name: /pause/i }).first().waitFor()
   await page.keyboard.press('Enter')
   await expect.poll(async () => (await person.api.read(id)).state).toBe('paused')
 
   await page.keyboard.press('Control+k')
   await page.keyboard.type('go to the inbox')
+  await page.getByRole('option', { name: 'Go to the inbox' }).waitFor()
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Inbox' }).waitFor()
   await page.keyboard.press('F6')

@@ -1,19 +1,20 @@
 import { script } from './house/agents'
 import { Api, newUser } from './house/api'
 import { Person } from './house/person'
-import { Server } from './house/server'
+import { lastingPort, Server } from './house/server'
 import { expect, test } from './house/test'
 import { length, readThrough } from './house/timeline'
 
-/** Says one number after the other until it is told to end. */
+/** Says three numbers, and when it is told to go on, one after the other until it is told to end. */
 const COUNTS = `read task; n=0; until [ -e stop ]; do n=$((n + 1))
-printf '{"type":"event","event_type":"agent.message","data":{"text":"number %s"}}\\n' $n; sleep 0.2; done`
+printf '{"type":"event","event_type":"agent.message","data":{"text":"number %s"}}\\n' $n; sleep 0.2
+until [ $n != 3 ] || [ -e go ]; do sleep 0.05; done; done`
 
 test('a server that dies and comes back is caught up with, without a gap and without a duplicate', async ({
   browser,
   onTestFinished,
 }) => {
-  const server = await Server.start()
+  const server = await Server.start({}, await lastingPort())
   onTestFinished(() => server.close())
   const person = await Person.arrive(browser, await newUser(new Api(server.url, server.adminKey)))
   const { page, api } = person
@@ -24,6 +25,7 @@ test('a server that dies and comes back is caught up with, without a gap and wit
   await page.getByText('number 3', { exact: true }).waitFor()
   const pill = page.getByRole('banner').getByRole('status')
   await pill.getByText('Live').waitFor()
+  await api.run(id, 'touch go')
 
   await server.kill()
   await pill.getByText('Reconnecting').waitFor()
@@ -34,13 +36,14 @@ test('a server that dies and comes back is caught up with, without a gap and wit
   await pill.getByText('Live').waitFor()
   await api.run(id, 'touch stop')
   await page.getByText('The run has ended: nobody would hear a message.').waitFor()
-  const seen = await readThrough(page)
   const said = (await api.events(id)).filter((event) => event.event_type === 'agent.message')
   const numbers = said.map((event) => ({ seq: event.seq, text: String(event.event_data.text) }))
-  const shown = seen.filter((row) => row.kind === 'message').map(({ seq, text }) => ({ seq, text: text.slice(8) }))
-  expect(shown).toEqual(numbers)
   expect(numbers.map(({ text }) => text)).toEqual(numbers.map((_, index) => `number ${index + 1}`))
-  expect(await length(page)).toBe(seen.length)
+  const messages = (rows: Awaited<ReturnType<typeof readThrough>>) =>
+    rows.filter((row) => row.kind === 'message').map(({ seq, text }) => ({ seq, text: text.slice(8) }))
+  await expect.poll(async () => messages(await readThrough(page))).toEqual(numbers)
+  // What is told of the files comes when it comes.
+  await expect.poll(async () => (await readThrough(page)).length - (await length(page))).toBe(0)
   await person.leave()
 })
 
@@ -48,13 +51,16 @@ test('a browser without a network says so, and goes on at once when it is back',
   person.guard.expect(/ERR_INTERNET_DISCONNECTED/)
   const id = await person.api.spawn(script('Count', COUNTS))
   await person.open(`/sandboxes/${id}`)
-  await page.getByText('number 2', { exact: true }).waitFor()
+  await page.getByText('number 3', { exact: true }).waitFor()
+  await person.api.run(id, 'touch go')
   await person.context.setOffline(true)
   await page.getByRole('status').getByText('Offline since').waitFor()
   await person.context.setOffline(false)
   await page.getByRole('status').getByText('Live').waitFor()
   await person.api.run(id, 'touch stop')
   await page.getByText('The run has ended: nobody would hear a message.').waitFor()
-  const texts = (await readThrough(page)).filter((row) => row.kind === 'message').map((row) => row.text.slice(8))
-  expect(texts).toEqual(texts.map((_, index) => `number ${index + 1}`))
+  const said = (await person.api.events(id)).filter((event) => event.event_type === 'agent.message')
+  const texts = async () =>
+    (await readThrough(page)).filter((row) => row.kind === 'message').map((row) => row.text.slice(8))
+  await expect.poll(texts).toEqual(said.map((_, index) => `number ${index + 1}`))
 })

@@ -6,29 +6,28 @@ import { axe } from './house/axe'
 import { expect, test } from './house/test'
 
 const MANY = 10_000
-const AT_ONCE = 100
 
 /** A sandbox with a long log: mostly calls with their results, every hundredth of them failed. */
 async function longLog(api: Api): Promise<string> {
   const id = await api.sandbox(randomUUID())
-  for (let from = 0; from < MANY; from += AT_ONCE) {
-    const events = Array.from({ length: AT_ONCE }, (_, index) => told(from + index))
-    await api.post(`/api/v1/sandboxes/${id}/events`, events)
-  }
+  await api.tell(
+    id,
+    Array.from({ length: MANY }, (_, index) => told(index)),
+  )
   return id
 }
 
-function told(index: number): object {
+function told(index: number) {
   if (index % 10 === 0) {
-    return { event_type: 'agent.message', event_data: { text: `Step ${index} is done` }, source: 'agent' }
+    return { event_type: 'agent.message', event_data: { text: `Step ${index} is done` } }
   }
   const [id, isCall] = [`t${Math.floor(index / 2)}`, index % 2 === 0]
   if (isCall) {
     const data = { tool_use_id: id, tool_name: 'Bash', tool_input: { command: `make part-${index}` } }
-    return { event_type: 'agent.tool_use', event_data: data, source: 'agent' }
+    return { event_type: 'agent.tool_use', event_data: data }
   }
   const data = { tool_use_id: id, content: `\u001b[31mpart ${index}\u202e`, is_error: index % 100 === 99 }
-  return { event_type: 'agent.tool_result', event_data: data, source: 'agent' }
+  return { event_type: 'agent.tool_result', event_data: data }
 }
 
 /** The questions that the page asks about the log from now on. */

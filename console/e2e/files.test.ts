@@ -157,6 +157,9 @@ test('a paused sandbox is not woken, and an ended one shows what the log kept', 
   person.guard.expect(/status of (404|409)/)
   const id = await look(person, 'echo kept > a.txt')
   await row(page, 'a.txt').waitFor()
+  // Of what a sandbox ended with, the log knows what it was told before.
+  const told = async () => (await person.api.events(id)).findLast((event) => event.event_data.path === 'a.txt')
+  await expect.poll(async () => (await told())?.event_data.size).toBe('kept\n'.length)
   await person.api.post(`/api/v1/sandboxes/${id}/pause`)
   await page.getByText('looking does not wake it').waitFor()
   expect((await person.api.read(id)).state).toBe('paused')

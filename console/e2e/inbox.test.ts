@@ -57,7 +57,7 @@ test('what was answered elsewhere says by whom, and is locked', async ({ person,
     comment: 'mine',
   })
   await page.getByText(new RegExp(`Approved by ${person.id} .*mine`)).waitFor()
-  expect(await page.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0)
+  await expect.poll(() => page.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0)
 })
 
 test('a run that failed and an intervention are news, until they are put away', async ({ person, page }) => {

@@ -1,21 +1,22 @@
+import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
-import { script } from './house/agents'
 import { newUser } from './house/api'
 import { expect, test as plain } from './house/test'
 import { length } from './house/timeline'
 
 const EVENTS = 10_000
 
-/** A long log: ten thousand messages. */
-const LONG = `read task; awk 'BEGIN { for (n = 1; n <= ${EVENTS}; n++)
-printf "{\\"type\\":\\"event\\",\\"event_type\\":\\"agent.message\\",\\"data\\":{\\"text\\":\\"number %d\\"}}\\n", n }'`
-
 const test = plain
   .extend('user', { scope: 'file' }, ({ admin }) => newUser(admin))
+  /** A long log: ten thousand messages. */
   .extend('long', { scope: 'file' }, async ({ user: { api } }, { onCleanup }) => {
     onCleanup(() => api.endAll())
-    const id = await api.spawn(script('Say much', LONG))
-    await api.until('the long run ends', async () => (await api.read(id)).status === 'completed')
+    const id = await api.sandbox(randomUUID())
+    const numbers = Array.from({ length: EVENTS }, (_, index) => `number ${index + 1}`)
+    await api.tell(
+      id,
+      numbers.map((text) => ({ event_type: 'agent.message', event_data: { text } })),
+    )
     return id
   })
 

@@ -1,4 +1,5 @@
 import { axe } from './house/axe'
+import { listening } from './house/scene'
 import { expect, test } from './house/test'
 
 const SITE = `mkdir -p web; cd web
@@ -12,7 +13,7 @@ test('a port of the sandbox is shown in a pane, with its scripts and styles', as
   await person.api.run(id, SITE)
   await person.open(`/sandboxes/${id}?tab=preview`)
   await page.getByText('Which port?').waitFor()
-  const port = 20_000 + Math.floor(Math.random() * 20_000)
+  const port = 20_000 + Math.floor(Math.random() * 10_000)
   await page.getByLabel('Port').fill(String(port))
   await page.keyboard.press('Enter')
   await page.getByText(`Nothing listens on port ${port}`).waitFor()
@@ -20,8 +21,7 @@ test('a port of the sandbox is shown in a pane, with its scripts and styles', as
 
   const command = `cd web && exec python3 -m http.server ${port} --bind 127.0.0.1`
   await person.api.post(`/sandboxes/${id}/exec`, { command, detach: true })
-  const answers = `for i in $(seq 200); do python3 -c "import socket; socket.create_connection(('127.0.0.1', ${port}))" 2>/dev/null && break; sleep 0.05; done`
-  await person.api.run(id, answers)
+  await listening(person.api, id, port)
   await page.getByRole('button', { name: 'Look again' }).click()
   const pane = page.frameLocator(`iframe[title="Port ${port} of the sandbox"]`)
   await pane.getByRole('heading', { name: 'Hello' }).waitFor()

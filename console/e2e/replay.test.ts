@@ -37,7 +37,7 @@ test('a run that has ended is gone through again, event by event', async ({ pers
   await page.getByRole('button', { name: 'Replay' }).click()
   await page.getByText(/Covers events 1 to/).waitFor()
   await timeline(page).getByText('First I look.').waitFor({ state: 'detached' })
-  expect(await timeline(page).getByRole('article').count()).toBe(1)
+  await expect.poll(() => timeline(page).getByRole('article').count()).toBe(1)
 
   await line(page).focus()
   const wanted = seqOf('agent.tool_use')
@@ -48,7 +48,7 @@ test('a run that has ended is gone through again, event by event', async ({ pers
 
   await page.reload()
   await timeline(page).getByRole('button', { name: 'echo one' }).getByText('running').waitFor()
-  expect(await line(page).getAttribute('aria-valuetext')).toContain(`Event ${wanted},`)
+  await expect.poll(() => line(page).getAttribute('aria-valuetext')).toContain(`Event ${wanted},`)
   expect(await axe(page)).toEqual([])
 })
 
@@ -105,7 +105,7 @@ test('what it cost over time is a chart, a sentence and a table', async ({ perso
   expect(await axe(page)).toEqual([])
   await dialog.getByRole('button', { name: 'As a table' }).click()
   const rows = dialog.getByRole('row')
-  expect(await rows.count()).toBe(1 + calls.length)
+  await expect.poll(() => rows.count()).toBe(1 + calls.length)
   expect(await rows.last().textContent()).toContain('60,000')
   expect(await axe(page)).toEqual([])
 })

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { agent } from './house/agents'
 import { bash, type Step } from './house/model'
 import type { Person } from './house/person'
@@ -26,6 +27,11 @@ async function watch(person: Person, title: string): Promise<string> {
   return id
 }
 
+/** A key does nothing while its button would not. */
+async function enabled(page: Page, button: string): Promise<void> {
+  await expect.poll(() => page.getByRole('button', { name: button, exact: true }).isEnabled()).toBe(true)
+}
+
 test('a run is seen as it happens, and a message changes its next step', async ({ person, page, model }) => {
   await model.play(WAITS, OBEYS, GOES_ON, ENDS)
   const id = await watch(person, 'Call the API')
@@ -36,10 +42,11 @@ test('a run is seen as it happens, and a message changes its next step', async (
 
   await page.keyboard.press('m')
   await page.keyboard.type('Use the other API.')
+  await enabled(page, 'Send')
   await page.keyboard.press('Control+Enter')
   const said = timeline.getByRole('article').filter({ hasText: `Message by ${person.id}` })
   await said.getByText('heard').waitFor()
-  expect(await page.getByLabel('Message to the agent').inputValue()).toBe('')
+  await expect.poll(() => page.getByLabel('Message to the agent').inputValue()).toBe('')
   await person.api.run(id, 'touch go')
 
   await timeline.getByText('As you say.').waitFor()
@@ -83,6 +90,7 @@ test('an interrupt ends what it does, and the agent goes on', async ({ person, p
   await watch(person, 'Call the API')
   await page.getByRole('button', { name: UNTIL_TOLD }).waitFor()
   await page.getByLabel('Message to the agent').fill('Stop. Take the other API.')
+  await enabled(page, 'Interrupt')
   await page.keyboard.press('Control+.')
   await page.getByText(`Interrupt by ${person.id}`).waitFor()
   await page.getByText('As you say.').waitFor()

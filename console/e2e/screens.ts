@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import type { Scene } from './house/scene'
+import { TerminalOnPage } from './house/terminal'
 
 /** A screen of the console, and when it is there. */
 export interface Screen {
@@ -56,8 +57,9 @@ export const SCREENS: readonly Screen[] = [
     path: (scene) => `/sandboxes/${scene.bare}?tab=terminal`,
     begin: async (page) => {
       await page.getByRole('button', { name: 'Open a shell' }).last().click()
-      await page.getByRole('textbox', { name: /^Terminal/ }).waitFor()
-      await page.keyboard.type('ls -lR src; cat src/greet.ts; echo all is here\n')
+      const terminal = new TerminalOnPage(page)
+      await terminal.shows('$')
+      await terminal.type('ls -lR src; cat src/greet.ts; echo all is here\n')
     },
     shown: (page) => page.getByText('all is here').last().waitFor(),
   },

@@ -81,7 +81,7 @@ test('what is wrong is told beside its field, and the form stays as it was', asy
   expect(await page.getByLabel('CPUs').getAttribute('aria-invalid')).toBe('true')
   expect(await axe(page)).toEqual([])
   await page.reload()
-  expect(await page.getByRole('textbox', { name: 'Task' }).inputValue()).toBe('Too much')
+  await expect.poll(() => page.getByRole('textbox', { name: 'Task' }).inputValue()).toBe('Too much')
 })
 
 test('the curl line that is shown does the same in a shell', async ({ person, page }) => {
@@ -91,8 +91,9 @@ test('the curl line that is shown does the same in a shell', async ({ person, pa
   await page.getByLabel('Name of variable 1').fill('SECRET')
   await page.getByLabel('Value of variable 1').fill('in the form alone')
   await person.context.grantPermissions(['clipboard-read', 'clipboard-write'])
-  await page.getByRole('button', { name: 'Copy' }).click()
-  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  // It says so for a moment only.
+  const copied = page.getByRole('button', { name: 'Copied' }).waitFor()
+  await Promise.all([copied, page.getByRole('button', { name: 'Copy' }).click()])
   const line = await page.evaluate(() => navigator.clipboard.readText())
   expect(line).not.toContain('in the form alone')
 

@@ -13,9 +13,9 @@ export default defineConfig(({ mode }) => ({
     ...(mode === 'screenshots' ? SCREENSHOTS : TESTS),
     environment: 'node',
     // Patience for a busy machine; nothing here is a claim about time.
-    testTimeout: 600_000,
-    hookTimeout: 300_000,
-    teardownTimeout: 300_000,
-    expect: { poll: { timeout: 120_000, interval: 50 } },
+    testTimeout: 1_200_000,
+    hookTimeout: 600_000,
+    teardownTimeout: 600_000,
+    expect: { poll: { timeout: 300_000, interval: 50 } },
   },
 }))

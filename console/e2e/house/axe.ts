@@ -24,8 +24,9 @@ export async function axe(page: Page): Promise<string[]> {
   )
 }
 
-/** Waits until nothing changes any more of itself: colours on their way to others are neither. */
+/** Waits until nothing changes any more of itself: colours on their way to others are neither. From now on they jump. */
 export async function settled(page: Page): Promise<void> {
+  await page.emulateMedia({ reducedMotion: 'reduce' })
   await page.evaluate(() =>
     Promise.allSettled(
       document.getAnimations().flatMap((each) => (each instanceof CSSTransition ? each.finished : [])),

@@ -6,7 +6,8 @@ import type { Page } from 'playwright-core'
  */
 export class Guard {
   readonly #complaints: string[] = []
-  readonly #expected: RegExp[] = []
+  /** A page that gives up waiting for a slow server, and tries again, is no fault. */
+  readonly #expected: RegExp[] = [/WebSocket is closed before the connection is established/]
 
   watch(page: Page): void {
     page.on('console', (message) => {

@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import type { Api, User } from './api'
+import { type Api, PATIENCE_MS, type User } from './api'
 import { VIEW } from './browser'
 import { Guard } from './guard'
 
@@ -18,7 +18,7 @@ export class Person {
 
   static async arrive(browser: Browser, { id, api }: User, options: BrowserContextOptions = {}): Promise<Person> {
     const context = await browser.newContext({ ...VIEW, baseURL: api.url, ...options })
-    context.setDefaultTimeout(120_000)
+    context.setDefaultTimeout(PATIENCE_MS)
     return new Person(id, api, context, await context.newPage())
   }
 
@@ -35,6 +35,8 @@ export class Person {
   }
 
   async leave(): Promise<void> {
+    // What a test still answers for the page is answered to nobody.
+    await this.page.unrouteAll({ behavior: 'ignoreErrors' })
     await this.context.close()
     this.guard.check()
   }

@@ -150,9 +150,10 @@ export async function makeScene(api: Api, model: Model): Promise<Scene> {
   ])
   await api.run(bare, FILES)
   await share(api)
+  // Going back to a snapshot ended what ran before, so this comes after it.
   const serve = `cd src/pages && exec python3 -m http.server ${PORT}`
   await api.post(`/sandboxes/${bare}/exec`, { command: serve, detach: true })
-  await listening(api, bare)
+  await listening(api, bare, PORT)
   await Promise.all([
     stands(api, asking, 'paused'),
     stands(api, failed, 'failed'),
@@ -183,8 +184,8 @@ async function heard(api: Api, id: string, type: string): Promise<void> {
   await api.until(`${id} told ${type}`, async () => (await api.events(id)).some((event) => event.event_type === type))
 }
 
-/** Going back to a snapshot ended what ran before, so this comes after it. */
-async function listening(api: Api, id: string): Promise<void> {
-  const knock = `(exec 3<>/dev/tcp/127.0.0.1/${PORT}) 2>/dev/null && echo open || true`
+/** Waits until somebody listens there. */
+export async function listening(api: Api, id: string, port: number): Promise<void> {
+  const knock = `(exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null && echo open || true`
   await api.until('the page is served', async () => (await api.run(id, knock)) === 'open\n')
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -11,7 +12,11 @@ export const DIST = resolve(process.env.E2E_DIST ?? join(import.meta.dirname, '.
 /** Settings of `viv serve`, by their names. */
 export type Settings = Readonly<Record<string, string>>
 
-const READY_WITHIN_MS = 120_000
+const READY_WITHIN_MS = 300_000
+
+/** Waits for a word, or for the end of whoever would say it: then it removes what they left, as soon as it can. */
+const CARETAKER = `read -r _ && exit
+for _ in $(seq 300); do "$@" && rm -rf "$0" && exit; sleep 1; done`
 
 /** Nothing is kept warm for nobody, and what tests do in a second is no flood. */
 const ALWAYS: Settings = {
@@ -22,9 +27,13 @@ const ALWAYS: Settings = {
   ...(process.getuid?.() === 0 ? {} : { provider: 'process' }),
 }
 
-/** A real server with a home of its own. Closing it ends its sandboxes and removes all that it kept. */
+/**
+ * A real server with a home of its own. Closing it ends its sandboxes and removes all that it kept. Should who started it
+ * be killed, it ends too, and a caretaker does the rest.
+ */
 export class Server {
   #process: ChildProcess | undefined
+  #caretaker: ChildProcess | undefined
   #url = ''
   #key = ''
 
@@ -33,10 +42,11 @@ export class Server {
     readonly settings: Settings,
   ) {}
 
-  static async start(settings: Settings = {}): Promise<Server> {
+  static async start(settings: Settings = {}, port = 0): Promise<Server> {
     const server = new Server(await mkdtemp(join(tmpdir(), 'viv-e2e-')), { ...ALWAYS, ...settings })
     try {
-      await server.#start('0')
+      server.#keep()
+      await server.#start(String(port))
       server.#key = (await readFile(join(server.home, 'credentials'), 'utf8')).trim()
       return server
     } catch (error) {
@@ -72,13 +82,23 @@ export class Server {
     const [status] = await once(purge, 'exit')
     if (status !== 0) throw new Error(`viv purge of ${this.home} ended with ${status}`)
     await rm(this.home, { recursive: true, force: true })
+    this.#caretaker?.stdin?.end('done\n')
+  }
+
+  /** In a session of its own: a signal to all that runs here is not for it. */
+  #keep(): void {
+    const line = ['-c', CARETAKER, this.home, join(DIST, 'bin/viv'), ...this.#line('purge')]
+    this.#caretaker = spawn('sh', line, { stdio: ['pipe', 'ignore', 'ignore'], env: environment(), detached: true })
   }
 
   async #start(port: string): Promise<void> {
-    const line = [...this.#line('serve'), '--port', port]
-    const child = spawn(join(DIST, 'bin/viv'), line, { stdio: ['ignore', 'pipe', 'pipe'], env: environment() })
+    const line = [join(DIST, 'bin/viv'), ...this.#line('serve'), '--port', port]
+    const child = spawn('setpriv', ['--pdeathsig', 'TERM', ...line], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: environment(),
+    })
     this.#process = child
-    this.#url = await ready(child, `viv ${line.join(' ')}`)
+    this.#url = await ready(child, line.join(' '))
   }
 
   #line(command: string): string[] {
@@ -97,6 +117,22 @@ export class Server {
     const ended = once(child, 'exit')
     child.kill(signal)
     await ended
+  }
+}
+
+/** A free port that nobody is given by chance while a server is away that will come back to it. */
+export async function lastingPort(): Promise<number> {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000)
+    const listener = createServer().listen(port, '127.0.0.1')
+    const isFree = await once(listener, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (!isFree) continue
+    listener.close()
+    await once(listener, 'close')
+    return port
   }
 }
 

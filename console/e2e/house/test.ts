@@ -7,6 +7,9 @@ import { Person } from './person'
 
 export { expect } from 'vitest'
 
+// A worker whose runner was killed has nobody to tell anything, and a browser that would stay.
+process.once('disconnect', () => process.exit(1))
+
 /** What a test of the console has: everything that its arguments name is there, and is gone again afterwards. */
 export const test = base
   .extend('house', { scope: 'file' }, () => {

@@ -5,6 +5,8 @@ export function readThrough(page: Page): Promise<{ seq: number; kind: string; te
   return page.getByRole('region', { name: 'Timeline' }).evaluate(async (box) => {
     const frame = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
     const rows = new Map<number, { seq: number; kind: string; text: string }>()
+    // A hand is at it: the end is not followed any more.
+    box.dispatchEvent(new WheelEvent('wheel', { deltaY: -1, bubbles: true }))
     box.scrollTop = 0
     for (let before = -1; before < box.scrollTop; ) {
       await frame()
