@@ -18,7 +18,7 @@ const ENXIO: i32 = 6;
 /// Another launch may take the same free device first; that many can hardly win in a row.
 const ATTEMPTS: u32 = 256;
 /// How long an earlier machine on the same image may take to let go of it.
-const PATIENCE_MS: u32 = 5_000;
+const PATIENCE_MS: u32 = 30_000;
 
 /// `struct loop_config`: descriptor, block size, `struct loop_info64`, reserved.
 #[repr(C)]
