@@ -286,7 +286,11 @@ class ModelGatewayTest {
                 + " find / -xdev -type f -size -2M -readable -not -path '/usr/*' -not -path '/sys/*' -print0"
                 + " 2>/dev/null | xargs -0 cat >> /tmp/seen 2>/dev/null; wc -c < /tmp/seen;"
                 + " grep -ac 'f-the-operato[r]' /tmp/seen";
-        String[] found = api.execute(sandbox, search).string("stdout").strip().split("\n");
+        String[] found = api.post("/execute", Api.command(sandbox, search, "\"timeout\":300"))
+                .json()
+                .string("stdout")
+                .strip()
+                .split("\n");
         assertThat(Long.parseLong(found[0])).isGreaterThan(1000);
         assertThat(found[1]).isEqualTo("0");
     }
