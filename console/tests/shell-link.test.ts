@@ -107,6 +107,22 @@ describe('ShellLink', () => {
     expect(sockets.all).toHaveLength(2)
   })
 
+  it('comes back when it was too busy to say who comes, but not for ever', () => {
+    link.open()
+    for (let tries = 0; tries < 3; tries++) {
+      pass(5_000)
+      sockets.last.cut(4401, 'nothing was said within 5 s')
+      expect(link.state.kind).toBe('reconnecting')
+      link.retryNow()
+    }
+    pass(5_000)
+    sockets.last.cut(4401, 'nothing was said within 5 s')
+    expect(link.state).toEqual({ kind: 'refused', status: 401, why: 'nothing was said within 5 s' })
+    link.open()
+    sockets.last.cut(4401, 'this token has expired')
+    expect(link.state.kind).toBe('refused')
+  })
+
   it('comes back to a server that failed or was full', () => {
     for (const code of [4429, 4500, 4503, 1013]) {
       link.open()

@@ -10,6 +10,10 @@ const OURS = 4000
 const POLICY = 1008
 const TOO_LARGE = 1009
 const TOO_MANY = 4429
+/** Nobody said who comes within five seconds. Of a wrong word it is told at once; a page may have been too busy to speak. */
+const UNKNOWN = 4401
+const SPEAK_WITHIN_MS = 4_000
+const TRIES = 3
 
 /** How the connection to a shell stands. */
 export type LinkState =
@@ -51,6 +55,7 @@ export class ShellLink {
   #state: LinkState = { kind: 'idle' }
   #socket: Socket | undefined
   #attempt = 0
+  #begunAt = 0
   #complaint = ''
   #retry: ReturnType<typeof setTimeout> | undefined
   #watchdog: ReturnType<typeof setTimeout> | undefined
@@ -120,6 +125,7 @@ export class ShellLink {
   #connect(): void {
     this.#change({ kind: 'connecting', isAgain: this.#attempt > 0 })
     this.#complaint = ''
+    this.#begunAt = Date.now()
     const socket = this.#parts.connect()
     this.#socket = socket
     this.#watch(ENTER_WITHIN_MS)
@@ -147,12 +153,17 @@ export class ShellLink {
   #closed(code: number, reason: string): void {
     this.#drop()
     if (this.#state.kind === 'exited') return
-    if (isFinal(code)) {
+    if (isFinal(code) && !this.#spokeTooLate(code)) {
       const status = code > OURS ? code - OURS : code
       this.#change({ kind: 'refused', status, why: this.#complaint || reason })
       return
     }
     this.#waitToReturn()
+  }
+
+  #spokeTooLate(code: number): boolean {
+    const isLate = this.#state.kind === 'connecting' && Date.now() - this.#begunAt > SPEAK_WITHIN_MS
+    return code === UNKNOWN && isLate && this.#attempt < TRIES
   }
 
   /** Leaves a connection that is of no use any more, and comes back. */
