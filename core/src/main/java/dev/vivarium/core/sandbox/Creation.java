@@ -230,7 +230,7 @@ final class Creation {
         }
         if (!started) {
             engine.registry.unassign(sandbox);
-            sandbox.requireNotEnded();
+            throw sandbox.overtaken();
         }
         streams.attach(sandbox, machine, guest);
     }

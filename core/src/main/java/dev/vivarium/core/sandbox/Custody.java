@@ -13,8 +13,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class Custody implements Keeper {
     private static final int SIGKILL = 9;
 
-    /// How long a caller whose stream broke waits to learn whether the sandbox died.
-    private static final Duration DIAGNOSIS = Duration.ofSeconds(15);
+    /// How long a caller whose stream broke waits to learn whether the sandbox died. That is decided within ten
+    /// seconds, on a busy host in more.
+    private static final Duration DIAGNOSIS = Duration.ofSeconds(30);
 
     private final Sandbox sandbox;
     private final Engine engine;

@@ -9,6 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /// The state of one sandbox and the right to change it. Thread-safe.
 ///
@@ -19,8 +20,9 @@ final class Lifecycle {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
+    /// Who has the right to make the next step, if anybody has.
     @GuardedBy("lock")
-    private boolean moving;
+    private @Nullable Move moving;
 
     private volatile State state;
 
@@ -54,22 +56,22 @@ final class Lifecycle {
         return tryBegin(kind -> Transition.between(kind, end), patience, Haste.OVERTAKES);
     }
 
-    /// A move under way that takes longer than `patience` is overtaken: a sandbox that hangs in a step must still
-    /// be able to end.
+    /// A move under way that takes longer than `patience` is overtaken, and counts no more however it ends: a
+    /// sandbox that hangs in a step must still be able to end.
     private Optional<Move> tryBegin(Function<Kind, Optional<Transition>> choice, Duration patience, Haste haste) {
         lock.lock();
         try {
-            for (long left = patience.toNanos(); moving && left > 0; ) {
+            for (long left = patience.toNanos(); moving != null && left > 0; ) {
                 left = awaitLocked(left);
             }
-            if (moving && haste == Haste.GIVES_UP) {
+            if (moving != null && haste == Haste.GIVES_UP) {
                 return Optional.empty();
             }
-            Optional<Transition> step = choice.apply(Kind.of(state));
-            if (step.isPresent()) {
-                moving = true;
+            Optional<Move> move = choice.apply(Kind.of(state)).map(Move::new);
+            if (move.isPresent()) {
+                moving = move.get();
             }
-            return step.map(Move::new);
+            return move;
         } finally {
             lock.unlock();
         }
@@ -125,7 +127,7 @@ final class Lifecycle {
             boolean made;
             lock.lock();
             try {
-                made = state == before;
+                made = moving == this;
                 if (made) {
                     state = next;
                 }
@@ -154,8 +156,10 @@ final class Lifecycle {
         @GuardedBy("lock")
         private void finishLocked() {
             done = true;
-            moving = false;
-            changed.signalAll();
+            if (moving == this) {
+                moving = null;
+                changed.signalAll();
+            }
         }
     }
 }

@@ -50,7 +50,8 @@ final class Reaper {
         } else if (sandbox.lease().isIdleTooLong()) {
             if (runsSomething(sandbox)) {
                 sandbox.lease().touch();
-            } else {
+            } else if (sandbox.lease().isIdleTooLong()) {
+                // Asked again: somebody may have come while the guest was asked.
                 ending.end(
                         sandbox,
                         End.Cause.IDLE,

@@ -41,7 +41,7 @@ import java.util.concurrent.TimeUnit;
 /// server is looking for the sandbox after a restart, or while a broken stream is made anew, waits a little.
 public final class Sandbox {
     /// How long a call waits for a sandbox that is being found again.
-    private static final Duration PATIENCE = Duration.ofSeconds(15);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final Engine engine;
     private final Streams streams;
@@ -214,7 +214,7 @@ public final class Sandbox {
             engine.rows.phase(id(), Phase.PAUSED);
             freeze(running.machine());
             if (!move.to(new State.Paused(running.machine(), new State.Frozen(Optional.of(running.guest()))))) {
-                requireNotEnded();
+                throw overtaken();
             }
         }
         outlet.cut();
@@ -234,7 +234,7 @@ public final class Sandbox {
         try (Lifecycle.Move move = begun.get()) {
             State.Paused paused = (State.Paused) move.before();
             if (!move.to(new State.Running(paused.machine(), thaw(paused)))) {
-                requireNotEnded();
+                throw overtaken();
             }
         }
         lease.touch();
@@ -320,6 +320,12 @@ public final class Sandbox {
         if (state.status() != wanted) {
             throw notRunning(state.status());
         }
+    }
+
+    /// Why a step failed that somebody else, who lost patience with it, has overtaken.
+    SandboxException overtaken() {
+        requireNotEnded();
+        return notRunning(lifecycle.state().status());
     }
 
     private SandboxException notRunning(Status status) {

@@ -3,6 +3,7 @@ package dev.vivarium.core.sandbox;
 import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.guest.Loss;
 import dev.vivarium.core.provider.Machine;
+import dev.vivarium.core.provider.Patience;
 import dev.vivarium.core.sandbox.Lifecycle.Move;
 import dev.vivarium.model.End;
 import dev.vivarium.model.SandboxException;
@@ -17,6 +18,10 @@ import java.util.Optional;
 /// breaks the protocol three times, or that keeps hanging up, is put away.
 final class Streams {
     private static final Duration RECONNECT = Duration.ofSeconds(3);
+
+    /// How long a machine that hung up may take to die. Its stream ends before its last process does, and on a busy
+    /// host that is a while before.
+    private static final Duration DEATH = Duration.ofSeconds(10);
     private static final int CHANCES = 3;
 
     private final Engine engine;
@@ -58,7 +63,7 @@ final class Streams {
         }
         Optional<Move> begun = sandbox.lifecycle().tryBegin(Transition.LOSE, RECONNECT);
         if (begun.isEmpty()) {
-            buryIfDead(sandbox, machine);
+            buryIfDead(sandbox, machine, guest);
             return;
         }
         try (Move move = begun.get()) {
@@ -72,16 +77,20 @@ final class Streams {
 
     /// A frozen guest cannot hang up, so a stream that breaks during a pause means that the machine died, or that
     /// we closed it; in that case it is greeted anew when it has thawed.
-    private void buryIfDead(Sandbox sandbox, Machine machine) {
-        // One that is being started again on other files has no machine at the moment, and this one is not missed.
-        boolean isIts = sandbox.lifecycle()
-                .state()
-                .findMachine()
-                .filter(machine::equals)
-                .isPresent();
-        if (isIts && !machine.isAlive()) {
+    private void buryIfDead(Sandbox sandbox, Machine machine, Guest guest) {
+        boolean closedByUs =
+                guest.loss().filter(loss -> loss.cause() == Loss.Cause.CLOSED).isPresent();
+        Duration patience = closedByUs ? Duration.ZERO : DEATH;
+        boolean decided = Patience.until(
+                patience, () -> !isMachineOf(sandbox, machine) || !machine.isAlive() || engine.isDraining());
+        if (decided && isMachineOf(sandbox, machine) && !machine.isAlive()) {
             bury(sandbox, machine);
         }
+    }
+
+    /// One that is being started again on other files has no machine at the moment, and the old one is not missed.
+    private static boolean isMachineOf(Sandbox sandbox, Machine machine) {
+        return sandbox.lifecycle().state().findMachine().filter(machine::equals).isPresent();
     }
 
     private void reconnect(Sandbox sandbox, Machine machine, Optional<Loss> loss) {
@@ -123,13 +132,14 @@ final class Streams {
         }
         sandbox.shells().expectMove();
         sandbox.processes().expectMove();
+        // Before it runs: the time without server would look like idleness to a reaper that comes in between.
+        sandbox.lease().touch();
         try (Move move = begun.get()) {
             if (!move.to(new State.Running(machine, guest))) {
                 guest.close();
                 return;
             }
         }
-        sandbox.lease().touch();
         attach(sandbox, machine, guest);
         engine.tell(observer -> observer.recovered(sandbox.info(), how));
     }

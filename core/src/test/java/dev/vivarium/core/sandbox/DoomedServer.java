@@ -1,5 +1,7 @@
 package dev.vivarium.core.sandbox;
 
+import static org.awaitility.Awaitility.await;
+
 import dev.vivarium.core.guest.GuestBinary;
 import dev.vivarium.core.provider.process.ProcessProvider;
 import dev.vivarium.core.store.Db;
@@ -56,15 +58,11 @@ record DoomedServer(Process process, SandboxId id, String backgroundPid) impleme
                 House.plain().withPoolSize(1),
                 List.of(),
                 InstantSource.system());
-        while (sandboxes.pool().available() == 0) {
-            Thread.onSpinWait();
-        }
+        await().until(() -> sandboxes.pool().available() == 1);
         Sandbox sandbox =
                 sandboxes.open(NewSandbox.of(House.ANN, new ThreadId("t1"))).sandbox();
         String pid = House.output(sandbox, "echo kept > file; setsid sleep 1000 >/dev/null 2>&1 & echo $!");
-        while (sandboxes.pool().available() == 0) {
-            Thread.onSpinWait();
-        }
+        await().until(() -> sandboxes.pool().available() == 1);
         System.out.println(sandbox.id() + "\n" + pid);
         // Ends with its parent, should that be killed before it kills us.
         Runtime.getRuntime().halt(System.in.read());

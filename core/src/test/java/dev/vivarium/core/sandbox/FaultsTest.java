@@ -46,7 +46,7 @@ class FaultsTest {
     @EnumSource(names = {"START", "AFTER_START", "CONNECT"})
     void aCreationThatFailsAndCannotBeUndoneIsTidiedUpLater(Step step) {
         house = House.at(home, House.plain());
-        awaitFirstPass();
+        house.awaitFirstPass();
         house.provider.fail(step, 1);
         house.provider.fail(Step.REMOVE, 2);
         failure(Failure.ProviderFailed.class, () -> house.sandbox("t1"));
@@ -93,7 +93,7 @@ class FaultsTest {
     @Test
     void aStoreThatFailsDuringACreationLeavesNothing() {
         house = House.at(home, House.plain());
-        awaitFirstPass();
+        house.awaitFirstPass();
         breakStore("before insert on sandboxes");
         failure(Failure.StoreFailed.class, () -> house.sandbox("t1"));
         assertThat(house.provider.survivors()).isEmpty();
@@ -141,7 +141,7 @@ class FaultsTest {
     void aDeathThatCouldNotBeStoredIsStoredLater() {
         house = House.at(home, House.plain());
         Sandbox sandbox = house.sandbox("t1");
-        awaitFirstPass();
+        house.awaitFirstPass();
         breakStore("before update on sandboxes when new.ended_at is not null");
         house.killGuest(sandbox.id());
         await().until(() -> sandbox.info().end().isPresent());
@@ -163,11 +163,7 @@ class FaultsTest {
         house = House.at(home, House.plain(), provider -> provider.fail(Step.SURVIVORS, 1));
         await().until(() -> house.provider.hasFailed(Step.SURVIVORS));
         house.time.advance(UNTIL_RECONCILED);
-        awaitFirstPass();
-    }
-
-    private void awaitFirstPass() {
-        await().until(() -> house.sandboxes.reconciliation().passes() > 0);
+        house.awaitFirstPass();
     }
 
     private void breakStore(String when) {

@@ -2,6 +2,7 @@ package dev.vivarium.core.sandbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.guest.GuestBinary;
 import dev.vivarium.core.provider.Provider.Disk;
@@ -104,6 +105,21 @@ final class House implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    Path workspace(SandboxId id) {
+        return home.resolve("disks").resolve(id.value()).resolve("workspace");
+    }
+
+    /// Whoever finds a sandbox again may be heard of after it can be used.
+    void awaitRecovery(Observer.Recovery how) {
+        await().until(() -> !recorder.recoveries.isEmpty());
+        assertThat(recorder.recoveries).containsExactly(how);
+    }
+
+    /// Waits until the first look for leftovers is over: it would find those that a test is about to leave.
+    void awaitFirstPass() {
+        await().until(() -> sandboxes.reconciliation().passes() > 0);
     }
 
     List<SandboxRow> rowsAlive() {

@@ -18,6 +18,7 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.Status;
 import dev.vivarium.model.ThreadId;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -89,7 +90,8 @@ class LifecycleTest {
     @Test
     void aPausedSandboxStandsStillAndGoesOnWhereItWas() throws Exception {
         Sandbox sandbox = house.sandbox("t1");
-        try (var execution = sandbox.exec(Command.shell("echo before; sleep 0.2; echo after"))) {
+        try (var execution =
+                sandbox.exec(Command.shell("echo before; while [ ! -e go ]; do sleep 0.05; done; echo after"))) {
             assertThat(execution.next()).isInstanceOf(ExecEvent.Started.class);
             assertThat(execution.next()).isInstanceOf(ExecEvent.Output.class);
             sandbox.pause();
@@ -97,6 +99,7 @@ class LifecycleTest {
             assertThat(sandbox.info().status()).isEqualTo(Status.PAUSED);
             var refused = failure(Failure.SandboxNotRunning.class, () -> run(sandbox, "true"));
             assertThat(refused.status()).isEqualTo(Status.PAUSED);
+            Files.createFile(house.workspace(sandbox.id()).resolve("go"));
             sandbox.resume();
             sandbox.resume();
             assertThat(execution.next()).isInstanceOf(ExecEvent.Output.class);
@@ -146,12 +149,22 @@ class LifecycleTest {
     }
 
     @Test
+    void aMachineWhoseStreamEndsDuringAPauseBeforeItIsDeadIsBuriedToo() {
+        Sandbox sandbox = house.sandbox("t1");
+        sandbox.pause();
+        house.provider.seemAlive(20);
+        house.killGuest(sandbox.id());
+        await().until(() -> sandbox.info().status() == Status.FAILED);
+        await().untilAsserted(house::assertNothingRemains);
+    }
+
+    @Test
     void aStreamThatBreaksIsMadeAnewAndProcessesGoOn() {
         Sandbox sandbox = house.sandbox("t1");
         String pid = output(sandbox, "sleep 1000 >/dev/null 2>&1 & echo $!");
         breakStream(sandbox);
         assertThat(output(sandbox, "kill -0 " + pid + " && echo alive")).isEqualTo("alive");
-        assertThat(house.recorder.recoveries).containsExactly(Observer.Recovery.RECONNECTED);
+        house.awaitRecovery(Observer.Recovery.RECONNECTED);
         assertThat(sandbox.info().status()).isEqualTo(Status.RUNNING);
     }
 

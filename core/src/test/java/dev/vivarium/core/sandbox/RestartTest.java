@@ -61,7 +61,7 @@ class RestartTest {
         assertThat(sandbox.id()).isEqualTo(id);
         assertThat(output(sandbox, "cat file; kill -0 " + pid + " && echo alive"))
                 .isEqualTo("kept\nalive");
-        assertThat(house.recorder.recoveries).containsExactly(Observer.Recovery.ADOPTED);
+        house.awaitRecovery(Observer.Recovery.ADOPTED);
         await().until(() -> house.sandboxes.pool().available() == 1);
         assertThat(house.provider.survivors())
                 .as("the pool's machine was taken back")
@@ -81,7 +81,7 @@ class RestartTest {
         assertThat(sandbox.id()).isEqualTo(id);
         assertThat(sandbox.info().status()).isEqualTo(Status.RUNNING);
         assertThat(output(sandbox, "cat file")).isEqualTo("kept");
-        assertThat(house.recorder.recoveries).containsExactly(Observer.Recovery.REVIVED);
+        house.awaitRecovery(Observer.Recovery.REVIVED);
         await().until(() -> house.sandboxes.pool().available() == 1);
         await().untilAsserted(() -> assertThat(house.provider.survivors()).hasSize(2));
     }
@@ -147,6 +147,7 @@ class RestartTest {
     void theDiskOfASandboxThatHasEndedIsRemoved() {
         house = House.at(home, House.plain());
         Sandbox sandbox = house.sandbox("t1");
+        house.awaitFirstPass();
         house.provider.fail(Step.REMOVE, 1);
         house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "");
         assertThat(house.provider.survivors()).containsExactly(sandbox.id());
