@@ -357,6 +357,9 @@ public final class Channel implements AutoCloseable {
             if (inputClosed) {
                 throw new IllegalStateException("the input is closed");
             }
+            if (ending instanceof Ending.Failed(Failure.GuestUnreachable lost)) {
+                throw new SandboxException(lost);
+            }
             if (ending != null) {
                 return 0;
             }

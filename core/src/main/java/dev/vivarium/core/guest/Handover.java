@@ -7,8 +7,10 @@ import java.util.concurrent.TimeUnit;
 /// Whether what a guest kept is being taken over from it. Who asks meanwhile waits: they must not hear that it is gone.
 /// Thread-safe.
 public final class Handover {
-    /// How long a guest may take. Only one that means harm needs longer.
-    private static final Duration PATIENCE = Duration.ofSeconds(1);
+    /// How long a guest may take with a part of it, on a busy host too. Only one that means harm needs longer.
+    private static final Duration PART = Duration.ofSeconds(5);
+
+    private static final Duration WHOLE = PART.multipliedBy(3);
 
     private volatile CountDownLatch settled = new CountDownLatch(0);
 
@@ -22,13 +24,17 @@ public final class Handover {
     }
 
     public void await() {
-        await(settled);
+        await(settled, WHOLE);
     }
 
     /// Waits for a part of it.
     public static void await(CountDownLatch part) {
+        await(part, PART);
+    }
+
+    private static void await(CountDownLatch latch, Duration patience) {
         try {
-            part.await(PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
+            latch.await(patience.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -41,7 +41,9 @@ final class Appender implements AutoCloseable {
     private static final long LINGER = 5_000_000;
     private static final long RETURN = 300_000;
     private static final int COUNTED = 10_000;
-    private static final Duration PATIENCE = Duration.ofSeconds(15);
+
+    /// Longer than a write waits for its turn: who was told that an event took too long must not see it come.
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final Db db;
     private final InstantSource clock;

@@ -39,11 +39,11 @@ public final class Shell {
     /// How far a viewer may fall behind before the process waits for it.
     private static final int WINDOW = Scrollback.CAPACITY / 2;
 
-    /// How long the process waits for those who are slower than the fastest.
-    private static final Duration PATIENCE = Duration.ofSeconds(1);
-
     private final ShellId id;
     private final Origin origin;
+
+    /// How long the process waits for those who are slower than the fastest.
+    private final Duration patience;
 
     final ReentrantLock lock = new ReentrantLock();
     private final Condition news = lock.newCondition();
@@ -78,9 +78,10 @@ public final class Shell {
     /// Where a shell comes from. One that an earlier server opened does not know its command any more.
     record Origin(Optional<String> command, Instant started) {}
 
-    Shell(ShellId id, Origin origin, Guest guest, TerminalSize size, Herald herald) {
+    Shell(ShellId id, Origin origin, Guest guest, TerminalSize size, Herald herald, Duration patience) {
         this.id = id;
         this.origin = origin;
+        this.patience = patience;
         this.mooring = new Mooring(guest);
         this.size = size;
         this.herald = herald;
@@ -236,7 +237,7 @@ public final class Shell {
     private void awaitRoom() {
         lock.lock();
         try {
-            long left = PATIENCE.toNanos();
+            long left = patience.toNanos();
             while (areTypistsLostLocked() || left > 0 && isAnyAwaitedLocked()) {
                 if (left > 0) {
                     left = room.awaitNanos(left);

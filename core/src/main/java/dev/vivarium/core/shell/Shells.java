@@ -9,6 +9,7 @@ import dev.vivarium.model.Command;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.ShellId;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -25,16 +26,25 @@ public final class Shells {
     /// How many ended shells are remembered.
     private static final int ENDED = 4;
 
+    private static final Duration FOR_SLOW_VIEWERS = Duration.ofSeconds(1);
+
     private final Map<ShellId, Shell> shells = new ConcurrentHashMap<>();
     private final RandomGenerator random;
     private final InstantSource clock;
     private final Herald herald;
+    private final Duration patience;
     private final Handover handover = new Handover();
 
     public Shells(RandomGenerator random, InstantSource clock, Herald herald) {
+        this(random, clock, herald, FOR_SLOW_VIEWERS);
+    }
+
+    /// @param patience how long processes wait for viewers who are slower than the fastest
+    Shells(RandomGenerator random, InstantSource clock, Herald herald, Duration patience) {
         this.random = random;
         this.clock = clock;
         this.herald = herald;
+        this.patience = patience;
     }
 
     /// Starts `command` in a new shell.
@@ -42,7 +52,7 @@ public final class Shells {
         var id = ShellId.random(random);
         var origin = new Shell.Origin(Optional.of(String.join(" ", command.argv())), clock.instant());
         var terminal = Terminal.openKept(guest, command, id.value(), size);
-        var shell = new Shell(id, origin, guest, size, herald);
+        var shell = new Shell(id, origin, guest, size, herald, patience);
         forgetOld();
         shells.put(id, shell);
         shell.begin(terminal);
@@ -101,7 +111,12 @@ public final class Shells {
 
     private void adopt(Guest guest, ShellId id, Survivor survivor) {
         var shell = new Shell(
-                id, new Shell.Origin(Optional.empty(), survivor.started()), guest, TerminalSize.USUAL, herald);
+                id,
+                new Shell.Origin(Optional.empty(), survivor.started()),
+                guest,
+                TerminalSize.USUAL,
+                herald,
+                patience);
         shells.put(id, shell);
         shell.begin(survivor);
     }

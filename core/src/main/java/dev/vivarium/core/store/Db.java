@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /// wait for it. Whatever goes wrong with the database is `Failure.StoreFailed`, and no call waits for ever.
 /// Thread-safe.
 public final class Db implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final int READERS = 4;
 
     private final Dialect dialect;

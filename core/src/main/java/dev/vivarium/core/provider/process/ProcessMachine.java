@@ -16,7 +16,7 @@ import java.util.function.BooleanSupplier;
 
 /// A guest that runs as a plain process. Thread-safe.
 final class ProcessMachine implements Machine, AutoCloseable {
-    private static final Duration PAUSE_PATIENCE = Duration.ofSeconds(5);
+    private static final Duration PAUSE_PATIENCE = Duration.ofSeconds(15);
 
     private final SandboxId id;
     private final ProcessTree tree;
