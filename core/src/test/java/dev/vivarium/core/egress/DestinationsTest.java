@@ -10,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// Where programs inside may go: the list first, then the address that a name leads to.
-@Timeout(120)
+@Timeout(300)
 final class DestinationsTest extends WayOut {
     @Test
     void aHostThatIsNotOnTheListIsRefusedAndNeverResolved() throws Exception {

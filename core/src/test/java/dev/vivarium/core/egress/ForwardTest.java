@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// What becomes of requests in the clear, and of their answers.
-@Timeout(120)
+@Timeout(300)
 final class ForwardTest extends WayOut {
     @Test
     void aRequestInTheClearIsWrittenAnewAndItsAnswerToo() throws Exception {
@@ -209,7 +209,7 @@ final class ForwardTest extends WayOut {
                 // It stands still when every buffer on the way is full, and none of them grows.
                 var last = new java.util.concurrent.atomic.AtomicLong();
                 await().during(Duration.ofMillis(500))
-                        .atMost(Duration.ofSeconds(30))
+                        .atMost(Duration.ofMinutes(2))
                         .until(() -> {
                             long now = sent.get();
                             return now > 0 && last.getAndSet(now) == now;

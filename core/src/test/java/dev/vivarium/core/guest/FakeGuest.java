@@ -54,7 +54,7 @@ final class FakeGuest implements AutoCloseable {
     }
 
     Guest greet(GuestLoop loop) {
-        return Guest.greet(attach(loop), SECRET, Duration.ofSeconds(5));
+        return Guest.greet(attach(loop), SECRET, Duration.ofMinutes(1));
     }
 
     Connection attach(GuestLoop loop) {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(120)
+@Timeout(300)
 final class GuestTest {
     private RealGuest real;
 
@@ -33,7 +33,7 @@ final class GuestTest {
 
     @Test
     void aGuestAnswersAPing() {
-        assertThat(real.guest().ping()).isBetween(Duration.ofNanos(1), Duration.ofSeconds(5));
+        assertThat(real.guest().pingWithin(Duration.ofMinutes(1))).isPositive();
         assertThat(real.guest().build()).isNotBlank();
         assertThat(real.guest().survivors()).isEmpty();
     }

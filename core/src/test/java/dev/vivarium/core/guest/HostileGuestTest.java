@@ -22,9 +22,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// Each guest here does its worst; each time another guest on the same loop must go on as if nothing had happened.
-@Timeout(120)
+@Timeout(300)
 final class HostileGuestTest {
     private static final int WINDOW = Service.EXEC.window;
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
 
     private GuestLoop loop;
     private FakeGuest bystander;
@@ -42,7 +43,7 @@ final class HostileGuestTest {
     @AfterEach
     void theOtherGuestStillAnswers() throws Exception {
         try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
-            Future<Duration> ping = workers.submit(unharmed::ping);
+            Future<Duration> ping = workers.submit(() -> unharmed.pingWithin(PATIENCE));
             FakeGuest.Frame frame = bystander.receive();
             assertThat(frame.kind()).isEqualTo(Kind.PING.code);
             bystander.send(new Payload().u64(frame.payload().getLong()).frame(0, Kind.PONG));
@@ -134,7 +135,7 @@ final class HostileGuestTest {
         while (hello.hasRemaining()) {
             fake.send(ByteBuffer.wrap(new byte[] {hello.get()}));
         }
-        Guest guest = Guest.greet(connection, FakeGuest.SECRET, Duration.ofSeconds(5));
+        Guest guest = Guest.greet(connection, FakeGuest.SECRET, PATIENCE);
         assertThat(guest.build()).isEqualTo("fake");
     }
 
@@ -244,6 +245,7 @@ final class HostileGuestTest {
         fake.close();
         assertUnreachable(message::get, "hung up");
         assertUnreachable(guest::ping, "hung up");
+        assertUnreachable(() -> channel.write(new byte[1], 0, 1), "hung up");
         assertUnreachable(() -> open(guest), "hung up");
         assertThat(guest.isOpen()).isFalse();
     }
@@ -384,7 +386,7 @@ final class HostileGuestTest {
     }
 
     private boolean answersAPing(Guest guest) throws IOException {
-        Future<Duration> ping = inBackground(guest::ping);
+        Future<Duration> ping = inBackground(() -> guest.pingWithin(PATIENCE));
         FakeGuest.Frame frame = fake.receive();
         while (frame.kind() != Kind.PING.code) {
             frame = fake.receive();

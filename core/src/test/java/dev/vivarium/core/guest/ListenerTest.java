@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// Connections that come from inside: what a real guest brings, and what a bad one may not.
-@Timeout(120)
+@Timeout(300)
 final class ListenerTest {
     private static final int FIRST = 1 << 31 | 1;
 

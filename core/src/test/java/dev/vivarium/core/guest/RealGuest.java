@@ -10,13 +10,16 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.Comparator;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /// The real guest program on this machine, without isolation, with a workspace of its own.
 public final class RealGuest implements AutoCloseable {
     private static final String SECRET = "0123456789abcdef";
+
+    /// More than the busiest machine needs: nothing here tests how fast a guest is.
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
 
     private final Path home;
     private final ServerSocketChannel listener;
@@ -86,7 +89,7 @@ public final class RealGuest implements AutoCloseable {
     public Guest accept() {
         try {
             SocketChannel socket = listener.accept();
-            guest = Guest.greet(loop, id, socket, SECRET);
+            guest = Guest.greet(loop.attach(id, socket), SECRET, PATIENCE);
             return guest;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -96,10 +99,13 @@ public final class RealGuest implements AutoCloseable {
     @Override
     public void close() {
         try {
+            if (!guest.isOpen() && process.isAlive()) {
+                accept(); // So that it can be told, and takes its processes along.
+            }
             if (guest.isOpen()) {
                 guest.shutdown();
             }
-            if (!process.waitFor(5, TimeUnit.SECONDS)) {
+            if (!process.waitFor(PATIENCE)) {
                 process.destroyForcibly().waitFor();
             }
             loop.close();

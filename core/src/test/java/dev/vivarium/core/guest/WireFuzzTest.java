@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 
 /// Whatever bytes a guest sends, the host either understands them or sees a violation; nothing else is ever thrown.
 /// The seed is in the message of a failure.
-@Timeout(120)
+@Timeout(300)
 final class WireFuzzTest {
     private static final int ROUNDS = 250_000;
     private static final long SEED = 20_240_229;

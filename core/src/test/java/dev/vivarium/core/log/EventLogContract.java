@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /// What holds on every database.
 abstract class EventLogContract {
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
 
     private final SandboxId sandbox = SandboxId.random(new Random(1));

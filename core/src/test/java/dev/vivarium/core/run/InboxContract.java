@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 
 /// What holds on every database.
 abstract class InboxContract {
-    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final Duration LONG = Duration.ofMinutes(2);
 
     private final SandboxId sandbox = SandboxId.random(new Random(1));
     private final SandboxId other = SandboxId.random(new Random(2));
