@@ -95,10 +95,14 @@ fn aReplayKeepsToTheCredit() {
 #[test]
 fn withAHostThatGivesNoCreditTheProcessWaits() {
     let mut host = Host::start();
-    let run =
-        Run { kept: Some("k".to_owned()), credit: 10_000, ..Run::shell("yes & sleep 0.3; kill $!; echo end >&2") };
+    let script = "yes & while [ ! -e go ]; do sleep 0.01; done; kill $!; echo end >&2";
+    let run = Run { kept: Some("k".to_owned()), credit: 10_000, ..Run::shell(script) };
     host.exec(1, &run);
     let mut outcome = Outcome::default();
+    while outcome.text(1).len() < 10_000 {
+        host.step(1, &mut outcome, false);
+    }
+    std::fs::write(host.path("go"), "").unwrap();
     while !outcome.text(2).contains("end") {
         host.step(1, &mut outcome, false);
     }
@@ -108,11 +112,12 @@ fn withAHostThatGivesNoCreditTheProcessWaits() {
 #[test]
 fn aCommandThatEndsWithoutAHostIsStillTold() {
     let mut host = Host::start();
-    let run = Run { kept: Some("job".to_owned()), ..Run::shell("sleep 0.2; echo out; echo err >&2; exit 7") };
-    host.exec(5, &run);
+    let script = "while [ ! -e go ]; do sleep 0.01; done; echo out; echo err >&2; exit 7";
+    host.exec(5, &Run { kept: Some("job".to_owned()), ..Run::shell(script) });
     host.ping();
     let guest = host.guest.id() as i32;
-    host.stream.shutdown(std::net::Shutdown::Both).unwrap();
+    host.leave();
+    std::fs::write(host.path("go"), "").unwrap();
     until("it has ended", || vivarium_guest::tree::descendants(guest).is_empty());
     host.accept_again();
     host.reconnect();

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -115,6 +116,14 @@ impl Host {
     /// The next connection, which the guest has made for a reason of its own.
     pub fn accept_again(&mut self) {
         (self.stream, self.hello) = greet(&self.listener);
+    }
+
+    /// Drops the connection and waits until the guest has noticed: it stands before the door, and is not let in.
+    pub fn leave(&mut self) {
+        self.stream.shutdown(std::net::Shutdown::Both).unwrap();
+        let mut door = libc::pollfd { fd: self.listener.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one descriptor of ours, for as long as the call takes.
+        until("the guest knocks", || unsafe { libc::poll(&mut door, 1, 0) } == 1);
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -229,9 +238,9 @@ impl Host {
 impl Drop for Host {
     fn drop(&mut self) {
         let _ = self.stream.write_all(&[0, 0, 0, 0, 0, 0, 0, 0, kind::SHUTDOWN]);
-        let deadline = Instant::now() + Duration::from_secs(5);
+        let deadline = Instant::now() + PATIENCE;
         while self.guest.try_wait().is_ok_and(|status| status.is_none()) && Instant::now() < deadline {
-            std::thread::yield_now();
+            std::thread::sleep(Duration::from_millis(1));
         }
         let _ = self.guest.kill();
         let _ = self.guest.wait();
