@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(120)
+@Timeout(300)
 class CompletionTest {
     private final Completion completion = Completion.of(new Commands(new Terminal(
                     InputStream.nullInputStream(),

@@ -18,9 +18,10 @@ import org.awaitility.core.ConditionTimeoutException;
 /// `viv` as a person runs it: in a process of its own, on a terminal of its own, which util-linux's `script` makes.
 /// What the terminal is like afterwards is printed behind it. Thread-safe.
 final class Pty implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private final Process process;
+    private final Thread reader;
     private final ByteArrayOutputStream seen = new ByteArrayOutputStream();
 
     Pty(Map<String, String> env, String... args) {
@@ -43,7 +44,7 @@ final class Pty implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        Thread.ofVirtual().name("pty").start(this::read);
+        reader = Thread.ofVirtual().name("pty").start(this::read);
     }
 
     private void read() {
@@ -80,7 +81,7 @@ final class Pty implements AutoCloseable {
         try {
             Awaitility.await(regex)
                     .atMost(PATIENCE)
-                    .until(() -> pattern.matcher(seen()).find() || !process.isAlive());
+                    .until(() -> pattern.matcher(seen()).find() || !reader.isAlive());
         } catch (ConditionTimeoutException e) {
             throw new AssertionError(regex + " was not seen in:\n" + seen(), e);
         }

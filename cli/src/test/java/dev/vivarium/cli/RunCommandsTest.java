@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.testing.TestServer;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -15,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /// With the runtime `command`, which needs no image.
-@Timeout(120)
+@Timeout(300)
 class RunCommandsTest {
     private static final String LISTENING = """
             read task
@@ -70,13 +69,11 @@ class RunCommandsTest {
         assertThat(ann.viv("run", "-d", "Ask", "--runtime", "command", "--thread", thread, "--", "sh", "-c", LISTENING))
                 .isZero();
         String sandbox = ann.out().strip();
-        await().atMost(Duration.ofSeconds(30))
-                .until(() -> ann.viv("events", thread, "--type", "agent.started") == 0
-                        && ann.out().contains("agent.started"));
+        await().until(() -> ann.viv("events", thread, "--type", "agent.started") == 0
+                && ann.out().contains("agent.started"));
         assertThat(ann.viv("say", sandbox, "use the other API")).isZero();
-        await().atMost(Duration.ofSeconds(30))
-                .until(() ->
-                        ann.viv("events", sandbox, "--story") == 0 && ann.out().contains("ended    completed"));
+        await().until(() ->
+                ann.viv("events", sandbox, "--story") == 0 && ann.out().contains("ended    completed"));
         assertThat(ann.out()).contains("you      use the other API", "done     the other one it is");
         assertThat(ann.viv("events", sandbox, "--json", "--type", "user.message"))
                 .isZero();
@@ -115,8 +112,7 @@ class RunCommandsTest {
         String asking = "read task; echo '" + ask + "'; read answer; echo \"got $answer\"";
         ann.viv("run", "-d", "Ask", "--runtime", "command", "--thread", thread, "--", "sh", "-c", asking);
         String sandbox = ann.out().strip();
-        await().atMost(Duration.ofSeconds(30))
-                .until(() -> ann.viv("review", thread) == 0 && ann.out().contains("pending"));
+        await().until(() -> ann.viv("review", thread) == 0 && ann.out().contains("pending"));
         assertThat(ann.out()).contains("REVIEW\tSTATUS\tDECISION", "conflict\tWhich?");
 
         assertThat(ann.viv("review", sandbox, "perhaps")).isNotZero();
@@ -124,9 +120,8 @@ class RunCommandsTest {
         assertThat(ann.viv("review", sandbox, "ours", "--comment", "it is newer"))
                 .isZero();
         assertThat(ann.out()).isEqualTo("answered\n");
-        await().atMost(Duration.ofSeconds(30))
-                .until(() ->
-                        ann.viv("events", sandbox, "--story") == 0 && ann.out().contains("ended    completed"));
+        await().until(() ->
+                ann.viv("events", sandbox, "--story") == 0 && ann.out().contains("ended    completed"));
         assertThat(ann.out()).contains("asks     Which?", "answer   ours: it is newer");
         assertThat(ann.viv("review", sandbox, "approve")).isNotZero();
         assertThat(ann.err()).contains("no question waits");

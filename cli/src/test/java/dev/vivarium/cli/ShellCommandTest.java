@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /// A person at a real terminal, a real server, and a wire between them that can be cut.
-@Timeout(180)
+@Timeout(300)
 class ShellCommandTest {
     private static TestServer server;
 
@@ -82,9 +82,11 @@ class ShellCommandTest {
             relay.cut();
             pty.await("connection lost");
             pty.type("echo never\r");
+            // The bell says that it was dropped.
+            pty.await("connection lost.*\u0007");
             relay.mend();
             pty.type("\r");
-            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> {
+            Awaitility.await().atMost(Duration.ofMinutes(2)).until(() -> {
                 pty.type("echo again-$kept\r");
                 return pty.seen().contains("again-safe-42");
             });
@@ -101,7 +103,7 @@ class ShellCommandTest {
             pty.await("set-safe-42");
             server.restart();
             relay.aim(server.uri());
-            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> {
+            Awaitility.await().atMost(Duration.ofMinutes(2)).until(() -> {
                 pty.type("echo again-$kept\r");
                 return pty.seen().contains("again-safe-42");
             });
@@ -175,7 +177,7 @@ class ShellCommandTest {
             pty.type("kept=safe-$((40 + 2)); echo set-$kept\r");
             pty.await("set-safe-42");
             server.api().post("/threads/" + thread + "/sandbox/revoke", "{\"all\":true}");
-            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> {
+            Awaitility.await().atMost(Duration.ofMinutes(2)).until(() -> {
                 pty.type("echo again-$kept\r");
                 return pty.seen().contains("again-safe-42");
             });

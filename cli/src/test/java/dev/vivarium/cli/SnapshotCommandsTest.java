@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(120)
+@Timeout(300)
 class SnapshotCommandsTest {
     private static final Ttys PERSON = new Ttys(true, true, true, 120);
 

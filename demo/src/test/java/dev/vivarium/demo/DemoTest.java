@@ -1,6 +1,7 @@
 package dev.vivarium.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -14,7 +15,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(120)
+@Timeout(300)
 class DemoTest {
     private final ByteArrayOutputStream shown = new ByteArrayOutputStream();
 
@@ -37,7 +38,8 @@ class DemoTest {
                         "\ndone\n",
                         "ended    completed, $0.0")
                 .contains("viv image build worker");
-        assertThat(homes()).isEqualTo(before);
+        // Others may run theirs on this machine at the same time.
+        await().until(() -> before.containsAll(homes()));
     }
 
     @Test

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// Every example runs, against a real server, and prints what its reader is told to expect.
-@Timeout(120)
+@Timeout(300)
 class ExamplesTest {
     private static TestServer server;
 

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 /// Runs lines that the parser accepts in the real bash, where every allowed name is a script that
 /// writes down its arguments and every builtin is switched off, and compares what ran with what the
 /// parser read.
-@Timeout(120)
+@Timeout(300)
 class BashAgreementTest {
     private static final String END_OF_ARGUMENT = "\u001f";
     private static final String END_OF_COMMAND = "\u001e";

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// Text that is meant to break the reader rather than to be read. The time limits only end a hang.
-@Timeout(120)
+@Timeout(300)
 class HostileTextTest {
     private static final CommandPolicy ALLOWLIST = CommandPolicy.of(Mode.ALLOWLIST);
 

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// Gives scripts that the reader accepts to GNU sed in its own sandbox mode, which refuses any
 /// script with a command that runs programs or touches files.
-@Timeout(120)
+@Timeout(300)
 class SedAgreementTest {
     private static final int SCRIPTS = 500;
     private static final String SANDBOX_COMPLAINT = "disabled in sandbox mode";

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// Runs accepted lines with the real tools in a directory that holds a program leaving a mark, and
 /// looks for any change there.
-@Timeout(120)
+@Timeout(300)
 class ToolAgreementTest {
     private static final int LINES = 300;
 

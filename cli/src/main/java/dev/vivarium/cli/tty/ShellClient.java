@@ -220,10 +220,11 @@ public final class ShellClient {
 
     /// From here on keys go to the shell; first those that were pressed before there was one.
     private void settle(Socket socket) {
+        // Before the keys are taken: who finds that they no longer wait must find the shell.
+        live = socket;
         for (String keys = ahead.take(); !keys.isEmpty(); keys = ahead.take()) {
             type(socket, keys);
         }
-        live = socket;
     }
 
     /// As when a modem hangs up: the shell may say goodbye, but not for long.
@@ -304,10 +305,13 @@ public final class ShellClient {
     }
 
     private void typed(String text) {
+        if (!watching && ahead.keep(text)) {
+            return;
+        }
         Socket socket = live;
         if (socket != null && !watching) {
             type(socket, text);
-        } else if (watching || !ahead.keep(text)) {
+        } else {
             screen.bell();
         }
     }

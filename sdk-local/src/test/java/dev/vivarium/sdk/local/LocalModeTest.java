@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// What local mode does beyond the common contract: homes, and what becomes of sandboxes when a client is closed.
-@Timeout(120)
+@Timeout(300)
 class LocalModeTest {
     /// Short, since sockets live below it.
     private Path home;

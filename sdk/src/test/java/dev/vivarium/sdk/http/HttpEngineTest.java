@@ -45,12 +45,13 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(120)
+@Timeout(300)
 class HttpEngineTest {
     private static final String JSON = "application/json";
     private static final SandboxId ID = new SandboxId("sbxaaaaaaaaaaaaaaaaaaaa");
     private static final NewSandbox REQUEST = NewSandbox.of(new UserId("alice"), new ThreadId("t 1"));
     private static final Command COMMAND = Command.shell("true").withTimeout(Duration.ofSeconds(1));
+    private static final Duration LITTLE = Duration.ofMillis(300);
     private static final Exit EXIT =
             new Exit(Exit.Cause.EXITED, 3, Duration.ofMillis(5), Duration.ZERO, Duration.ZERO, 1024, 2, 0);
 
@@ -172,7 +173,7 @@ class HttpEngineTest {
             peer.awaitHangUp();
         };
         try (var server = ScriptedServer.of(half);
-                var engine = impatient(server.uri())) {
+                var engine = impatientWithBodies(server.uri())) {
             assertThat(failureOf(() -> engine.list(ID)).sentence()).contains("nothing came for");
         }
     }
@@ -333,7 +334,7 @@ class HttpEngineTest {
                     peer.send("HTTP/1.1 100 Continue\r\n\r\n");
                     over.await();
                 });
-                var engine = impatient(server.uri())) {
+                var engine = impatientWithBodies(server.uri())) {
             assertThat(failureOf(() -> engine.upload(ID, "zeros", new Content.OfStream(new Zeros())))
                             .sentence())
                     .contains("it took nothing for");
@@ -369,9 +370,14 @@ class HttpEngineTest {
     }
 
     private static HttpEngine impatient(URI server) {
-        var little = Duration.ofMillis(300);
-        return new HttpEngine(
-                RemoteConfig.of(server, "e2b_secret").withAnswer(little).withSilence(little));
+        return new HttpEngine(RemoteConfig.of(server, "e2b_secret").withAnswer(LITTLE));
+    }
+
+    /// Waits for the beginning of an answer as long as it takes, and for the rest of it no more than a little.
+    private static HttpEngine impatientWithBodies(URI server) {
+        return new HttpEngine(RemoteConfig.of(server, "e2b_secret")
+                .withAnswer(Duration.ofMinutes(2))
+                .withSilence(LITTLE));
     }
 
     private static ScriptedServer answering(int status, String type, String body) throws IOException {
