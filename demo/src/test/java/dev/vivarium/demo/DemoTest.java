@@ -9,6 +9,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -39,7 +40,7 @@ class DemoTest {
                         "ended    completed, $0.0")
                 .contains("viv image build worker");
         // Others may run theirs on this machine at the same time.
-        await().until(() -> before.containsAll(homes()));
+        await().atMost(Duration.ofMinutes(2)).until(() -> before.containsAll(homes()));
     }
 
     @Test

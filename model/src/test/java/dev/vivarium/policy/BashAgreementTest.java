@@ -116,7 +116,7 @@ class BashAgreementTest {
         Process bash = builder.start();
         bash.getOutputStream().close();
         try {
-            assertThat(bash.waitFor(100, TimeUnit.SECONDS)).isTrue();
+            assertThat(bash.waitFor(280, TimeUnit.SECONDS)).isTrue();
             assertThat(bash.exitValue()).isZero();
         } finally {
             bash.destroyForcibly();

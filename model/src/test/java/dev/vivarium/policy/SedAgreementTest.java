@@ -127,7 +127,7 @@ class SedAgreementTest {
                 .redirectOutput(output.toFile())
                 .start();
         try {
-            assertThat(bash.waitFor(100, TimeUnit.SECONDS)).isTrue();
+            assertThat(bash.waitFor(280, TimeUnit.SECONDS)).isTrue();
         } finally {
             bash.destroyForcibly();
         }

@@ -201,7 +201,7 @@ class ToolAgreementTest {
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .start();
         try {
-            assertThat(bash.waitFor(100, TimeUnit.SECONDS)).isTrue();
+            assertThat(bash.waitFor(280, TimeUnit.SECONDS)).isTrue();
         } finally {
             bash.destroyForcibly();
         }

@@ -38,7 +38,7 @@ class HousekeepingTest {
             log.append(sandbox, NewEvent.of("a", "{}", "test"));
             inbox.post(sandbox, new NewMessage("never heard", Message.Kind.USER_MESSAGE, "test"));
             try (var _ = new Housekeeping(config, log, inbox, new FileHistory(db), CLOCK)) {
-                await().untilAsserted(() -> {
+                await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> {
                     assertThat(log.read(sandbox, Query.after(0, 10))).isEmpty();
                     assertThat(inbox.waiting(sandbox)).isZero();
                 });
