@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -22,6 +23,12 @@ import org.postgresql.ds.PGSimpleDataSource;
 /// everything. Thread-safe.
 public final class PostgresServer implements AutoCloseable {
     private static final Path VERSIONS = Path.of("/usr/lib/postgresql");
+
+    /// Below those that the kernel chooses for connections.
+    private static final int LOWEST_PORT = 12_000;
+
+    private static final int HIGHEST_PORT = 32_000;
+
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Path ON_DISK = Path.of(System.getProperty("java.io.tmpdir"));
     private static final Path MEMORY = Path.of("/dev/shm");
@@ -157,9 +164,16 @@ public final class PostgresServer implements AutoCloseable {
         }
     }
 
-    private static int freePort() throws IOException {
-        try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
+    /// One that the kernel gives to nobody by itself: a connection that anybody makes would take it before the
+    /// server does.
+    private static int freePort() {
+        while (true) {
+            int port = ThreadLocalRandom.current().nextInt(LOWEST_PORT, HIGHEST_PORT);
+            try (var _ = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+                return port;
+            } catch (IOException e) {
+                // Taken.
+            }
         }
     }
 
