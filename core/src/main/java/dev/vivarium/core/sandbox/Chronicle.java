@@ -75,7 +75,11 @@ public final class Chronicle implements Observer, AutoCloseable {
         var self = new AtomicReference<CommandStory>();
         var pace = beginning.kind() == ProcessInfo.Kind.SHELL ? CommandStory.Pace.TERMINAL : CommandStory.Pace.COMMAND;
         var story = new CommandStory(
-                head, pace, (type, data) -> tell(sandbox, type, data), () -> stories.remove(self.get()));
+                head,
+                pace,
+                (type, data) -> tell(sandbox, type, data),
+                () -> stories.remove(self.get()),
+                System::nanoTime);
         if (beginning.name().isPresent()) {
             story.continued(bookmark(sandbox, beginning));
         }

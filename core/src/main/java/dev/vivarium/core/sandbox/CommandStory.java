@@ -31,6 +31,7 @@ final class CommandStory implements Audience {
     private final Pace pace;
     private final BiConsumer<String, EventData> log;
     private final Runnable over;
+    private final Ticker ticker;
     private final ReentrantLock lock = new ReentrantLock();
 
     @GuardedBy("lock")
@@ -81,12 +82,13 @@ final class CommandStory implements Audience {
     /// @param head what every event begins with
     /// @param log takes the type and the data of an event
     /// @param over is called when there is nothing more to tell
-    CommandStory(EventData head, Pace pace, BiConsumer<String, EventData> log, Runnable over) {
+    CommandStory(EventData head, Pace pace, BiConsumer<String, EventData> log, Runnable over, Ticker ticker) {
         this.head = head;
         this.pace = pace;
         this.log = log;
         this.over = over;
-        this.toldAt = System.nanoTime() - pace.pause;
+        this.ticker = ticker;
+        this.toldAt = ticker.nanos() - pace.pause;
     }
 
     /// Goes on where an earlier server stopped; every event says how far it goes.
@@ -108,7 +110,7 @@ final class CommandStory implements Audience {
         try {
             int room = Math.min(MOST_AT_ONCE, pace.mostInAll - told);
             folded += words.computeIfAbsent(stream, s -> new Words(0, 0)).add(bytes, room);
-            if (pace == Pace.COMMAND && System.nanoTime() - toldAt >= pace.pause) {
+            if (pace == Pace.COMMAND && ticker.nanos() - toldAt >= pace.pause) {
                 tellLocked();
             }
         } finally {
@@ -120,7 +122,7 @@ final class CommandStory implements Audience {
     void beat() {
         lock.lock();
         try {
-            if (System.nanoTime() - toldAt >= pace.pause) {
+            if (ticker.nanos() - toldAt >= pace.pause) {
                 tellLocked();
             }
         } finally {
@@ -188,7 +190,7 @@ final class CommandStory implements Audience {
         if (isNew) {
             log.accept("command.output", folded > 0 ? data.with("folded_bytes", folded) : data);
             folded = 0;
-            toldAt = System.nanoTime();
+            toldAt = ticker.nanos();
         }
     }
 

@@ -15,7 +15,7 @@ import java.time.Duration;
 
 /// The steps that make a machine with a guest that answers, each with its undo. Thread-safe.
 final class Launch {
-    private static final Duration FIRST_GREETING = Duration.ofSeconds(10);
+    private static final Duration FIRST_GREETING = Duration.ofSeconds(30);
 
     private final Engine engine;
 
