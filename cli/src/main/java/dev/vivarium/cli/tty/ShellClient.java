@@ -305,13 +305,11 @@ public final class ShellClient {
     }
 
     private void typed(String text) {
-        if (!watching && ahead.keep(text)) {
-            return;
-        }
+        boolean waits = !watching && ahead.keep(text);
         Socket socket = live;
-        if (socket != null && !watching) {
+        if (!waits && !watching && socket != null) {
             type(socket, text);
-        } else {
+        } else if (!waits) {
             screen.bell();
         }
     }

@@ -357,10 +357,8 @@ public final class Channel implements AutoCloseable {
             if (inputClosed) {
                 throw new IllegalStateException("the input is closed");
             }
-            if (ending instanceof Ending.Failed(Failure.GuestUnreachable lost)) {
-                throw new SandboxException(lost);
-            }
             if (ending != null) {
+                ending.requireReachable();
                 return 0;
             }
             int portion = (int) Math.min(inputCredit, most);

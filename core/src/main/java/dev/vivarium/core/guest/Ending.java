@@ -15,6 +15,13 @@ sealed interface Ending {
         return new Result(new Fields(ByteBuffer.allocate(0)));
     }
 
+    /// Throws if the guest was lost over it.
+    default void requireReachable() {
+        if (this instanceof Failed(Failure.GuestUnreachable lost)) {
+            throw new SandboxException(lost);
+        }
+    }
+
     /// What whoever reads is told for ever after; throws what the guest failed with.
     default Message message() {
         return switch (this) {

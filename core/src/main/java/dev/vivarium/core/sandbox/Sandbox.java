@@ -316,13 +316,12 @@ public final class Sandbox {
 
     private void requireStatus(Status wanted) {
         requireNotEnded();
-        State state = lifecycle.state();
-        if (state.status() != wanted) {
-            throw notRunning(state.status());
+        if (lifecycle.state().status() != wanted) {
+            throw overtaken();
         }
     }
 
-    /// Why a step failed that somebody else, who lost patience with it, has overtaken.
+    /// Why a step failed that somebody else made impossible, or overtook.
     SandboxException overtaken() {
         requireNotEnded();
         return notRunning(lifecycle.state().status());
