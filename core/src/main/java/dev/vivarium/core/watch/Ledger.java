@@ -21,7 +21,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
-import java.util.stream.Collectors;
 
 /// What is known of the files of one sandbox, and what was told of them. First told, then remembered: whoever dies in
 /// between tells it again, under the same id. Confined to one worker.
@@ -46,8 +45,9 @@ final class Ledger {
     /// Whether the store has nothing yet, and need not be asked.
     private boolean isBlank = true;
 
-    /// What the last survey found first: the watch may tell of it as well.
-    private Set<String> discovered = Set.of();
+    /// What the last survey found first: the watch tells of it as well, in whatever beat that comes, and then it is
+    /// no news.
+    private final Set<String> discovered = new HashSet<>();
 
     /// The newest event that is remembered.
     private long lastSeq;
@@ -83,7 +83,7 @@ final class Ledger {
         if (!events.tryTake(net.size() + (areNamed ? 0 : 1))) {
             return false;
         }
-        discovered = Set.of();
+        net.forEach(change -> discovered.remove(change.path()));
         if (!areNamed) {
             List<FileChange> others =
                     all.stream().filter(change -> !Fold.isNamed(change.path())).toList();
@@ -203,9 +203,8 @@ final class Ledger {
     /// Tells many changes in one event, and remembers them later, by [#survey].
     void tellFolded(List<FileChange> all, boolean incomplete) {
         List<FileChange> net = all.stream()
-                .filter(change -> !discovered.contains(change.path()) || change.kind() == FileChange.Kind.DELETED)
+                .filter(change -> !discovered.remove(change.path()) || change.kind() == FileChange.Kind.DELETED)
                 .toList();
-        discovered = Set.of();
         if (net.isEmpty() && !incomplete) {
             return;
         }
@@ -232,6 +231,7 @@ final class Ledger {
         List<FileChange> differences = differences(known, there, listing.truncated());
         List<FileChange> news =
                 differences.stream().filter(change -> !isSettled(change.path())).toList();
+        discovered.clear();
         boolean isTold = tell(workspace, news);
         if (!isTold) {
             tellFolded(news, false);
@@ -245,7 +245,7 @@ final class Ledger {
                 known,
                 there);
         folded.clear();
-        discovered = news.stream().map(FileChange::path).collect(Collectors.toSet());
+        news.forEach(change -> discovered.add(change.path()));
     }
 
     /// What was told folded, and what a server before remembered by a name that is too long, is not told again.
@@ -297,7 +297,7 @@ final class Ledger {
 
     /// Looks up what some of the files of a storm hold, so that the next change of them can be shown.
     void settle(Workspace workspace) {
-        discovered = Set.of();
+        discovered.clear();
         List<String> some = lessons.stream().limit(LESSONS_AT_ONCE).toList();
         var learnt = new ArrayList<Version>();
         for (Version known : history.current(sandbox, some)) {

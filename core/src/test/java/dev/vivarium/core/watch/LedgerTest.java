@@ -2,6 +2,7 @@ package dev.vivarium.core.watch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.vivarium.core.files.FileChange;
 import dev.vivarium.core.files.Turns;
 import dev.vivarium.core.files.Workspace;
 import dev.vivarium.core.guest.RealGuest;
@@ -9,14 +10,18 @@ import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.watch.FileRows.Step;
+import dev.vivarium.model.Event;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.SandboxId;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -41,6 +46,36 @@ class LedgerTest {
 
             assertThat(history.current(sandbox)).isEmpty();
             assertThat(log.read(sandbox, Query.after(0, 10))).isEmpty();
+        }
+    }
+
+    /// On a busy machine the watch tells of them in more than one beat.
+    @Test
+    void whatALookFoundFirstIsCountedOnceHoweverTheWatchTellsOfIt() throws IOException {
+        var sandbox = SandboxId.random(new Random(1));
+        try (var db = Db.sqlite(directory.resolve("store.db"));
+                var log = new EventLog(db, InstantSource.system());
+                var real = RealGuest.start()) {
+            var names = IntStream.range(0, 100).mapToObj(i -> "f" + i).toList();
+            for (String name : names) {
+                Files.createFile(real.workspace().resolve(name));
+            }
+            var ledger = new Ledger(sandbox, log, new FileHistory(db), () -> 0);
+            ledger.survey(new Workspace(real.guest(), new Turns()));
+
+            for (List<String> beat : List.of(names.subList(0, 50), names.subList(50, 100))) {
+                ledger.tellFolded(
+                        beat.stream()
+                                .map(name -> new FileChange(FileChange.Kind.CREATED, false, name))
+                                .toList(),
+                        false);
+            }
+
+            assertThat(log.read(sandbox, Query.after(0, 10)))
+                    .extracting(Event::data)
+                    .singleElement()
+                    .asString()
+                    .contains("\"created\":100");
         }
     }
 }
