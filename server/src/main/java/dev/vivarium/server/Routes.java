@@ -184,7 +184,12 @@ final class Routes {
     private static List<Route> events(Parts parts, InstantSource clock) {
         var runs = parts.agency().runs();
         var events = new EventsHandler(
-                parts.log(), parts.inbox(), new AgentNews(runs), parts.sockets().presence(), clock);
+                parts.log(),
+                parts.inbox(),
+                new AgentNews(runs),
+                parts.sockets().presence(),
+                clock,
+                parts.config().watch().breath());
         var messages = new MessagesHandler(parts.inbox(), runs);
         return List.of(
                 Route.post(V1 + "/messages", Route.Access.scoped(Scope.PROCESS), insteadOfInvalid(messages::post)),

@@ -29,9 +29,6 @@ import tools.jackson.core.JsonGenerator;
 /// `GET` and `POST /api/v1/sandboxes/{sandbox_id}/events`: what happened to a sandbox, in order, as pages or as a
 /// stream that goes on; and what somebody adds. Thread-safe.
 public final class EventsHandler {
-    /// A stream says something at least this often, so that a hang-up is noticed.
-    private static final Duration BREATH = Duration.ofSeconds(5);
-
     /// What one call may add: it counts as one, and a talkative agent is not slowed down.
     private static final int MOST_AT_ONCE = 100;
 
@@ -40,13 +37,17 @@ public final class EventsHandler {
     private final AgentNews news;
     private final Presence presence;
     private final InstantSource clock;
+    private final Duration breath;
 
-    public EventsHandler(EventLog log, Inbox inbox, AgentNews news, Presence presence, InstantSource clock) {
+    /// @param breath a stream says something at least this often, so that a hang-up is noticed
+    public EventsHandler(
+            EventLog log, Inbox inbox, AgentNews news, Presence presence, InstantSource clock, Duration breath) {
         this.log = log;
         this.inbox = inbox;
         this.news = news;
         this.presence = presence;
         this.clock = clock;
+        this.breath = breath;
     }
 
     public void list(Exchange exchange) throws IOException {
@@ -127,7 +128,7 @@ public final class EventsHandler {
         }
     }
 
-    private static void send(EventStream stream, Query query, Batch batch, Vigil vigil) throws IOException {
+    private void send(EventStream stream, Query query, Batch batch, Vigil vigil) throws IOException {
         vigil.look();
         if (batch.missed() > 0) {
             stream.send("missed", out -> out.writeNumberProperty("missed", batch.missed()));
@@ -139,7 +140,7 @@ public final class EventsHandler {
                 stream.send("event", Long.toString(event.seq()), out -> EventJson.write(out, event));
             }
         }
-        stream.breatheAfter(BREATH);
+        stream.breatheAfter(breath);
     }
 
     public void append(Exchange exchange) throws IOException {

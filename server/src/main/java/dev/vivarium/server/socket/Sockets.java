@@ -21,9 +21,6 @@ import java.util.function.Consumer;
 /// Every open socket. Closes those whose client does not say who it is, may no longer be there, or is gone without a
 /// word. Thread-safe.
 public final class Sockets implements AutoCloseable {
-    /// How long a client has to say who it is. A browser on a machine that is busy takes its time.
-    private static final Duration AUTH = Duration.ofSeconds(20);
-
     /// How often every socket is looked at; a revoked key closes its socket that soon. Tokens tell by themselves.
     private static final Duration CHECK = Duration.ofMillis(400);
 
@@ -42,6 +39,7 @@ public final class Sockets implements AutoCloseable {
     private final Admission admission;
     private final Tokens tokens;
     private final Duration heartbeat;
+    private final Duration introduction;
     private final Presence presence = new Presence();
     private final Set<GuardedSocket> open = ConcurrentHashMap.newKeySet();
     private final Set<GuardedSocket> strangers = ConcurrentHashMap.newKeySet();
@@ -53,6 +51,7 @@ public final class Sockets implements AutoCloseable {
         this.admission = admission;
         this.tokens = tokens;
         this.heartbeat = config.heartbeat();
+        this.introduction = config.introduction();
         var _ = pulse.scheduleWithFixedDelay(this::check, CHECK.toMillis(), CHECK.toMillis(), TimeUnit.MILLISECONDS);
         var _ = pulse.scheduleWithFixedDelay(this::ping, PING.toMillis(), PING.toMillis(), TimeUnit.MILLISECONDS);
     }
@@ -115,9 +114,9 @@ public final class Sockets implements AutoCloseable {
             if (socket.isInside()) {
                 // To look a sandbox up may wait for it to be found again.
                 Thread.ofVirtual().name("socket-check").start(socket::beat);
-            } else if (socket.peer().isSilent() && now - socket.peer().openedAt() > AUTH.toNanos()) {
-                socket.close(
-                        Close.of(new Failure.NotAuthenticated("nothing was said within " + AUTH.toSeconds() + " s")));
+            } else if (socket.peer().isSilent() && now - socket.peer().openedAt() > introduction.toNanos()) {
+                String silence = "nothing was said within " + introduction.toSeconds() + " s";
+                socket.close(Close.of(new Failure.NotAuthenticated(silence)));
             }
         }
     }
