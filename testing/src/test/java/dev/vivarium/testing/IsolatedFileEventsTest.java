@@ -3,7 +3,10 @@ package dev.vivarium.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import java.time.Duration;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.logging.Handler;
@@ -34,27 +37,71 @@ class IsolatedFileEventsTest extends FileEventsContract {
         return server;
     }
 
+    @Override
+    long guest(String sandbox) {
+        try {
+            Path pid = server.home().resolve("run").resolve(sandbox).resolve("pid");
+            return Long.parseLong(Files.readString(pid).strip());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    Path outside(String sandbox, String path) {
+        return Path.of("/proc/" + guest(sandbox) + "/root" + path);
+    }
+
     /// A program of the sandbox takes every watch that its user may have, and each that becomes free.
     @Test
     void whereThereIsNoWatchLeftTheSandboxIsLookedAtNowAndThen() {
         String sandbox = server.api().session();
+        server.api().execute(sandbox, "echo x > seen");
+        awaitCreated(sandbox, "seen");
         String greedy = "import ctypes, time\n" + "libc = ctypes.CDLL(None)\n" + "while True:\n"
                 + "    if libc.inotify_init() < 0: open('/tmp/full', 'w'); time.sleep(0.002)\n";
         server.api()
                 .execute(
                         sandbox,
-                        "cat > /tmp/greedy.py <<'END'\n" + greedy + "END\n"
-                                + "python3 /tmp/greedy.py >/dev/null 2>&1 & until [ -e /tmp/full ]; do sleep 0.05; done");
+                        "cat > /tmp/" + sandbox + ".py <<'END'\n" + greedy + "END\n" + "python3 /tmp/" + sandbox
+                                + ".py >/dev/null 2>&1 & until [ -e /tmp/full ]; do sleep 0.05; done");
         try (var warnings = new Warnings("dev.vivarium.core.watch.Watcher")) {
-            server.restart();
+            long taken = watches(sandbox);
+            // The one that the guest had is taken too, before anybody wants it back.
+            server.restart(_ -> await().until(() -> watches(sandbox) > taken));
             server.api().execute(sandbox, "echo x > unseen");
 
-            await().atMost(Duration.ofSeconds(20))
-                    .untilAsserted(() -> assertThat(server.api()
-                                    .get("/api/v1/sandboxes/" + sandbox + "/events?type=file.created")
-                                    .text())
-                            .contains("\"path\":\"unseen\""));
+            awaitCreated(sandbox, "unseen");
             assertThat(warnings.said).anySatisfy(said -> assertThat(said).contains("there is no watch left"));
+        }
+    }
+
+    private static void awaitCreated(String sandbox, String path) {
+        String events = "/api/v1/sandboxes/" + sandbox + "/events?type=file.created";
+        await().untilAsserted(() -> assertThat(server.api().get(events).text()).contains("\"path\":\"" + path + "\""));
+    }
+
+    /// How many watches the greedy program of a sandbox has.
+    private static long watches(String sandbox) {
+        var greedy = ProcessHandle.allProcesses()
+                .filter(process -> process.info()
+                        .commandLine()
+                        .filter(line -> line.endsWith("/tmp/" + sandbox + ".py"))
+                        .isPresent())
+                .findFirst()
+                .orElseThrow();
+        try (var open = Files.list(Path.of("/proc/" + greedy.pid() + "/fd"))) {
+            return open.filter(IsolatedFileEventsTest::isWatch).count();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static boolean isWatch(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor).toString().contains("inotify");
+        } catch (IOException e) {
+            return false; // It was closed meanwhile.
         }
     }
 
