@@ -36,7 +36,8 @@ import java.util.function.BooleanSupplier;
 /// writes cgroups; what runs in a machine has none of that. Thread-safe; start and remove of one and the same id must
 /// not overlap.
 public final class OciProvider implements Provider {
-    private static final Duration DEATH_PATIENCE = Duration.ofSeconds(10);
+    /// A disk with much that is not written yet takes its time to be let go.
+    private static final Duration DEATH_PATIENCE = Duration.ofSeconds(30);
 
     private final OciConfig config;
     private final Place place;

@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
 /// and the same id must not overlap.
 public final class ProcessProvider implements Provider {
     private static final Logger LOG = LoggerFactory.getLogger(ProcessProvider.class);
-    private static final Duration DEATH_PATIENCE = Duration.ofSeconds(10);
+    private static final Duration DEATH_PATIENCE = Duration.ofSeconds(30);
     private static final int SOCKET_LENGTH = "/sbx/wire/s.new".length() + 20;
 
     private final Path run;
