@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.store.Db;
-import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 /// What becomes of things that a server had half done when it died. The store is as it was at that moment.
@@ -68,7 +67,7 @@ class HalfDoneTest {
     }
 
     private static void awaitEnd(TestServer server, String sandbox) {
-        await().atMost(Duration.ofSeconds(20)).until(() -> ends(server, sandbox) > 0);
+        await().until(() -> ends(server, sandbox) > 0);
     }
 
     private static int ends(TestServer server, String sandbox) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 /// Runs on a provider that cannot freeze: their workers hold the agents.
 class HeldRunTest {
     private static final String OFTEN = "\"env\":{\"HEARTBEAT_SECONDS\":\"0.1\"}";
-    private static final String STEPS = "i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo step; sleep 0.05; done";
+    private static final String STEPS = "until [ -e enough ]; do echo step; sleep 0.05; done";
 
     private static TestServer server;
 
@@ -73,6 +73,7 @@ class HeldRunTest {
         assertThat(run.sandbox().string("reason")).isEqualTo("paused by request");
         assertThat(server.api().method("POST", run.path() + "/resume").status()).isEqualTo(200);
         run.awaitEvent("agent.resumed");
+        enough(run);
         run.awaitStatus("completed");
     }
 
@@ -85,9 +86,17 @@ class HeldRunTest {
             watcher.send("{\"type\":\"command\",\"command\":\"pause\"}");
             assertThat(watcher.await("event").string("event_type")).isEqualTo("agent.paused");
             assertThat(run.sandbox().string("reason")).isEqualTo("paused by request");
+            enough(run);
+            assertThat(run.sandbox().string("status")).isEqualTo("paused");
             watcher.send("{\"type\":\"command\",\"command\":\"resume\"}");
             run.awaitStatus("completed");
         }
+    }
+
+    /// The agent makes its steps until it is told.
+    private static void enough(AgentRun run) {
+        assertThat(server.api().execute(run.id(), "touch enough").integer("exit_code"))
+                .isZero();
     }
 
     @Test
