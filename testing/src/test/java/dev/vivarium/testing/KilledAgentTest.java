@@ -6,6 +6,7 @@ import dev.vivarium.core.provider.FileTrees;
 import dev.vivarium.testing.RealAgents.AgentAtWork;
 import dev.vivarium.testing.RealAgents.Step;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
@@ -35,8 +36,19 @@ class KilledAgentTest {
         agents.close();
     }
 
+    /// While no server is there.
+    private void touchInside(String sandbox, String file) throws Exception {
+        String init = Files.readString(home.resolve("run").resolve(sandbox).resolve("pid"))
+                .strip();
+        var touch = new ProcessBuilder("nsenter", "--target", init, "--user", "--mount", "--root", "touch", file)
+                .redirectErrorStream(true)
+                .start();
+        String said = new String(touch.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(touch.waitFor()).as(said).isZero();
+    }
+
     @Test
-    void theAgentGoesOnAndNobodyLosesALine() {
+    void theAgentGoesOnAndNobodyLosesALine() throws Exception {
         agents.play(
                 Step.saying("First.").when("Work").running("claude", "echo one; until [ -e go ]; do sleep 0.05; done"),
                 Step.saying("Second.").when("one").running("claude", "echo two > two.txt"),
@@ -47,9 +59,8 @@ class KilledAgentTest {
             agent = AgentAtWork.spawn(first.api(), "claude", "Work", "");
             agent.awaitEvent("agent.tool_use");
             before = agent.types().size();
-            // In the sandbox, so that it happens while no server is there.
-            agent.shell("(sleep 1; touch go) > /dev/null 2>&1 &");
         }
+        touchInside(agent.sandbox(), "/workspace/go");
         try (var second = ServerProcess.start(home, agents.arguments("--pool-size", "0"))) {
             agent = agent.through(second.api());
             agent.awaitEnd("completed");

@@ -10,6 +10,7 @@ import dev.vivarium.model.SandboxId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -71,8 +72,11 @@ class KilledLogTest {
             running = false;
         }
         try {
-            take(api);
-            assertThat(heard).containsAll(said);
+            // They are given out some at a time.
+            await().untilAsserted(() -> {
+                take(api);
+                assertThat(heard).containsAll(said);
+            });
             assertLogHasAll();
         } finally {
             server.close();
@@ -135,14 +139,17 @@ class KilledLogTest {
 
     /// A call that a dying server did not answer is made again, to the next one.
     private void untilDone(Consumer<Api> call) {
-        await().pollInSameThread().ignoreExceptions().until(() -> {
-            try {
-                call.accept(api);
-                return true;
-            } catch (AssertionError notYet) {
-                return false;
-            }
-        });
+        await().atMost(Duration.ofMinutes(3))
+                .pollInSameThread()
+                .ignoreExceptions()
+                .until(() -> {
+                    try {
+                        call.accept(api);
+                        return true;
+                    } catch (AssertionError notYet) {
+                        return false;
+                    }
+                });
     }
 
     private List<JsonFields> readAll() {

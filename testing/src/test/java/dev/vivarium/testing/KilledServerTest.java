@@ -8,11 +8,11 @@ import dev.vivarium.model.SandboxId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -51,7 +51,7 @@ class KilledServerTest {
             server.api()
                     .execute(
                             session,
-                            "echo kept > file; (while :; do echo >> beats; sleep 0.05; done) > /dev/null 2>&1 &");
+                            "echo kept > file; echo > beats; (while :; do echo >> beats; sleep 0.05; done) > /dev/null 2>&1 &");
             pullThePlugUnderLoad(server, session);
         }
         for (int i = 1; i < KILLS; i++) {
@@ -101,11 +101,12 @@ class KilledServerTest {
     /// Kills the server while it creates, runs and removes. What its callers get for that is not the question.
     private void pullThePlugUnderLoad(ServerProcess server, String session) {
         var done = new AtomicBoolean();
+        var rounds = new AtomicInteger();
         try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
             for (int i = 0; i < CALLERS; i++) {
-                callers.submit(() -> harass(server.api(), session, done));
+                callers.submit(() -> harass(server.api(), session, rounds, done));
             }
-            await().pollDelay(Duration.ofMillis(300)).until(() -> !list().isEmpty());
+            await().until(() -> rounds.get() > 0);
             seen.addAll(list());
             server.close();
             done.set(true);
@@ -113,13 +114,14 @@ class KilledServerTest {
         seen.addAll(list());
     }
 
-    private static Void harass(Api api, String session, AtomicBoolean done) {
+    private static Void harass(Api api, String session, AtomicInteger rounds, AtomicBoolean done) {
         while (!done.get()) {
             try {
                 api.execute(session, "head -c 100000 /dev/zero | wc -c");
                 String other = api.session();
                 api.execute(other, "true");
                 api.post("/cleanup", "{\"session_id\":\"" + other + "\"}");
+                rounds.incrementAndGet();
             } catch (RuntimeException killed) {
                 return null;
             }
