@@ -37,6 +37,7 @@ class EscapeTest {
     /// Both streams of a command to their limit, as JSON, where the end of a line takes two characters.
     private static final int MOST_OUTPUT = 4 * (int) Command.OUTPUT_LIMIT;
     private static final Duration RACE = Duration.ofSeconds(4);
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
 
     private static TestServer server;
 
@@ -71,7 +72,8 @@ class EscapeTest {
         for (String id : List.of(session, neighbour)) {
             assertThat(api.post("/cleanup", "{\"session_id\":\"" + id + "\"}").status())
                     .isEqualTo(200);
-            assertThat(HostTraces.of(new SandboxId(id), server.home())).isEmpty();
+            await().untilAsserted(() ->
+                    assertThat(HostTraces.of(new SandboxId(id), server.home())).isEmpty());
         }
         Files.delete(canary.resolve("secret"));
         Files.delete(canary);
@@ -146,9 +148,10 @@ class EscapeTest {
                 echo $! > flipper
                 """.formatted(canary));
         var seen = new AtomicInteger();
-        long end = System.nanoTime() + RACE.toNanos();
+        long start = System.nanoTime();
         Callable<Void> attack = () -> {
-            for (int i = 0; System.nanoTime() < end; i++) {
+            // On a machine that is busy with other things it goes on until something was read at all.
+            for (int i = 0; System.nanoTime() - start < (seen.get() > 0 ? RACE : PATIENCE).toNanos(); i++) {
                 var read = calls.download(racer, "d/secret");
                 assertThat(read.text()).doesNotContain(CANARY);
                 seen.addAndGet(read.text().equals("decoy\n") ? 1 : 0);

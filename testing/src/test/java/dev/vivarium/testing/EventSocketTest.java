@@ -6,6 +6,7 @@ import dev.vivarium.json.JsonFields;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -13,8 +14,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /// Watchers of a sandbox over WebSocket, against a real server.
 class EventSocketTest {
+    /// Nothing is told of a sandbox but what the tests do to it.
     @RegisterExtension
-    static final SharedServer SERVER = SharedServer.with();
+    static final SharedServer SERVER = SharedServer.with("--metrics-every-seconds", "86400");
 
     private final Api api = SERVER.api();
     private final String sandbox = api.session();
@@ -26,13 +28,17 @@ class EventSocketTest {
             for (int i = 0; i < 4; i++) {
                 workers.submit(() -> IntStream.range(0, 50).forEach(n -> append("during")));
             }
+            var watchers = new ArrayList<Future<?>>();
             for (int i = 0; i < 5; i++) {
                 int after = i * 7;
-                workers.submit(() -> {
+                watchers.add(workers.submit(() -> {
                     try (var watcher = watch(",\"after_seq\":" + after)) {
                         assertThat(numbers(watcher, 251 - after)).isEqualTo(range(after + 1, 251));
                     }
-                });
+                }));
+            }
+            for (Future<?> watcher : watchers) {
+                watcher.get();
             }
         }
         try (var watcher = watch("")) {
@@ -126,9 +132,10 @@ class EventSocketTest {
 
     @Test
     void aWatcherSpeaksToTheAgentAndHoldsIt() {
-        try (var watcher = watch(",\"event_types\":[\"sandbox.\",\"user.\"],\"after_seq\":1")) {
+        try (var watcher =
+                watch(",\"event_types\":[\"sandbox.paused\",\"sandbox.resumed\",\"user.\"],\"after_seq\":1")) {
             watcher.send("{\"type\":\"command\",\"command\":\"send_message\",\"payload\":{\"content\":\"hello\"}}");
-            var heard = List.of(watcher.next(), watcher.next());
+            var heard = List.of(nextSaid(watcher), nextSaid(watcher));
             assertThat(heard)
                     .extracting(message -> message.string("type"))
                     .containsExactlyInAnyOrder("queued", "event");
@@ -179,6 +186,15 @@ class EventSocketTest {
         do {
             seen = watcher.await("event").string("event_type");
         } while (!seen.equals(type));
+    }
+
+    /// The next message that is more than a sign of life.
+    private static JsonFields nextSaid(ShellClient watcher) {
+        JsonFields message;
+        do {
+            message = watcher.next();
+        } while (message.string("type").equals("heartbeat"));
+        return message;
     }
 
     private ShellClient watch(String more) {

@@ -35,7 +35,7 @@ class FeedTest {
         String anns = session(ann, "feed-ann");
         String other = admin.session();
         try (var all = listen(admin, "");
-                var own = listen(ann, "")) {
+                var own = listen(ann, "?event_types=feed.")) {
             append(other, "feed.a", "{}");
             append(anns, "feed.b", "{}");
 
@@ -108,7 +108,8 @@ class FeedTest {
         String mine = admin.session();
         String other = admin.session();
         String token = SERVER.get().token(mine, Scope.SHELL_RO);
-        try (var own = listen(admin.with(token), "")) {
+        // That it was started may be told only now.
+        try (var own = listen(admin.with(token), "?event_types=feed.")) {
             append(other, "feed.other", "{}");
             append(mine, "feed.mine", "{}");
 

@@ -64,7 +64,7 @@ class FileApiTest {
             assertThat(answer.status()).isEqualTo(200);
             assertThat(api.download(session, name).bytes()).isEqualTo(content);
         }
-        assertThat(SERVER.get().home().resolve("tmp")).isEmptyDirectory();
+        nothingIsSpooled();
     }
 
     @Test
@@ -154,7 +154,13 @@ class FileApiTest {
                 BodyPublishers.ofInputStream(() -> new java.io.ByteArrayInputStream(body)));
 
         assertThat(answer.status()).isEqualTo(413);
-        assertThat(SERVER.get().home().resolve("tmp")).isEmptyDirectory();
+        nothingIsSpooled();
+    }
+
+    /// The answer does not wait for it.
+    private static void nothingIsSpooled() {
+        await().untilAsserted(
+                        () -> assertThat(SERVER.get().home().resolve("tmp")).isEmptyDirectory());
     }
 
     @Test
