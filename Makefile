@@ -43,9 +43,9 @@ test: setup test-guest ## run every check and every test
 	@# tested beside it, since both mostly wait for sandboxes and programs, and is told of when Maven has said all. Each
 	@# is a process group, so that whoever ends this ends them with all that they started.
 	@others=$$(mktemp); set -m; nice scripts/worker-image >/dev/null & image=$$!; \
-	nice scripts/test-others >"$$others" 2>&1 & beside=$$!; set +m; \
-	trap 'kill -- -$$image -$$beside 2>/dev/null || true; rm -f "$$others"' EXIT; \
-	status=0; $(mvn) verify || status=$$?; wait $$beside || status=$$?; cat "$$others"; exit $$status
+	nice scripts/test-others >"$$others" 2>&1 & beside=$$!; $(mvn) verify & maven=$$!; set +m; \
+	trap 'kill -- -$$image -$$beside -$$maven 2>/dev/null || true; rm -f "$$others"' EXIT; \
+	status=0; wait $$maven || status=$$?; wait $$beside || status=$$?; cat "$$others"; exit $$status
 
 .PHONY: test-guest
 test-guest: setup
