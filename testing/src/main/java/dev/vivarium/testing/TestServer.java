@@ -117,6 +117,11 @@ public final class TestServer implements AutoCloseable {
         return config.withRates(config.rates().withNanos(() -> 0));
     }
 
+    /// For clients that stand still in the middle, as everybody does on a busy machine.
+    private static Config patient(Config config) {
+        return config.withWatch(config.watch().withIntroduction(Duration.ofMinutes(1)));
+    }
+
     private static TestServer start(Opener opener, UnaryOperator<Config> change, String... arguments) {
         return start(opener, change, Pages.onClassPath(), arguments);
     }
@@ -135,7 +140,8 @@ public final class TestServer implements AutoCloseable {
             if (!all.contains("--pool-size")) {
                 all.addAll(List.of("--pool-size", "0"));
             }
-            return new TestServer(home, opener, change.apply(Config.of(Settings.read(all, Map.of(), home))), pages);
+            var config = patient(Config.of(Settings.read(all, Map.of(), home)));
+            return new TestServer(home, opener, change.apply(config), pages);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

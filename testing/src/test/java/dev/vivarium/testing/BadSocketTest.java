@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.access.Scope;
+import dev.vivarium.server.settings.WatchConfig;
 import dev.vivarium.testing.ShellClient.Reading;
 import java.io.IOException;
 import java.io.InputStream;
@@ -50,12 +51,15 @@ class BadSocketTest {
 
     @Test
     void whoSaysNothingIsHungUpOn() {
-        List<ShellClient> silent = new ArrayList<>();
-        for (String path : List.of(FEED, "/ws/sandboxes/" + session)) {
-            silent.add(open(path));
-        }
-        for (ShellClient client : silent) {
-            assertThat(client.awaitClose()).isEqualTo(4401);
+        try (var server = TestServer.start(
+                config -> config.withWatch(config.watch().withIntroduction(WatchConfig.INTRODUCTION)))) {
+            List<ShellClient> silent = new ArrayList<>();
+            for (String path : List.of(FEED, "/ws/sandboxes/" + server.api().session())) {
+                silent.add(ShellClient.open(server.uri(), path, Reading.ALWAYS));
+            }
+            for (ShellClient client : silent) {
+                assertThat(client.awaitClose()).isEqualTo(4401);
+            }
         }
     }
 

@@ -9,11 +9,11 @@ import java.time.Duration;
 /// @param breath how often whoever reads a stream of events hears something
 /// @param introduction how long a client of a WebSocket has to say who it is
 public record WatchConfig(Duration metricsEvery, Duration heartbeat, Duration breath, Duration introduction) {
+    /// How long a client has on a server that people use.
+    public static final Duration INTRODUCTION = Duration.ofSeconds(5);
+
     private static final Duration HEARTBEAT = Duration.ofSeconds(30);
     private static final Duration BREATH = Duration.ofSeconds(5);
-
-    /// A browser on a machine that is busy takes its time.
-    private static final Duration INTRODUCTION = Duration.ofSeconds(20);
 
     static WatchConfig of(Settings settings) {
         return new WatchConfig(settings.get(Catalogue.METRICS_EVERY), HEARTBEAT, BREATH, INTRODUCTION);
