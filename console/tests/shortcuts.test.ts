@@ -5,6 +5,12 @@ function press(key: string, target: HTMLElement = document.body, more: KeyboardE
   target.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more }))
 }
 
+function pressAt(ms: number, key: string): void {
+  const event = new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true })
+  Object.defineProperty(event, 'timeStamp', { value: ms })
+  document.body.dispatchEvent(event)
+}
+
 describe('shortcuts', () => {
   const help = vi.fn()
   const fleet = vi.fn()
@@ -38,6 +44,18 @@ describe('shortcuts', () => {
     press('f')
     expect(help).toHaveBeenCalledTimes(1)
     expect(fleet).toHaveBeenCalledTimes(1)
+  })
+
+  it('are two if they were pressed within a second, however late they are heard', () => {
+    vi.useFakeTimers()
+    pressAt(10_000, 'g')
+    vi.advanceTimersByTime(5_000)
+    pressAt(10_900, 'f')
+    expect(fleet).toHaveBeenCalledTimes(1)
+    pressAt(20_000, 'g')
+    pressAt(21_100, 'f')
+    expect(fleet).toHaveBeenCalledTimes(1)
+    vi.useRealTimers()
   })
 
   it('leave letters alone while somebody types, but not those with Ctrl', () => {

@@ -54,7 +54,8 @@ class Shortcuts {
   readonly onKeyDown = (event: KeyboardEvent): void => {
     const press = pressOf(event)
     if (press === undefined || event.defaultPrevented || !this.#isMeant(event, press)) return
-    const now = Date.now()
+    // When it was pressed, which on a busy page is some time ago.
+    const now = event.timeStamp
     const sequence = now - this.#firstAt < SEQUENCE_MS ? `${this.#first} ${press}` : press
     const found = this.#find(sequence) ?? this.#find(press)
     this.#first = found === undefined ? press : ''
