@@ -31,13 +31,13 @@ from claude_agent_sdk import (
     ToolUseBlock,
     UserMessage,
     create_sdk_mcp_server,
-    tool,
 )
 
 from .. import events
 from ..control import Aborted
 from ..inbox import Message
 from ..run import Outcome, Run, Usage
+from .claude_tools import own_tools
 
 log = logging.getLogger(__name__)
 
@@ -321,7 +321,7 @@ class Conversation:
             # Settings in a repository may hold hooks of strangers.
             setting_sources=[],
             strict_mcp_config=True,
-            mcp_servers={"vivarium": create_sdk_mcp_server("vivarium", tools=self._own_tools())},
+            mcp_servers={"vivarium": create_sdk_mcp_server("vivarium", tools=own_tools(self._run))},
             hooks={"PreToolUse": [HookMatcher(hooks=[self._before_tool], timeout=HOOK_SECONDS, on_failure="block")]},
             # What people write is text: an @path or a /command in it is no order to this program.
             verbatim_prompts=True,
@@ -353,28 +353,6 @@ class Conversation:
         if settings.model.retries is not None:
             env["CLAUDE_CODE_MAX_RETRIES"] = str(settings.model.retries)
         return env
-
-    def _own_tools(self) -> list[Any]:
-        run = self._run
-
-        @tool(
-            "request_review",
-            "Ask a person to decide. Waits for the answer. Use it when a decision is not yours to take.",
-            {"reason": str, "description": str},
-        )
-        async def request_review(arguments: dict[str, Any]) -> dict[str, Any]:
-            answer = await asyncio.to_thread(run.review, {**arguments, "context": {}, "blocking": True})
-            return {"content": [{"type": "text", "text": json.dumps(answer, ensure_ascii=False)}]}
-
-        @tool("report_progress", "Tell how far the task is.", {"message": str, "progress_percent": int})
-        async def report_progress(arguments: dict[str, Any]) -> dict[str, Any]:
-            percent = arguments.get("progress_percent")
-            await asyncio.to_thread(
-                run.progress, "step_completed", str(arguments.get("message", "")), progress_percent=percent
-            )
-            return {"content": [{"type": "text", "text": "noted"}]}
-
-        return [request_review, report_progress]
 
     def _on_stderr(self, line: str) -> None:
         self._stderr = (self._stderr + line + "\n")[-STDERR_CHARACTERS:]

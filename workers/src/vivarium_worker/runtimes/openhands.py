@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import inspect
 import logging
 import os
 import threading
@@ -25,7 +24,7 @@ from uuid import UUID, uuid4
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 os.environ.setdefault("OPENHANDS_SUPPRESS_BANNER", "1")
 
-from openhands.sdk import LLM, Agent, LocalConversation, Tool
+from openhands.sdk import Tool
 from openhands.sdk.conversation.exceptions import ConversationRunError
 from openhands.sdk.conversation.state import ConversationExecutionStatus
 from openhands.sdk.event import (
@@ -41,13 +40,12 @@ from openhands.sdk.tool import register_tool
 from openhands.tools.file_editor import FileEditorTool
 from openhands.tools.file_editor.definition import FileEditorObservation
 from openhands.tools.terminal import TerminalTool
-from pydantic import SecretStr
 
 from .. import events
 from ..inbox import Message
 from ..run import Outcome, Run, Usage
-from ..settings import Model
 from ..spool import SpoolClosed
+from .openhands_agent import WatchedAgent, WatchedConversation, model
 from .openhands_review import RequestReviewTool
 from .openhands_terminal import Terminal
 
@@ -65,29 +63,6 @@ class OpenHandsRuntime:
 
     def work(self, run: Run) -> Outcome:
         return asyncio.run(Conversation(run).hold())
-
-
-class WatchedAgent(Agent):
-    """The agent, telling when a step begins, with what the conversation holds by then, and when it ends."""
-
-    @property
-    def prompt_dir(self) -> str:
-        # The SDK looks beside the file of the class; the prompts are beside its own.
-        return str(Path(inspect.getfile(Agent)).parent / "prompts")
-
-    async def astep(self, conversation: Any, *args: Any, **kwargs: Any) -> None:
-        conversation.before_step()
-        try:
-            await super().astep(conversation, *args, **kwargs)
-        finally:
-            conversation.after_step()
-
-
-class WatchedConversation(LocalConversation):
-    """A conversation that has somebody to tell. The SDK counts the cost of exact `LLM`s only, so not those."""
-
-    before_step: Callable[[], None]
-    after_step: Callable[[], None]
 
 
 class Conversation:
@@ -378,7 +353,7 @@ class Conversation:
         self._directory.mkdir(parents=True, exist_ok=True)
         register_tool(RequestReviewTool.name, RequestReviewTool.create(run=self._run)[0])
         agent = WatchedAgent(
-            llm=LLM(**_llm(settings.model)),
+            llm=model(settings.model),
             tools=[
                 # No tmux is needed, and none is left behind.
                 Tool(name=TerminalTool.name, params={"terminal_type": "subprocess"}),
@@ -399,19 +374,6 @@ class Conversation:
         conversation.before_step = self._before_step
         conversation.after_step = self._after_step
         return conversation
-
-
-def _llm(model: Model) -> dict[str, Any]:
-    """The model in litellm's words: the maker before the name, and the part of the URL that it expects."""
-    name = model.name
-    if "/" not in name:
-        name = f"anthropic/{name}" if name.startswith("claude") else f"openai/{name}"
-    fields: dict[str, Any] = {"usage_id": "agent", "model": name, "api_key": SecretStr(model.token), "api_mode": "chat"}
-    if model.url:
-        fields["base_url"] = model.url if name.startswith("anthropic/") else f"{model.url}/v1"
-    if model.retries is not None:
-        fields.update(num_retries=model.retries, retry_min_wait=0, retry_max_wait=1)
-    return fields
 
 
 def _usage(metrics: Any) -> Usage:

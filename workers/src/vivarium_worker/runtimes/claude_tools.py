@@ -1,0 +1,34 @@
+"""The tools that we give to Claude beside its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from claude_agent_sdk import tool
+
+from ..run import Run
+
+
+def own_tools(run: Run) -> list[Any]:
+    """Those that speak with people and of the task, for one run."""
+
+    @tool(
+        "request_review",
+        "Ask a person to decide. Waits for the answer. Use it when a decision is not yours to take.",
+        {"reason": str, "description": str},
+    )
+    async def request_review(arguments: dict[str, Any]) -> dict[str, Any]:
+        answer = await asyncio.to_thread(run.review, {**arguments, "context": {}, "blocking": True})
+        return {"content": [{"type": "text", "text": json.dumps(answer, ensure_ascii=False)}]}
+
+    @tool("report_progress", "Tell how far the task is.", {"message": str, "progress_percent": int})
+    async def report_progress(arguments: dict[str, Any]) -> dict[str, Any]:
+        percent = arguments.get("progress_percent")
+        await asyncio.to_thread(
+            run.progress, "step_completed", str(arguments.get("message", "")), progress_percent=percent
+        )
+        return {"content": [{"type": "text", "text": "noted"}]}
+
+    return [request_review, report_progress]
