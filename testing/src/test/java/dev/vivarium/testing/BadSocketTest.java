@@ -53,8 +53,9 @@ class BadSocketTest {
     void whoSaysNothingIsHungUpOn() {
         try (var server = TestServer.start(
                 config -> config.withWatch(config.watch().withIntroduction(WatchConfig.INTRODUCTION)))) {
+            String sandbox = server.api().session();
             List<ShellClient> silent = new ArrayList<>();
-            for (String path : List.of(FEED, "/ws/sandboxes/" + server.api().session())) {
+            for (String path : List.of(FEED, "/ws/sandboxes/" + sandbox, "/sandboxes/" + sandbox + "/shell")) {
                 silent.add(ShellClient.open(server.uri(), path, Reading.ALWAYS));
             }
             for (ShellClient client : silent) {
