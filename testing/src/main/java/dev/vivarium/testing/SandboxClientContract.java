@@ -31,7 +31,7 @@ public abstract class SandboxClientContract extends ClientFilesContract {
     private static final int MIB = 1024 * 1024;
 
     /// Long enough for a shell to start and to write a line, on a machine that has much else to do.
-    private static final Duration LIMIT = Duration.ofSeconds(10);
+    private static final Duration LIMIT = Duration.ofSeconds(5);
 
     @Test
     void theFirstCommandRuns() {

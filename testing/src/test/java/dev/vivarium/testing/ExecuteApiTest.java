@@ -57,7 +57,7 @@ class ExecuteApiTest {
         var result = api.post(
                         "/execute",
                         // Long enough for the shell to have begun.
-                        Api.command(session, "trap '' TERM; sleep " + marker + " & echo begun; wait", "\"timeout\":10"))
+                        Api.command(session, "trap '' TERM; sleep " + marker + " & echo begun; wait", "\"timeout\":5"))
                 .json();
 
         assertThat(result.integer("exit_code")).isEqualTo(124);
@@ -70,7 +70,7 @@ class ExecuteApiTest {
     @Test
     void aSilentCommandEndsAfterItsIdleTimeout() {
         var result = api.post(
-                        "/execute", Api.command(session, "echo a; sleep 600", "\"timeout\":600,\"idle_timeout\":10"))
+                        "/execute", Api.command(session, "echo a; sleep 600", "\"timeout\":600,\"idle_timeout\":5"))
                 .json();
 
         assertThat(result.string("cause")).isEqualTo("idle_timeout");

@@ -73,6 +73,10 @@ final class ServerProcess implements AutoCloseable {
         var line = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
+                // None lives long enough for more.
+                "-XX:TieredStopAtLevel=1",
+                // Who is killed leaves what is there; it goes with the home.
+                "-Djava.io.tmpdir=" + temporary(home),
                 "-cp",
                 System.getProperty("java.class.path"),
                 Main.class.getName(),
@@ -84,6 +88,14 @@ final class ServerProcess implements AutoCloseable {
         }
         line.addAll(List.of(arguments));
         return new ProcessBuilder(line).redirectError(Redirect.DISCARD);
+    }
+
+    private static Path temporary(Path home) {
+        try {
+            return Files.createDirectories(home.resolve("tmp"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static URI awaitReady(Process process) throws IOException {

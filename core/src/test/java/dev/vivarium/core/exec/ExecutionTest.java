@@ -32,7 +32,7 @@ final class ExecutionTest {
     private static final int SIGKILL = 9;
 
     /// Longer than a shell needs for its first words on the busiest machine.
-    private static final Duration LIMIT = Duration.ofSeconds(10);
+    private static final Duration LIMIT = Duration.ofSeconds(5);
 
     private static RealGuest real;
 

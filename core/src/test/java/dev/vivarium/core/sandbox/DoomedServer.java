@@ -27,6 +27,8 @@ record DoomedServer(Process process, SandboxId id, String backgroundPid) impleme
                                     .toString(),
                             "--enable-native-access=ALL-UNNAMED",
                             "-XX:TieredStopAtLevel=1",
+                            // Who is killed leaves what is there; it goes with the home.
+                            "-Djava.io.tmpdir=" + home,
                             "-cp",
                             System.getProperty("java.class.path"),
                             DoomedServer.class.getName(),
