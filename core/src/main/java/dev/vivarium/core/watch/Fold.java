@@ -70,6 +70,15 @@ final class Fold {
         return net;
     }
 
+    /// What came and went meanwhile. It may have been known all the same: a survey can be quicker than the watch.
+    List<FileChange> passing() {
+        return changes.entrySet().stream()
+                .filter(entry -> entry.getValue().kind().isEmpty())
+                .map(entry ->
+                        new FileChange(FileChange.Kind.DELETED, entry.getValue().directory(), entry.getKey()))
+                .toList();
+    }
+
     /// How many paths were touched.
     int size() {
         return changes.size();

@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 
 /// What is known of the files of one sandbox, and what was told of them. First told, then remembered: whoever dies in
 /// between tells it again, under the same id. Confined to one worker.
@@ -91,6 +92,15 @@ final class Ledger {
         }
         tellNamed(workspace, net);
         return true;
+    }
+
+    /// These, and of what came and went that which was told of before: somebody who saw it come must see it go.
+    List<FileChange> withKnown(List<FileChange> net, List<FileChange> passing) {
+        List<String> named =
+                passing.stream().map(FileChange::path).filter(Fold::isNamed).toList();
+        var known = byPath(history.current(sandbox, named));
+        return Stream.concat(net.stream(), passing.stream().filter(change -> known.containsKey(change.path())))
+                .toList();
     }
 
     private void tellNamed(Workspace workspace, List<FileChange> net) {

@@ -172,7 +172,7 @@ final class Watcher implements Runnable {
     /// Tells of one beat. Reports whether that was possible one by one.
     private boolean tell(Fold fold, boolean storm) {
         List<FileChange> net = fold.net();
-        if (!storm && !fold.isIncomplete() && ledger.tell(sandbox.look(), net)) {
+        if (!storm && !fold.isIncomplete() && ledger.tell(sandbox.look(), ledger.withKnown(net, fold.passing()))) {
             return true;
         }
         ledger.tellFolded(net, fold.isIncomplete());

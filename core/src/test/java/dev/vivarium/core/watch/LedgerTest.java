@@ -49,6 +49,32 @@ class LedgerTest {
         }
     }
 
+    /// The watch tells of its coming and its going in one beat, and a survey had told that it came.
+    @Test
+    void whatALookFoundIsSeenToGo() throws IOException {
+        var sandbox = SandboxId.random(new Random(1));
+        try (var db = Db.sqlite(directory.resolve("store.db"));
+                var log = new EventLog(db, InstantSource.system());
+                var real = RealGuest.start()) {
+            Path file = Files.createFile(real.workspace().resolve("found"));
+            var workspace = new Workspace(real.guest(), new Turns());
+            var ledger = new Ledger(sandbox, log, new FileHistory(db), System::nanoTime);
+            ledger.survey(workspace);
+            Files.delete(file);
+            var fold = new Fold();
+            for (String name : List.of("found", "unknown")) {
+                fold.add(new FileChange(FileChange.Kind.CREATED, false, name));
+                fold.add(new FileChange(FileChange.Kind.DELETED, false, name));
+            }
+
+            ledger.tell(workspace, ledger.withKnown(fold.net(), fold.passing()));
+
+            assertThat(log.read(sandbox, Query.after(0, 10)))
+                    .extracting(Event::type)
+                    .containsExactly("file.created", "file.deleted");
+        }
+    }
+
     /// On a busy machine the watch tells of them in more than one beat.
     @Test
     void whatALookFoundFirstIsCountedOnceHoweverTheWatchTellsOfIt() throws IOException {
