@@ -1,7 +1,7 @@
 //! Paths of the host, resolved beneath the workspace.
 //!
-//! The kernel resolves them where it can (`openat2`), component by component where it cannot (gVisor). Either way nothing
-//! is checked first and used later: what was resolved is an open descriptor.
+//! The kernel resolves them where it can (`openat2`); where it cannot (gVisor), or is never sure, we go component by
+//! component. Either way nothing is checked first and used later: what was resolved is an open descriptor.
 
 use alloc::ffi::CString;
 use alloc::vec::Vec;
@@ -14,7 +14,8 @@ use crate::sys::{Errno, Fd, Result};
 const BENEATH: u64 = libc::RESOLVE_BENEATH | libc::RESOLVE_NO_MAGICLINKS;
 /// As the kernel has it.
 const MAX_LINKS: usize = 40;
-/// A concurrent rename makes the kernel unsure about `..`; it asks to be asked again.
+/// A rename anywhere on the host makes the kernel unsure about `..`; it asks to be asked again. A host that renames all the
+/// time is not asked for ever.
 const ATTEMPTS: usize = 16;
 
 /// A path that is relative and has no zero byte; `""` is the workspace.
@@ -31,11 +32,11 @@ pub fn open(root: &Fd, path: &CStr, flags: i32) -> Result<Fd> {
     for _ in 0..ATTEMPTS {
         match open_beneath(root, path, flags, BENEATH) {
             Err(Errno(libc::EAGAIN)) => {}
-            Err(Errno(libc::ENOSYS)) => return walk(root, path.to_bytes(), flags),
+            Err(Errno(libc::ENOSYS)) => break,
             other => return other,
         }
     }
-    Err(Errno(libc::EBUSY))
+    walk(root, path.to_bytes(), flags)
 }
 
 /// The directory that holds the last component, and that component.
@@ -156,13 +157,18 @@ fn follow(here: &Fd, name: &CStr, links: usize) -> Result<Vec<Vec<u8>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
     use std::os::unix::fs::symlink;
 
     /// Both ways of resolving must agree on every path.
     fn resolve_both(root: &Fd, path: &str, flags: i32) -> (Result<u64>, Result<u64>) {
         let path = CString::new(path).unwrap();
         let inode = |fd: Result<Fd>| fd.and_then(|fd| stat_of(&fd)).map(|stat| stat.inode);
-        (inode(open_beneath(root, &path, flags, BENEATH)), inode(walk(root, path.to_bytes(), flags)))
+        let mut kernel = Err(Errno(libc::EAGAIN));
+        while kernel == Err(Errno(libc::EAGAIN)) {
+            kernel = inode(open_beneath(root, &path, flags, BENEATH));
+        }
+        (kernel, inode(walk(root, path.to_bytes(), flags)))
     }
 
     #[test]
@@ -215,6 +221,29 @@ mod tests {
                 assert_eq!(kernel, own, "{path} with {flags:o}");
             }
         }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn aPathIsOpenedWhileTheHostRenamesAllTheTime() {
+        let folder = std::env::temp_dir().join(format!("viv-renames-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("a/b")).unwrap();
+        std::fs::write(folder.join("old"), "x").unwrap();
+        let path = CString::new(folder.to_str().unwrap()).unwrap();
+        let root = file::open(&path, libc::O_PATH | libc::O_DIRECTORY).unwrap();
+        let opened = AtomicBool::new(false);
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                while !opened.load(Relaxed) {
+                    std::fs::rename(folder.join("old"), folder.join("new")).unwrap();
+                    std::fs::rename(folder.join("new"), folder.join("old")).unwrap();
+                }
+            });
+            let ups = CString::new("a/".to_owned() + &"b/../".repeat(800)).unwrap();
+            let failed = (0..200).find_map(|_| open(&root, &ups, libc::O_PATH).err());
+            opened.store(true, Relaxed);
+            assert_eq!(failed, None);
+        });
         std::fs::remove_dir_all(folder).unwrap();
     }
 
