@@ -35,7 +35,7 @@ run: build ## build, then start the server in the foreground
 	@exec bin/viv serve
 
 .PHONY: test
-test: setup test-guest ## run every check and every test
+test: setup ## run every check and every test
 	@scripts/setup tests
 	@$(mvn) --quiet spotless:check
 	@$(MAKE) build
