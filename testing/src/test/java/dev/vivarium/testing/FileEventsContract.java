@@ -72,7 +72,9 @@ abstract class FileEventsContract {
 
     @Test
     void whatIsNoTextOrLargeHasAHashAndWhatIsHugeASize() {
-        run("printf 'a\\0b' > binary; head -c 70000 /dev/zero | tr '\\0' x > large; truncate -s 9M huge");
+        // Written elsewhere and moved here, so that none is seen half-done.
+        run("mkdir -p .vivarium; cd .vivarium; printf 'a\\0b' > binary; head -c 70000 /dev/zero | tr '\\0' x > large;"
+                + " truncate -s 9M huge; mv binary large huge ..");
         for (String path : List.of("binary", "large", "huge")) {
             awaitEvent("file.created", path);
         }

@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /// What is known of the files of one sandbox, and what was told of them. First told, then remembered: whoever dies in
@@ -106,11 +107,16 @@ final class Ledger {
     private void tellNamed(Workspace workspace, List<FileChange> net) {
         var known = byPath(
                 history.current(sandbox, net.stream().map(FileChange::path).toList()));
+        var there = new HashMap<String, Version>();
+        for (FileChange change : net) {
+            Reader.find(workspace, change.path())
+                    .ifPresent(seen -> there.put(change.path(), reader.read(workspace, seen)));
+        }
         var told = new ArrayList<Told>();
         var unchanged = new ArrayList<Version>();
-        for (FileChange change : net) {
+        for (FileChange change : withoutTaken(net, known, there)) {
             Optional<Version> before = Optional.ofNullable(known.get(change.path()));
-            Optional<Version> after = Reader.find(workspace, change.path()).map(seen -> reader.read(workspace, seen));
+            Optional<Version> after = Optional.ofNullable(there.get(change.path()));
             if (before.isPresent() && after.isPresent() && isSame(before.get(), after.get())) {
                 after.filter(now -> !now.looksLike(before.get())).ifPresent(unchanged::add);
             } else {
@@ -118,6 +124,26 @@ final class Ledger {
             }
         }
         publish(told, unchanged);
+    }
+
+    /// Without what a directory took along when it went: nobody saw it go by itself, and the directory's event
+    /// counts it. Such a path is no longer among the `known`.
+    private static List<FileChange> withoutTaken(
+            List<FileChange> net, Map<String, Version> known, Map<String, Version> there) {
+        Set<String> gone = known.values().stream()
+                .filter(version -> version.isDirectory() && !there.containsKey(version.path()))
+                .map(Version::path)
+                .collect(Collectors.toSet());
+        var rest = new ArrayList<FileChange>();
+        for (FileChange change : net) {
+            boolean isSeen = change.kind() == FileChange.Kind.DELETED || there.containsKey(change.path());
+            if (isSeen || !isBelow(change.path(), gone)) {
+                rest.add(change);
+            } else {
+                known.remove(change.path());
+            }
+        }
+        return rest;
     }
 
     /// One change that is told, with all that it means for what is known.
@@ -242,7 +268,7 @@ final class Ledger {
         List<FileChange> news =
                 differences.stream().filter(change -> !isSettled(change.path())).toList();
         discovered.clear();
-        boolean isTold = tell(workspace, news);
+        boolean isTold = tell(workspace, tops(news));
         if (!isTold) {
             tellFolded(news, false);
         }
@@ -279,6 +305,28 @@ final class Ledger {
                 .forEach(
                         old -> differences.add(new FileChange(FileChange.Kind.DELETED, old.isDirectory(), old.path())));
         return differences;
+    }
+
+    /// Without what went together with a directory, whose event counts it.
+    private static List<FileChange> tops(List<FileChange> changes) {
+        Set<String> gone = new HashSet<>();
+        for (FileChange change : changes) {
+            if (change.directory() && change.kind() == FileChange.Kind.DELETED) {
+                gone.add(change.path());
+            }
+        }
+        return changes.stream()
+                .filter(change -> change.kind() != FileChange.Kind.DELETED || !isBelow(change.path(), gone))
+                .toList();
+    }
+
+    private static boolean isBelow(String path, Set<String> directories) {
+        for (int slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
+            if (directories.contains(path.substring(0, slash))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /// Remembers what was told already.

@@ -24,6 +24,8 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class LedgerTest {
     @TempDir
@@ -72,6 +74,43 @@ class LedgerTest {
             assertThat(log.read(sandbox, Query.after(0, 10)))
                     .extracting(Event::type)
                     .containsExactly("file.created", "file.deleted");
+        }
+    }
+
+    /// Whether a look finds that they went, or the watch tells late that they came, and then that the directory
+    /// went.
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aDirectoryThatWentCountsWhatItTookAlong(boolean isFoundByALook) throws IOException {
+        var sandbox = SandboxId.random(new Random(1));
+        try (var db = Db.sqlite(directory.resolve("store.db"));
+                var log = new EventLog(db, InstantSource.system());
+                var real = RealGuest.start()) {
+            Files.createDirectories(real.workspace().resolve("d/e"));
+            Files.createFile(real.workspace().resolve("d/e/f"));
+            var workspace = new Workspace(real.guest(), new Turns());
+            var history = new FileHistory(db);
+            var ledger = new Ledger(sandbox, log, history, System::nanoTime);
+            ledger.survey(workspace);
+            Files.move(real.workspace().resolve("d"), directory.resolve("elsewhere"));
+
+            if (isFoundByALook) {
+                ledger.survey(workspace);
+            } else {
+                var fold = new Fold();
+                fold.add(new FileChange(FileChange.Kind.CREATED, true, "d"));
+                fold.add(new FileChange(FileChange.Kind.CREATED, true, "d/e"));
+                fold.add(new FileChange(FileChange.Kind.CREATED, false, "d/e/f"));
+                fold.add(new FileChange(FileChange.Kind.DELETED, true, "d"));
+                ledger.tell(workspace, ledger.withKnown(fold.net(), fold.passing()));
+            }
+
+            assertThat(log.read(sandbox, Query.after(3, 10)))
+                    .extracting(Event::type, Event::data)
+                    .singleElement()
+                    .asString()
+                    .contains("file.deleted", "\"path\":\"d\"", "\"files\":2");
+            assertThat(history.current(sandbox)).isEmpty();
         }
     }
 
