@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// The images of one server, by name. Thread-safe.
 public final class Images {
@@ -46,6 +48,17 @@ public final class Images {
         }
     }
 
+    private String names() {
+        try (var entries = Files.list(directory)) {
+            var others = entries.map(entry -> entry.getFileName().toString())
+                    .filter(Images::isName)
+                    .sorted();
+            return Stream.concat(Stream.of(HostImage.NAME), others).collect(Collectors.joining(", "));
+        } catch (IOException e) {
+            throw failed("list the images", e);
+        }
+    }
+
     /// The image of that name, or a failure that says how to get it.
     public Image require(String name) {
         if (name.equals(HostImage.NAME)) {
@@ -58,7 +71,9 @@ public final class Images {
         var root = directory.resolve(requireName(name));
         if (!Files.isDirectory(root)) {
             throw new SandboxException(new Failure.InvalidRequest(
-                    "image", "'" + name + "' is not there; build it (debian, worker) or import it, or use 'host'"));
+                    "image",
+                    "'" + name + "' is not there, only " + names()
+                            + "; viv image build makes debian and worker, viv image import any other"));
         }
         try {
             return at(root);

@@ -265,7 +265,7 @@ class ImagesTest {
             assertThatThrownBy(() -> images.importFrom(name, directory, line -> {}))
                     .isInstanceOf(SandboxException.class);
         }
-        assertThatThrownBy(() -> images.require("no-such")).hasMessageContaining("is not there");
+        assertThatThrownBy(() -> images.require("no-such")).hasMessageContaining("is not there, only host, mine;");
     }
 
     private static byte[] gzip(byte[] bytes) throws IOException {
