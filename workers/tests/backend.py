@@ -28,7 +28,7 @@ class Fault:
     """Something that goes wrong with a request whose path matches, for a number of times."""
 
     path: str
-    what: str  # "503", "429", "reset before", "reset after", "garbage"
+    what: str  # "503", "429", "reset before", "reset after", "cut", "empty", "garbage"
     times: int = 1
     retry_after: str | None = None
 
@@ -210,7 +210,13 @@ class Handler(BaseHTTPRequestHandler):
             if fault is not None and fault.what == "garbage":
                 self._send_raw(200, b"<html>not this API</html>")
                 return
+            if fault is not None and fault.what == "empty":
+                self._send_raw(200, b"")
+                return
             status, answer = self._answer(body)
+            if fault is not None and fault.what == "cut":
+                self._send_cut(status, json.dumps(answer).encode())
+                return
             if owner.closing.is_set() or (fault is not None and fault.what == "reset after"):
                 raise Hangup
             self._send(status, answer, "1" if status == 429 else None)
@@ -252,8 +258,9 @@ class Handler(BaseHTTPRequestHandler):
         parts = url.path.strip("/").split("/")[2:]
         match [self.command, *parts]:
             case ["GET", "sandbox", "task"]:
-                task = self.owner.state.task
-                return (200, task) if task else (404, {"error": "no task is assigned"})
+                task, results = self.owner.state.task, self.owner.state.results
+                handed_in = {"result": results[-1]} if results else {}
+                return (200, {**task, **handed_in}) if task else (404, {"error": "no task is assigned"})
             case ["POST", "sandbox", "heartbeat"]:
                 return self._heartbeat(fields)
             case [method, "sandbox", "task", task, *rest]:
@@ -275,6 +282,9 @@ class Handler(BaseHTTPRequestHandler):
         return 200, {"success": True, "commands": commands}
 
     def _task(self, method: str, rest: list[str], fields: Any, query: Any) -> tuple[int, Any]:
+        problem = _unfit(rest[0], fields) if method != "GET" and rest else None
+        if problem:
+            return 422, {"error": problem}
         state = self.owner.state
         match [method, *rest]:
             case ["PATCH", "status"]:
@@ -347,6 +357,7 @@ class Handler(BaseHTTPRequestHandler):
         owner, state = self.owner, self.owner.state
         received = set(query.get("ack", [""])[0].split(","))
         state.in_flight = [message for message in state.in_flight if message["message_id"] not in received]
+        owner.changed.notify_all()
         if not state.in_flight:
             wait = float(query.get("wait", ["0"])[0])
             owner.changed.wait_for(lambda: state.queued or owner.closing.is_set(), wait)
@@ -361,6 +372,13 @@ class Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: int, answer: Any, retry_after: str | None = None) -> None:
         self._send_raw(status, json.dumps(answer).encode(), retry_after)
+
+    def _send_cut(self, status: int, content: bytes) -> None:
+        """As a server that dies between the head of its answer and the end of it."""
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.close_connection = True
 
     def _send_raw(self, status: int, content: bytes, retry_after: str | None = None) -> None:
         self.send_response(status)
@@ -383,3 +401,31 @@ def _invalid(fields: dict[str, Any]) -> str | None:
     if fields.get("source") not in ("agent", "worker", "system"):
         return "source: must be agent, worker or system"
     return None
+
+
+# Of each report what it may have, and of its texts how long they may be.
+REPORTS: dict[str, dict[str, int | None]] = {
+    "status": {"status": None, "message": 10240},
+    "progress": {"event_type": 100, "message": 10240, "details": None, "progress_percent": None},
+    "results": {"status": None, "summary": 10240, "files_changed": None, "commits": None, "notes": 10240},
+    "review": {"reason": 200, "description": 10240, "context": None, "blocking": None},
+}
+
+
+def _unfit(report: str, fields: dict[str, Any]) -> str | None:
+    """The rules of C-2 and C-7, as the server has them."""
+    known = REPORTS.get(report, {})
+    for name, value in fields.items():
+        if name not in known:
+            return f"{name}: is not known"
+        most = known[name]
+        if most is not None and isinstance(value, str) and len(value.encode()) > most:
+            return f"{name}: has {len(value.encode())} bytes; at most {most} are taken"
+    # Control characters are taken out of texts before they are counted as JSON.
+    kept = {name: _without_controls(value) if isinstance(value, str) else value for name, value in fields.items()}
+    size = len(json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode())
+    return f"{report} has {size} bytes" if size > (100 if report != "review" else 80) * 1024 else None
+
+
+def _without_controls(text: str) -> str:
+    return "".join(c for c in text if c in "\n\t" or not (ord(c) < 32 or 127 <= ord(c) < 160))

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,16 +15,20 @@ from typing import Any
 import pytest
 
 from backend import TestBackend
-from scripted import Play
+from scripted import PATIENCE, Play
 from test_command import Started
-from vivarium_worker import worker
+from vivarium_worker import events, worker
+from vivarium_worker.control import Control
 from vivarium_worker.inbox import Inbox
-from vivarium_worker.run import Runtime
+from vivarium_worker.run import Run, Runtime
 from vivarium_worker.settings import Settings
 
 Tools = list[dict[str, Any]]
 
+TASK = {"task_id": "task-1", "title": "Say hello", "description": "Write hello.txt"}
 WAIT_FOR_GO = "until [ -e go ]; do sleep 0.02; done"
+# Does not end by itself, and always has something to say.
+CHATTER = "touch chats; until [ -e never ]; do echo x; sleep 0.05; done"
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,10 @@ class Kind:
     # How its model calls a shell, and how it asks a person.
     shell: Callable[[str], Tools]
     ask: Callable[[dict[str, str]], Tools]
+    # How it reads a file, how it writes one, and how it looks for words in files.
+    read: Callable[[Path], Tools]
+    write: Callable[[Path, str], Tools]
+    search: Callable[[str], Tools]
     # A command that does not end by itself.
     endless: str
     # What a model says that has too much to do.
@@ -43,6 +53,20 @@ class Kind:
 
     def settings(self, env: dict[str, str], url: str, **more: str) -> Settings:
         return Settings.from_env({**env, "MODEL": self.model, "MODEL_URL": url, "MODEL_RETRIES": "1", **more})
+
+
+def held(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Set as soon as a run that is paused waits to be resumed."""
+    waits = threading.Event()
+    holds = Control.holds
+
+    def noted(control: Control) -> bool:
+        if holds(control):
+            waits.set()
+        return holds(control)
+
+    monkeypatch.setattr(Control, "holds", noted)
+    return waits
 
 
 class AgentContract:
@@ -80,6 +104,31 @@ class AgentContract:
         types = backend.types()
         assert types.index("agent.message_delivered") < len(types) - types[::-1].index("agent.tool_use")
 
+    def test_a_slow_disk_refuses_no_tool_for_a_message_that_the_model_has_read(
+        self, env: dict[str, str], backend: TestBackend, play: Play, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        go = Path(env["WORKSPACE_DIR"]) / "go"
+        emit = Run.emit
+
+        def slowly(run: Run, event_type: str, *rest: Any, **more: Any) -> None:
+            if event_type == events.TOOL_RESULT:
+                time.sleep(1.0)
+            emit(run, event_type, *rest, **more)
+
+        monkeypatch.setattr(Run, "emit", slowly)
+        model = play(
+            {"when": {"contains": "Write hello.txt"}, "tools": self.kind.shell(f"touch waits; {WAIT_FOR_GO}")},
+            {"when": {"contains": "use the other API"}, "tools": self.kind.shell("echo other | tee api.txt")},
+        )
+        started = self.start(env, model.url)
+        backend.await_that(lambda _: (go.parent / "waits").exists(), "the tool")
+        backend.send("use the other API")
+        backend.await_received()
+        go.touch()
+        assert started.join() == worker.COMPLETED
+        assert (go.parent / "api.txt").read_text() == "other\n"
+        assert not any(data["is_error"] for data in backend.of("agent.tool_result"))
+
     def test_a_message_while_the_model_thinks_stops_the_tool_that_it_decided_on(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
@@ -98,6 +147,40 @@ class AgentContract:
         assert not (workspace / "rash.txt").exists()
         assert (workspace / "wise.txt").exists()
         assert "[guardian nudge from guardian] stop, be wise" in json.dumps(model.asked()[-2])
+
+    def test_a_message_while_the_model_thinks_stops_every_tool_of_its_answer(
+        self, env: dict[str, str], backend: TestBackend, play: Play
+    ) -> None:
+        workspace = Path(env["WORKSPACE_DIR"])
+        both = self.kind.shell("touch rash.txt") + self.kind.shell("touch rasher.txt")
+        model = play({"when": {"contains": "Write hello.txt"}, "held": True, "tools": both})
+        started = self.start(env, model.url)
+        model.await_question()
+        backend.send("stop, be wise")
+        backend.await_received()
+        model.release()
+        assert started.join() == worker.COMPLETED
+        assert not (workspace / "rash.txt").exists()
+        assert not (workspace / "rasher.txt").exists()
+        assert len(backend.of("agent.message_delivered")) == 1
+
+    def test_a_message_during_the_first_tool_of_an_answer_stops_the_second(
+        self, env: dict[str, str], backend: TestBackend, play: Play
+    ) -> None:
+        workspace = Path(env["WORKSPACE_DIR"])
+        both = self.kind.shell(f"touch waits; {WAIT_FOR_GO}") + self.kind.shell("touch rash.txt")
+        model = play(
+            {"when": {"contains": "Write hello.txt"}, "tools": both},
+            {"when": {"contains": "be wise"}, "tools": self.kind.shell("touch wise.txt")},
+        )
+        started = self.start(env, model.url)
+        backend.await_that(lambda _: (workspace / "waits").exists(), "the first tool")
+        backend.send("stop, be wise")
+        backend.await_received()
+        (workspace / "go").touch()
+        assert started.join() == worker.COMPLETED
+        assert not (workspace / "rash.txt").exists()
+        assert (workspace / "wise.txt").exists()
 
     def test_a_message_for_the_next_turn_leaves_this_one_alone(
         self, env: dict[str, str], backend: TestBackend, play: Play
@@ -135,6 +218,23 @@ class AgentContract:
         assert started.join() == worker.COMPLETED
         assert (Path(env["WORKSPACE_DIR"]) / "instead.txt").read_text() == "instead\n"
         assert "agent.interrupted" in backend.types()
+
+    def test_tokens_and_dollars_are_those_of_all_turns_of_the_run(
+        self, env: dict[str, str], backend: TestBackend, play: Play
+    ) -> None:
+        workspace = Path(env["WORKSPACE_DIR"])
+        model = play(
+            {"when": {"contains": "Write hello.txt"}, "tools": self.kind.shell(f"touch waits; {self.kind.endless}")},
+            {"when": {"contains": "do this instead"}, "tools": self.kind.shell("true")},
+        )
+        started = self.start(env, model.url, HEARTBEAT_SECONDS="0.05")
+        backend.await_that(lambda _: (workspace / "waits").exists(), "the tool")
+        backend.send("do this instead", kind="interrupt")
+        assert started.join() == worker.COMPLETED
+        completed = backend.of("agent.completed")[0]
+        assert completed["cost_usd"] == pytest.approx(3 * self.kind.cost)
+        assert completed["usage"]["input_tokens"] == 3000
+        assert completed["usage"]["output_tokens"] == 150
 
     def test_a_message_during_the_last_answer_has_an_answer_of_its_own(
         self, env: dict[str, str], backend: TestBackend, play: Play
@@ -239,6 +339,84 @@ class AgentContract:
         assert started.join() == worker.COMPLETED
         assert backend.of("agent.completed")[0]["summary"] == "Ours it is."
 
+    def test_an_abort_during_a_review_ends_the_run_although_the_server_is_away(
+        self, env: dict[str, str], backend: TestBackend, play: Play, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        review, runs = Run.review, list[Run]()
+
+        def seen(run: Run, request: dict[str, Any]) -> dict[str, Any]:
+            runs.append(run)
+            return review(run, request)
+
+        monkeypatch.setattr(Run, "review", seen)
+        question = {"reason": "merge_conflict", "description": "which?"}
+        model = play({"when": {"contains": "hello.txt"}, "tools": self.kind.ask(question)})
+        started = self.start(env, model.url, DRAIN_SECONDS="0.1")
+        backend.await_that(lambda state: state.reviews, "a review")
+        backend.down()
+        runs[0].control.abort("the time limit has passed")
+        assert started.join() == worker.UNDELIVERED
+        backend.up()
+
+    @pytest.mark.parametrize(
+        ("allowed", "done"),
+        [
+            ([], []),
+            (["read_file"], ["read"]),
+            (["write_file"], ["write"]),
+            (["search", "read_file"], ["read", "search"]),
+            (["bash"], ["shell"]),
+            (["bash", "read_file", "write_file", "edit_file", "search"], ["shell", "read", "write", "search"]),
+        ],
+    )
+    def test_an_agent_does_with_its_tools_what_its_task_allows_and_nothing_else(
+        self, env: dict[str, str], backend: TestBackend, play: Play, allowed: list[str], done: list[str]
+    ) -> None:
+        workspace = Path(env["WORKSPACE_DIR"])
+        (workspace / "old.txt").write_text("4711 old")
+        backend.state.task = {**TASK, "constraints": {"allowed_tools": allowed}}
+        # The model calls only what it is offered.
+        model = play(
+            {"text": "shell", "tools": self.kind.shell("touch ran.txt")},
+            {"text": "read", "tools": self.kind.read(workspace / "old.txt")},
+            {"text": "write", "tools": self.kind.write(workspace / "new.txt", "new")},
+            {"text": "search", "tools": self.kind.search("4711")},
+        )
+        assert self.work(self.kind.settings(env, model.url)) == worker.COMPLETED
+        *called, last = [data["text"] for data in backend.of("agent.message")]
+        refused = [data["is_error"] for data in backend.of("agent.tool_result")]
+        assert [step for step, failed in zip(called, refused, strict=True) if not failed] == done
+        assert last == "All done."
+        assert (workspace / "ran.txt").exists() == ("shell" in done)
+        assert (workspace / "new.txt").exists() == ("write" in done)
+
+    @pytest.mark.parametrize("allowed", [[], ["read_file"]])
+    def test_a_person_is_asked_also_by_an_agent_that_may_do_little(
+        self, env: dict[str, str], backend: TestBackend, play: Play, allowed: list[str]
+    ) -> None:
+        backend.state.task = {**TASK, "constraints": {"allowed_tools": allowed}}
+        backend.prompt_answer = {"status": "approved", "option": "keep_ours"}
+        ask = {"reason": "merge_conflict", "description": "ours or theirs?"}
+        model = play(
+            {"when": {"contains": "hello.txt"}, "tools": self.kind.ask(ask)},
+            {"when": {"contains": "keep_ours"}, "text": "Ours it is."},
+        )
+        assert self.work(self.kind.settings(env, model.url)) == worker.COMPLETED
+        assert backend.of("agent.completed")[0]["summary"] == "Ours it is."
+
+    def test_a_conversation_is_resumed_with_other_tools(
+        self, env: dict[str, str], backend: TestBackend, play: Play
+    ) -> None:
+        workspace = Path(env["WORKSPACE_DIR"])
+        model = play({"text": "I remember 4711."})
+        assert self.work(self.kind.settings(env, model.url)) == worker.COMPLETED
+        session = backend.of("agent.completed")[0]["session_id"]
+        backend.state.task = {**TASK, "title": "Go on", "constraints": {"allowed_tools": ["search"]}}
+        model = play({"when": {"contains": "Go on"}, "tools": self.kind.shell("touch ran.txt")}, {"text": "So be it."})
+        assert self.work(self.kind.settings(env, model.url, RESUME_SESSION=session)) == worker.COMPLETED
+        assert not (workspace / "ran.txt").exists()
+        assert backend.of("agent.completed")[1]["summary"] == "So be it."
+
     def test_an_abort_ends_a_run_whose_model_never_answers(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
@@ -259,6 +437,40 @@ class AgentContract:
         assert started.join() == worker.FAILED
         assert backend.of("agent.failed")[0]["reason"] == "aborted by the server"
 
+    def test_what_was_said_before_an_interrupt_is_read_too(
+        self, env: dict[str, str], backend: TestBackend, play: Play
+    ) -> None:
+        workspace = Path(env["WORKSPACE_DIR"])
+        model = play(
+            {"when": {"contains": "hello.txt"}, "tools": self.kind.shell(f"touch waits; {self.kind.endless}")},
+            {"when": {"contains": "do this instead"}, "tools": self.kind.shell("touch instead.txt")},
+        )
+        started = self.start(env, model.url, HEARTBEAT_SECONDS="0.05")
+        backend.await_that(lambda _: (workspace / "waits").exists(), "the tool")
+        backend.send("by the way")
+        backend.await_received()
+        backend.send("do this instead", kind="interrupt")
+        assert started.join() == worker.COMPLETED
+        assert (workspace / "instead.txt").exists()
+        delivered = [data["content"] for data in backend.of("agent.message_delivered")]
+        assert sorted(delivered) == ["by the way", "do this instead"]
+        assert "by the way" in str(model.asked())
+
+    def test_an_aborted_run_tells_what_it_took(self, env: dict[str, str], backend: TestBackend, play: Play) -> None:
+        workspace = Path(env["WORKSPACE_DIR"])
+        tool = self.kind.shell(f"touch waits; {self.kind.endless}")
+        model = play({"when": {"contains": "hello.txt"}, "tools": tool})
+        started = self.start(env, model.url, HEARTBEAT_SECONDS="0.05")
+        backend.await_that(lambda _: (workspace / "waits").exists(), "the tool")
+        backend.state.commands.append("abort")
+        assert started.join() == worker.FAILED
+        failed = backend.of("agent.failed")[0]
+        assert failed["reason"] == "aborted by the server"
+        assert failed["cost_usd"] == pytest.approx(self.kind.cost)
+        assert failed["usage"]["input_tokens"] == 1000
+        assert failed["turns"] > 0
+        assert failed["session_id"]
+
     def test_a_paused_agent_runs_no_tool_until_it_is_resumed(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
@@ -277,3 +489,71 @@ class AgentContract:
         backend.state.commands.append("resume")
         assert started.join() == worker.COMPLETED
         assert (workspace / "ran.txt").exists()
+
+    def test_a_pause_while_the_model_thinks_holds_the_tool_that_it_decides_on(
+        self, env: dict[str, str], backend: TestBackend, play: Play, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        waits = held(monkeypatch)
+        patient = Path(env["WORKSPACE_DIR"]) / "patient.txt"
+        tools = self.kind.shell("touch patient.txt")
+        model = play({"when": {"contains": "Write hello.txt"}, "held": True, "tools": tools})
+        started = self.start(env, model.url, HEARTBEAT_SECONDS="0.05")
+        model.await_question()
+        backend.state.commands.append("pause")
+        backend.await_event("agent.paused")
+        model.release()
+        assert waits.wait(PATIENCE)
+        assert not patient.exists()
+        backend.state.commands.append("resume")
+        assert started.join() == worker.COMPLETED
+        assert patient.exists()
+
+    def test_a_run_that_is_paused_before_it_begins_runs_no_tool(
+        self, env: dict[str, str], backend: TestBackend, play: Play, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        waits = held(monkeypatch)
+        patient = Path(env["WORKSPACE_DIR"]) / "patient.txt"
+        start = Run.start
+
+        def paused(run: Run, runtime: str) -> None:
+            run.command("pause")
+            start(run, runtime)
+
+        monkeypatch.setattr(Run, "start", paused)
+        model = play({"when": {"contains": "Write hello.txt"}, "tools": self.kind.shell("touch patient.txt")})
+        started = self.start(env, model.url, HEARTBEAT_SECONDS="0.05")
+        assert waits.wait(PATIENCE)
+        assert not patient.exists()
+        backend.state.commands.append("resume")
+        assert started.join() == worker.COMPLETED
+        assert patient.exists()
+
+    def test_an_abort_ends_a_run_that_was_paused_in_the_middle_of_a_tool(
+        self, env: dict[str, str], backend: TestBackend, play: Play
+    ) -> None:
+        workspace = Path(env["WORKSPACE_DIR"])
+        model = play({"when": {"contains": "hello.txt"}, "tools": self.kind.shell(CHATTER)})
+        started = self.start(env, model.url, HEARTBEAT_SECONDS="0.05")
+        backend.await_that(lambda _: (workspace / "chats").exists(), "the tool")
+        backend.state.commands.append("pause")
+        backend.await_event("agent.paused")
+        backend.state.commands.append("abort")
+        assert started.join() == worker.FAILED
+        assert backend.of("agent.failed")[0]["reason"] == "aborted by the server"
+
+    def test_an_interrupt_ends_the_tool_of_a_paused_run_for_which_a_message_waits(
+        self, env: dict[str, str], backend: TestBackend, play: Play
+    ) -> None:
+        workspace = Path(env["WORKSPACE_DIR"])
+        model = play({"when": {"contains": "hello.txt"}, "tools": self.kind.shell(CHATTER)})
+        started = self.start(env, model.url, HEARTBEAT_SECONDS="0.05")
+        backend.await_that(lambda _: (workspace / "chats").exists(), "the tool")
+        backend.state.commands.append("pause")
+        backend.await_event("agent.paused")
+        backend.send("a note")
+        backend.await_received()
+        backend.send("stop", kind="interrupt")
+        backend.await_event("agent.interrupted")
+        backend.state.commands.append("resume")
+        assert started.join() == worker.COMPLETED
+        assert len(backend.of("agent.message_delivered")) == 2

@@ -13,16 +13,23 @@ from typing import Any
 
 import pytest
 
-from backend import TestBackend
+from backend import PATIENCE, TestBackend
+from disk import NO_SPACE, FullDisk
+from test_command import Started
 from test_spool import kill, run_python
-from vivarium_worker import events
+from vivarium_worker import courier as couriers
+from vivarium_worker import events, worker
+from vivarium_worker import inbox as inboxes
 from vivarium_worker.backend import Backend, Refused, Stopped
 from vivarium_worker.connection import Unreachable
+from vivarium_worker.control import Control
 from vivarium_worker.courier import Courier
+from vivarium_worker.heartbeat import Heartbeat
 from vivarium_worker.inbox import Inbox
 from vivarium_worker.records import RecordFile
+from vivarium_worker.runtimes.command import CommandRuntime
 from vivarium_worker.settings import Settings
-from vivarium_worker.spool import Spool
+from vivarium_worker.spool import Spool, SpoolClosed
 
 
 class Delivery:
@@ -60,7 +67,7 @@ def numbers(backend: TestBackend) -> list[int]:
     return [data["n"] for data in backend.of("test.event")]
 
 
-@pytest.mark.parametrize("what", ["503", "reset before", "reset after", "garbage", "429", "408"])
+@pytest.mark.parametrize("what", ["503", "reset before", "reset after", "cut", "empty", "garbage", "429", "408"])
 def test_a_fault_costs_time_and_neither_an_event_nor_a_second_one(
     delivery: Delivery, backend: TestBackend, what: str
 ) -> None:
@@ -70,7 +77,7 @@ def test_a_fault_costs_time_and_neither_an_event_nor_a_second_one(
     assert delivery.spool.drain(20)
     assert numbers(backend) == [0, 1, 2, 3, 4]
     # A call that is repeated may carry several of them.
-    assert (backend.state.repeats >= 3) if what == "reset after" else (backend.state.repeats == 0)
+    assert (backend.state.repeats >= 3) if what in ("reset after", "cut") else (backend.state.repeats == 0)
 
 
 def test_a_server_that_went_away_gets_everything_in_order_when_it_is_back(
@@ -104,6 +111,63 @@ def test_a_flood_under_a_rate_limit_arrives_whole(delivery: Delivery, backend: T
         delivery.emit(n=n)
     assert delivery.spool.drain(30)
     assert numbers(backend) == list(range(150))
+
+
+def test_events_arrive_although_the_disk_takes_no_mark_of_it(
+    piling: Delivery, backend: TestBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(2):
+        piling.emit(n=n)
+
+    def refuse(*_: Any) -> int:
+        raise NO_SPACE
+
+    with monkeypatch.context() as full:
+        full.setattr("vivarium_worker.spool.os.pwrite", refuse)
+        piling.courier.start()
+        assert piling.spool.drain(PATIENCE)
+    piling.emit(n=2)
+    assert piling.spool.drain(PATIENCE)
+    assert numbers(backend) == [0, 1, 2]
+
+
+def test_events_arrive_after_a_failure_that_nobody_thought_of(
+    piling: Delivery, backend: TestBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(couriers, "PAUSE_SECONDS", 0.01)
+    deliver, failures = Backend.deliver, [ValueError("not this one")]
+
+    def failing(caller: Backend, *rest: Any) -> dict[str, Any]:
+        if failures:
+            raise failures.pop()
+        return deliver(caller, *rest)
+
+    monkeypatch.setattr(Backend, "deliver", failing)
+    piling.emit(n=0)
+    piling.courier.start()
+    assert piling.spool.drain(PATIENCE)
+    assert not failures
+    assert numbers(backend) == [0]
+
+
+def test_a_command_that_cannot_be_done_does_not_silence_the_next(settings: Settings, backend: TestBackend) -> None:
+    heard: list[str] = []
+
+    def obey(command: str) -> None:
+        heard.append(command)
+        if command == "pause":
+            raise PermissionError("not this one")
+
+    heartbeat = Heartbeat(Backend(settings), Control(), 0.01, obey)
+    backend.state.commands = ["pause"]
+    heartbeat.start()
+    backend.await_that(lambda state: len(state.heartbeats) > 1, "another beat")
+    with backend.changed:
+        backend.state.commands = ["abort"]
+        beats = len(backend.state.heartbeats)
+    backend.await_that(lambda state: len(state.heartbeats) > beats + 1, "two more beats")
+    heartbeat.close()
+    assert heard == ["pause", "abort"]
 
 
 def test_what_has_piled_up_goes_in_few_calls(piling: Delivery, backend: TestBackend) -> None:
@@ -150,6 +214,27 @@ def test_an_event_that_the_server_never_takes_is_set_aside_and_told(delivery: De
     kept.close()
 
 
+def test_a_worker_that_dies_while_it_sets_an_event_aside_tells_of_it_once(
+    settings: Settings, backend: TestBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = Delivery(settings, tmp_path)
+    first.spool.append(events.record("no spaces please", {"n": 1}, "agent"))
+
+    def die(*_: Any) -> None:
+        raise SpoolClosed
+
+    with monkeypatch.context() as dying:
+        dying.setattr(first.spool, "acknowledge", die)
+        first.courier.start()
+        first.courier._thread.join()
+    first.close()
+    again = Delivery(settings, tmp_path)
+    again.courier.start()
+    assert again.spool.drain(PATIENCE)
+    again.close()
+    assert len(backend.of("worker.event_rejected")) == 1
+
+
 def test_a_worker_that_lies_about_its_sandbox_is_told_so(env: dict[str, str], tmp_path: Path) -> None:
     parts = Delivery(Settings.from_env({**env, "SANDBOX_ID": "sbxsomebodyelses0000000"}), tmp_path)
     parts.courier.start()
@@ -184,11 +269,15 @@ def test_data_of_any_size_and_shape_fits_the_log(delivery: Delivery, backend: Te
 SENDER = """
 import sys, threading
 from pathlib import Path
-from vivarium_worker import events
+from vivarium_worker import events, records
+from vivarium_worker import courier as couriers
+from vivarium_worker import inbox as inboxes
 from vivarium_worker.backend import Backend
+from vivarium_worker.control import Control
 from vivarium_worker.courier import Courier
+from vivarium_worker.heartbeat import Heartbeat
 from vivarium_worker.settings import Settings
-from vivarium_worker.spool import Spool
+from vivarium_worker.spool import Spool, SpoolClosed
 settings = Settings.from_env()
 spool = Spool(settings.state / "spool", 1 << 24)
 courier = Courier(spool, Backend(settings), settings.state / "refused.log", lambda refusal: None)
@@ -265,7 +354,7 @@ def test_interrupts_come_first_and_the_rest_in_order(settings: Settings, backend
     inbox.close()
 
 
-@pytest.mark.parametrize("what", ["503", "reset before", "reset after", "garbage"])
+@pytest.mark.parametrize("what", ["503", "reset before", "reset after", "cut", "empty", "garbage"])
 def test_a_message_is_delivered_once_although_its_answer_was_lost(
     settings: Settings, backend: TestBackend, tmp_path: Path, what: str
 ) -> None:
@@ -315,6 +404,143 @@ def test_what_is_handed_over_while_the_inbox_closes_is_told_and_comes_again(
     again.close()
 
 
+def test_a_message_waits_for_room_on_the_disk_and_nobody_waits_for_it(
+    settings: Settings, backend: TestBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inbox, _ = opened(settings, tmp_path)
+    disk = FullDisk(monkeypatch)
+    backend.send("one")
+    inbox.start()
+    disk.refused.wait()
+    assert inbox.unread() == []
+    assert len(backend.state.in_flight) == 1, "what is not safe is not called received"
+    disk.room.set()
+    backend.await_received()
+    backend.send("two")
+    backend.await_received()
+    assert [message.content for message in inbox.pending()] == ["one", "two"]
+    inbox.close()
+
+
+def test_the_last_word_names_also_what_was_kept_of_a_page_that_the_disk_did_not_take_whole(
+    settings: Settings, backend: TestBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inbox, _ = opened(settings, tmp_path)
+    append, refused = RecordFile.append, threading.Event()
+
+    def full_for_two(file: RecordFile, *lines: dict[str, Any]) -> int:
+        if lines[-1].get("got", {}).get("content") == "two":
+            refused.set()
+            raise NO_SPACE
+        return append(file, *lines)
+
+    monkeypatch.setattr(RecordFile, "append", full_for_two)
+    for word in ("one", "two"):
+        backend.send(word)
+    inbox.start()
+    refused.wait()
+    inbox.close()
+    inbox.settle(PATIENCE)
+    assert [message["content"] for message in backend.state.in_flight] == ["two"]
+
+
+def test_an_inbox_closes_although_the_disk_is_full(
+    settings: Settings, backend: TestBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inbox, _ = opened(settings, tmp_path)
+    disk = FullDisk(monkeypatch)
+    backend.send("one")
+    inbox.start()
+    disk.refused.wait()
+    inbox.close()
+    inbox._thread.join()
+    assert len(backend.state.in_flight) == 1
+
+
+def test_a_delivery_that_a_full_disk_could_not_mark_is_marked_later(
+    settings: Settings, backend: TestBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inbox, emitted = opened(settings, tmp_path)
+    for word in ("one", "two"):
+        backend.send(word)
+    inbox.start()
+    backend.await_received()
+    one, two = inbox.pending()
+    disk = FullDisk(monkeypatch)
+    inbox.delivered([one], "test")
+    assert inbox.pending() == [two]
+    disk.room.set()
+    inbox.delivered([two], "test")
+    again, _ = opened(settings, tmp_path)
+    assert again.pending() == []
+    again.close()
+    inbox.close()
+    assert [data["content"] for _, data, _ in emitted] == ["one", "two"]
+
+
+def test_a_worker_starts_on_a_full_disk_with_what_it_had(
+    settings: Settings, backend: TestBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, _ = opened(settings, tmp_path)
+    backend.send("kept")
+    first.start()
+    backend.await_received()
+    first.close()
+    disk = FullDisk(monkeypatch)
+    again, _ = opened(settings, tmp_path)
+    assert disk.refused.is_set()
+    assert [message.content for message in again.pending()] == ["kept"]
+    again.close()
+
+
+def test_messages_come_after_one_that_nobody_could_be_told_of(
+    settings: Settings, backend: TestBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inboxes, "PAUSE_SECONDS", 0.01)
+    inbox, _ = opened(settings, tmp_path)
+    told: list[int] = []
+
+    def listener() -> None:
+        told.append(len(inbox.pending()))
+        if len(told) == 1:
+            raise ValueError("not this one")
+
+    inbox.listen(listener)
+    inbox.start()
+    backend.send("one")
+    backend.await_received()
+    backend.send("two")
+    backend.await_received()
+    assert told == [1, 2]
+    inbox.close()
+
+
+def test_a_run_that_ends_while_it_may_not_poll_still_tells_what_has_come(
+    settings: Settings, backend: TestBackend
+) -> None:
+    # The first is for the question that the run does not live to ask again.
+    backend.fault("ack=msg", "429", retry_after="600")
+    backend.fault("ack=msg", "429", times=2, retry_after="0.01")
+    waits = "read task; read message; until [ -e go ]; do sleep 0.02; done"
+    started = Started(settings, CommandRuntime(["sh", "-c", waits]))
+    backend.send("go home")
+    while len(backend.state.faults) == 2:
+        time.sleep(0.02)
+    (settings.workspace / "go").touch()
+    assert started.join() == worker.COMPLETED
+    assert not backend.state.in_flight
+    assert not backend.state.faults
+
+
+def test_a_server_that_takes_no_last_word_does_not_hold_up_the_end(env: dict[str, str], backend: TestBackend) -> None:
+    backend.fault("ack=msg", "429", times=1000, retry_after="600")
+    settings = Settings.from_env({**env, "DRAIN_SECONDS": "1"})
+    started = Started(settings, CommandRuntime(["sh", "-c", "read task; read message"]))
+    backend.await_event("agent.started")
+    backend.send("go home")
+    assert started.join() in (worker.COMPLETED, worker.UNDELIVERED)
+
+
 def test_what_is_no_event_is_repeated_under_one_key(delivery: Delivery, backend: TestBackend) -> None:
     backend.fault("/progress", "reset after", times=2)
     body = {"event_type": "info", "message": "once"}
@@ -323,10 +549,26 @@ def test_what_is_no_event_is_repeated_under_one_key(delivery: Delivery, backend:
     assert backend.state.progress == [body]
 
 
-def test_a_review_is_asked_for_once(settings: Settings, backend: TestBackend) -> None:
-    backend.fault("/review", "reset after", times=2)
-    assert Backend(settings).request_review({"reason": "once"})["review_id"] == "rev-1"
+@pytest.mark.parametrize("what", ["reset after", "cut"])
+def test_a_review_is_asked_for_once(settings: Settings, backend: TestBackend, what: str) -> None:
+    backend.fault("/review", what, times=2)
+    assert Backend(settings).request_review({"reason": "once"}, threading.Event())["review_id"] == "rev-1"
     assert len(backend.state.reviews) == 1
+
+
+@pytest.mark.parametrize("what", ["cut", "empty", "garbage"])
+def test_half_an_answer_is_not_a_task(settings: Settings, backend: TestBackend, what: str) -> None:
+    backend.fault("/task", what, times=2)
+    assert Backend(settings).task(threading.Event()) == backend.state.task
+
+
+@pytest.mark.parametrize("what", ["cut", "empty", "garbage"])
+def test_half_an_answer_is_not_what_a_person_says(settings: Settings, backend: TestBackend, what: str) -> None:
+    caller = Backend(settings)
+    review_id = caller.request_review({"reason": "which"}, threading.Event())["review_id"]
+    backend.answer(review_id, "approved", "ours")
+    backend.fault("/review/", what, times=2)
+    assert caller.review(review_id, 1, threading.Event())["option"] == "ours"
 
 
 def test_a_server_that_is_not_there_is_an_answer_too(
@@ -335,7 +577,7 @@ def test_a_server_that_is_not_there_is_an_answer_too(
     monkeypatch.setattr("vivarium_worker.backend.CALL_TIMEOUT", 0.5)
     backend.down()
     with pytest.raises(Unreachable, match="gave up"):
-        Backend(settings).request_review({"reason": "in vain"})
+        Backend(settings).request_review({"reason": "in vain"}, threading.Event())
     backend.up()
 
 

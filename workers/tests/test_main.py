@@ -20,12 +20,14 @@ def started(env: dict[str, str], *arguments: str) -> subprocess.CompletedProcess
 
 
 def test_a_run_from_start_to_end(env: dict[str, str], backend: TestBackend) -> None:
-    done = started(env, "command", "--", "sh", "-c", "env; echo $HOME > $HOME/kept; touch here")
+    secret = {"MODEL_TOKEN": "for the gateway"}
+    done = started({**env, **secret}, "command", "--", "sh", "-c", "env; echo $HOME > $HOME/kept; touch here")
     assert done.returncode == 0, done.stderr
     assert done.stdout == "", "standard output stays free"
     output = "".join(data["text"] for data in backend.of("agent.output"))
     assert "SANDBOX_ID=" in output
-    assert env["SANDBOX_TOKEN"] not in output
+    assert "MODEL_TOKEN" not in output
+    assert f"SANDBOX_TOKEN={env['SANDBOX_TOKEN']}\n" in output, "the program is the agent, and may speak for itself"
     assert (Path(env["WORKSPACE_DIR"]) / "here").exists()
     assert (Path(env["WORKER_STATE_DIR"]) / "home" / "kept").exists()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,11 +11,14 @@ from typing import Any
 import pytest
 
 from backend import TestBackend
-from contract import AgentContract, Kind
-from scripted import Play
+from contract import TASK, AgentContract, Kind
+from scripted import PATIENCE, Play
 from test_command import Started
 from vivarium_worker import worker
+from vivarium_worker.inbox import Message
 from vivarium_worker.runtimes.openhands import Conversation, OpenHandsRuntime
+from vivarium_worker.runtimes.openhands_agent import WatchedConversation
+from vivarium_worker.runtimes.openhands_mail import Mail
 
 # 1000 tokens in and 50 out, in dollars, by the price list of the SDK.
 COSTS = {"openai/gpt-4o": 0.003, "anthropic/claude-sonnet-4-5": 0.00375}
@@ -25,12 +30,19 @@ def terminal(command: str) -> list[dict[str, Any]]:
     return [{"name": "terminal", "input": {"command": command, **MORE}}]
 
 
+def editor(command: str, path: Path, **more: str) -> list[dict[str, Any]]:
+    return [{"name": "file_editor", "input": {"command": command, "path": str(path), **more, **MORE}}]
+
+
 OPENHANDS = Kind(
     runtime=OpenHandsRuntime,
     model="openai/gpt-4o",
     cost=COSTS["openai/gpt-4o"],
     shell=terminal,
     ask=lambda question: [{"name": "request_review", "input": {**question, **MORE}}],
+    read=lambda path: editor("view", path),
+    write=lambda path, text: editor("create", path, file_text=text),
+    search=lambda word: [{"name": "grep", "input": {"pattern": word, **MORE}}],
     endless="sleep 600",
     overloaded=500,
 )
@@ -61,6 +73,93 @@ def test_an_interrupt_is_one_also_if_it_counts_as_delivered_before_the_agent_is_
     backend.send("now go on")
     assert started.join() == worker.COMPLETED
     assert backend.types().count("agent.interrupted") == 1
+
+
+@pytest.mark.parametrize("what", ["abort", "interrupt"])
+def test_who_stops_the_agent_just_before_a_turn_stops_it(
+    env: dict[str, str], backend: TestBackend, play: Play, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    asked_to_stop = threading.Event()
+    interrupt, turn = WatchedConversation.interrupt, Conversation._turn
+
+    def noted(conversation: WatchedConversation) -> None:
+        interrupt(conversation)
+        asked_to_stop.set()
+
+    async def late(conversation: Conversation) -> bool:
+        if asked_to_stop.is_set():
+            return await turn(conversation)
+        if what == "abort":
+            backend.state.commands.append("abort")
+        else:
+            backend.send("", kind="interrupt")
+        await asyncio.to_thread(asked_to_stop.wait)
+        ended = await turn(conversation)
+        backend.send("be wise")
+        return ended
+
+    monkeypatch.setattr(WatchedConversation, "interrupt", noted)
+    monkeypatch.setattr(Conversation, "_turn", late)
+    model = play({"when": {"lacks": "be wise"}, "tools": terminal("touch rash.txt")})
+    started = Started(OPENHANDS.settings(env, model.url, HEARTBEAT_SECONDS="0.05"), OpenHandsRuntime())
+    assert started.join() == (worker.FAILED if what == "abort" else worker.COMPLETED)
+    assert not (Path(env["WORKSPACE_DIR"]) / "rash.txt").exists()
+    assert not backend.of("agent.tool_use")
+
+
+def test_what_the_sdk_says_in_the_name_of_the_user_is_not_taken_for_a_message_that_waits(
+    env: dict[str, str], backend: TestBackend, play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, refused = threading.Event(), threading.Event()
+    # Not at the top of the file: the runtime imports it first, as it wants it.
+    sdk = pytest.importorskip("openhands.sdk.llm")
+    ask, begin, send = sdk.LLM.agenerate, Mail.begin, WatchedConversation.send_message
+
+    async def malformed(llm: Any, *args: Any, **more: Any) -> Any:
+        if begun.is_set():
+            return await ask(llm, *args, **more)
+        backend.send("stop, be wise")
+        await asyncio.to_thread(begun.wait)
+        raise sdk.exceptions.FunctionCallValidationError("no such function")
+
+    def noted(mail: Mail, message: Message) -> None:
+        begin(mail, message)
+        begun.set()
+
+    def late(conversation: WatchedConversation, message: str, sender: str | None = None) -> None:
+        if sender is not None:
+            assert refused.wait(PATIENCE)
+        send(conversation, message, sender)
+
+    monkeypatch.setattr(sdk.LLM, "agenerate", malformed)
+    monkeypatch.setattr(Mail, "begin", noted)
+    monkeypatch.setattr(WatchedConversation, "send_message", late)
+    model = play({"when": {"contains": "no such function"}, "tools": terminal("touch rash.txt")})
+    started = Started(OPENHANDS.settings(env, model.url), OpenHandsRuntime())
+    result = backend.await_event("agent.tool_result")
+    refused.set()
+    assert started.join() == worker.COMPLETED
+    assert "stop, be wise" in result["content"]
+    assert not (Path(env["WORKSPACE_DIR"]) / "rash.txt").exists()
+    assert len(backend.of("agent.message_delivered")) == 1
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_a_command_is_waited_for_also_when_the_shell_is_slow_to_begin_and_to_prompt(
+    env: dict[str, str], backend: TestBackend, play: Play, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, anew: bool
+) -> None:
+    # The prompt of the SDK tells where the shell is.
+    (tmp_path / ".bashrc").write_text("sleep 3; pwd() { sleep 1; builtin pwd; }\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    calls = [
+        {"name": "terminal", "input": {"command": f"sleep 1; echo $((40 + {number}))", "reset": reset, **MORE}}
+        for number, reset in [(2, anew), (3, False)]
+    ]
+    model = play({"when": {"contains": "hello"}, "tools": calls})
+    assert worker.work(OPENHANDS.settings(env, model.url), OpenHandsRuntime()) == worker.COMPLETED
+    first, second = [data["content"] for data in backend.of("agent.tool_result")]
+    assert "42\n" in first.replace("\r", "")
+    assert "43\n" in second.replace("\r", "")
 
 
 @pytest.mark.parametrize("name", sorted(COSTS))
@@ -94,3 +193,29 @@ def test_a_task_is_done_with_tools_and_everything_is_told(
     assert backend.state.results[0]["files_changed"] == [created]
     kept = list(Path(completed["transcript"]).rglob("event-*.json"))
     assert any("I write it." in file.read_text() for file in kept)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "text"),
+    [
+        (["read_file"], "old"),
+        (["write_file"], "old"),
+        (["edit_file"], "new"),
+        (["file_editor"], "new"),
+        (["file_editor", "read_file"], "new"),
+        (["read_file", "edit_file"], "new"),
+        (["terminal"], "old"),
+    ],
+)
+def test_the_editor_does_what_the_task_allows(
+    env: dict[str, str], backend: TestBackend, play: Play, allowed: list[str], text: str
+) -> None:
+    file = Path(env["WORKSPACE_DIR"]) / "file.txt"
+    file.write_text("old\n")
+    backend.state.task = {**TASK, "constraints": {"allowed_tools": allowed}}
+    model = play(
+        {"when": {"contains": "hello"}, "tools": editor("str_replace", file, old_str="old", new_str="new")},
+        {"text": "Done."},
+    )
+    assert worker.work(OPENHANDS.settings(env, model.url), OpenHandsRuntime()) == worker.COMPLETED
+    assert file.read_text() == f"{text}\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import random
 import signal
@@ -14,9 +13,11 @@ from typing import Any
 
 import pytest
 
+from disk import NO_SPACE, FullDisk
+from vivarium_worker import records
 from vivarium_worker import spool as spools
 from vivarium_worker.records import RecordFile, encode
-from vivarium_worker.spool import Spool, SpoolBusy, SpoolClosed
+from vivarium_worker.spool import Spool, SpoolBusy, SpoolClosed, SpoolFull
 
 LIMIT = 1024 * 1024
 
@@ -129,6 +130,15 @@ def test_without_its_mark_everything_comes_again_rather_than_nothing(tmp_path: P
     assert contents(tmp_path) == [0, 1, 2]
 
 
+def test_room_for_the_mark_is_taken_while_there_is_some(tmp_path: Path) -> None:
+    spool = Spool(tmp_path, LIMIT)
+    size = (tmp_path / "acknowledged").stat().st_size
+    spool.append({"n": 0})
+    spool.acknowledge()
+    assert (tmp_path / "acknowledged").stat().st_size == size > 0
+    spool.close()
+
+
 def test_segments_that_have_arrived_are_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spools, "SEGMENT_BYTES", 200)
     spool = Spool(tmp_path, LIMIT)
@@ -174,14 +184,14 @@ def test_a_full_disk_makes_the_agent_wait_and_leaves_no_torn_record(
 ) -> None:
     spool = Spool(tmp_path, LIMIT)
     spool.append({"n": 0})
-    monkeypatch.setattr(spools, "FULL_DISK_PAUSE", 0.01)
+    monkeypatch.setattr(records, "FULL_DISK_PAUSE", 0.01)
     write, full = os.pwrite, [True] * 3
 
     def half(fd: int, content: Any, offset: int) -> int:
         if full and offset > 0:
             full.pop()
             write(fd, bytes(content)[: len(content) // 2], offset)
-            raise OSError(errno.ENOSPC, "no space left on device")
+            raise NO_SPACE
         return write(fd, content, offset)
 
     monkeypatch.setattr(os, "pwrite", half)
@@ -189,6 +199,60 @@ def test_a_full_disk_makes_the_agent_wait_and_leaves_no_torn_record(
     assert not full
     spool.close()
     assert contents(tmp_path) == [0, 1]
+
+
+def test_a_full_disk_is_waited_out_where_a_segment_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spools, "SEGMENT_BYTES", 10)
+    monkeypatch.setattr(records, "FULL_DISK_PAUSE", 0.01)
+    spool = Spool(tmp_path, LIMIT)
+    spool.append({"n": 0})
+    opened, full = os.open, [True] * 3
+
+    def refuse(path: Any, flags: int, mode: int = 0o777) -> int:
+        if full:
+            full.pop()
+            raise NO_SPACE
+        return opened(path, flags, mode)
+
+    monkeypatch.setattr(os, "open", refuse)
+    spool.append({"n": 1})
+    assert not full
+    spool.close()
+    assert contents(tmp_path) == [0, 1]
+
+
+def test_last_words_pass_a_full_disk_and_those_who_wait_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spool = Spool(tmp_path, LIMIT)
+    disk = FullDisk(monkeypatch)
+    agent = threading.Thread(target=spool.append, args=[{"n": "waits"}])
+    agent.start()
+    disk.refused.wait()
+    spool.append({"n": "last words"}, urgent=True)
+    assert spool.take(0) == {"n": "last words"}
+    disk.room.set()
+    agent.join()
+    spool.acknowledge()
+    spool.close()
+    assert contents(tmp_path) == ["waits"]
+
+
+def test_a_mark_that_the_disk_does_not_take_costs_a_repeat_and_no_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool = Spool(tmp_path, LIMIT)
+    for n in range(3):
+        spool.append({"n": n})
+    spool.acknowledge()
+
+    def refuse(*_: Any) -> int:
+        raise NO_SPACE
+
+    with monkeypatch.context() as full:
+        full.setattr(os, "pwrite", refuse)
+        spool.acknowledge()
+    assert spool.take(0) == {"n": 2}
+    spool.close()
+    assert contents(tmp_path) == [1, 2]
 
 
 def test_last_words_pass_a_full_spool(tmp_path: Path) -> None:
@@ -216,6 +280,32 @@ def test_closing_wakes_whoever_waits_for_room(tmp_path: Path) -> None:
     thread.join(10)
     assert failure
     assert contents(tmp_path) == [0]
+
+
+def test_a_run_that_is_to_end_waits_for_nobody_and_passes_the_bound_by_as_much_again(tmp_path: Path) -> None:
+    spool = Spool(tmp_path, limit=300)
+    spool.append({"n": 0, "text": "x" * 250})
+    agent = threading.Thread(target=spool.append, args=[{"n": 1, "text": "x" * 200}])
+    agent.start()
+    spool.hurry()
+    agent.join()
+    with pytest.raises(SpoolFull):
+        spool.append({"n": 2, "text": "x" * 200})
+    spool.append({"n": 3, "text": "x" * 200}, urgent=True)
+    spool.close()
+    assert contents(tmp_path) == [0, 1, 3]
+
+
+def test_a_run_that_is_to_end_does_not_wait_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spool = Spool(tmp_path, LIMIT)
+    disk = FullDisk(monkeypatch)
+    agent = threading.Thread(target=spool.append, args=[{"n": 0}])
+    agent.start()
+    disk.refused.wait()
+    spool.hurry()
+    agent.join()
+    assert spool.take(0) == {"n": 0}, "it can still be delivered"
+    spool.close()
 
 
 def test_two_workers_never_share_a_spool(tmp_path: Path) -> None:

@@ -78,9 +78,9 @@ class Backend:
         """Brings several events in one call, in order, until they are there. All are taken or none."""
         self.insist("POST", f"{self._box}/events", bodies, stop=stop)
 
-    def request_review(self, review: dict[str, Any]) -> dict[str, Any]:
+    def request_review(self, review: dict[str, Any], stop: threading.Event) -> dict[str, Any]:
         """Asks for a review. Tried for a while, under one key so that a repeat is known as one."""
-        return self._patient("POST", f"{self._task}/review", review)
+        return self._patient("POST", f"{self._task}/review", review, stop)
 
     def review(self, review_id: str, wait: int, stop: threading.Event) -> dict[str, Any]:
         """How a review stands; waits up to `wait` seconds for an answer of a person."""
@@ -133,7 +133,7 @@ class Backend:
         if connection is not None:
             connection.close()
 
-    def _patient(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
+    def _patient(self, method: str, path: str, body: Any, stop: threading.Event) -> dict[str, Any]:
         headers = {"Idempotency-Key": uuid4().hex}
         deadline = monotonic() + CALL_TIMEOUT
         pauses = Pauses()
@@ -150,7 +150,8 @@ class Backend:
             pause = pauses.after(answer)
             if monotonic() + pause > deadline:
                 raise Unreachable(f"{method} {path}: gave up after {CALL_TIMEOUT:.0f} s: {last}")
-            threading.Event().wait(pause)
+            if stop.wait(pause):
+                raise Stopped
 
     def _checked(self, answer: Answer) -> Answer:
         """Success and what may pass by itself is returned; a refusal is raised."""

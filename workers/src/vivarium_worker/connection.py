@@ -85,14 +85,16 @@ def _answer(response: http.client.HTTPResponse) -> Answer:
     content = response.read(MAX_ANSWER_BYTES + 1)
     if len(content) > MAX_ANSWER_BYTES:
         raise ValueError("the answer is larger than any of this API")
+    if response.length:
+        # A read with a bound says nothing of a server that died in the middle.
+        raise http.client.IncompleteRead(content, response.length)
     body: Any = None
-    if content:
-        try:
-            body = json.loads(content)
-        except ValueError:
-            # A proxy's error page still has a status; a success that is no JSON is from somebody else.
-            if 200 <= response.status < 300:
-                raise
+    try:
+        body = json.loads(content)
+    except ValueError:
+        # A proxy's error page still has a status; a success that is no JSON is from somebody else.
+        if 200 <= response.status < 300:
+            raise
     return Answer(response.status, body, _retry_after(response.getheader("Retry-After")))
 
 

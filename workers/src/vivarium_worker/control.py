@@ -16,11 +16,15 @@ class Control:
     A run asks at its own good moments, between tool calls; pausing does not freeze what is in the middle.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, on_abort: Callable[[], None] = lambda: None) -> None:
+        # Called before the listener: what it does may be what the listener waits for.
+        self._on_abort = on_abort
         self._changed = threading.Condition()
         self._paused: set[str] = set()
         self._aborted: str | None = None
         self._listener: Callable[[], None] = lambda: None
+        # Set once the run is aborted or over: whoever waits for something else than this control waits for it too.
+        self.ending = threading.Event()
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Has a function called after every change; at once if there was one before."""
@@ -53,14 +57,17 @@ class Control:
             if self._aborted is not None:
                 return
             self._aborted = why
+            self.ending.set()
             self._changed.notify_all()
             listener = self._listener
+        self._on_abort()
         listener()
 
     def end(self) -> None:
         """The run is over: whoever waits at a checkpoint goes home."""
         with self._changed:
             self._aborted = self._aborted or "the run is over"
+            self.ending.set()
             self._changed.notify_all()
 
     @property
@@ -73,9 +80,14 @@ class Control:
         with self._changed:
             return self._aborted
 
+    def holds(self) -> bool:
+        """Whether who comes to a checkpoint now waits there."""
+        with self._changed:
+            return bool(self._paused) and self._aborted is None
+
     def checkpoint(self) -> None:
         """Waits while the run is paused; raises `Aborted` when it is to end."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._paused or self._aborted is not None)
+            self._changed.wait_for(lambda: not self.holds())
             if self._aborted is not None:
                 raise Aborted(self._aborted)

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import NAMESPACE_OID, uuid5
 
 from . import events
 from .backend import Backend, Refused, Stopped
@@ -18,6 +19,8 @@ log = logging.getLogger(__name__)
 # What the server takes in one call. It counts calls, so that a talkative agent is not slowed to one event each.
 MOST_EVENTS = 100
 MOST_BYTES = 512 * 1024
+# After something that nobody has thought of, so that it is not met again at once.
+PAUSE_SECONDS = 1.0
 
 
 class Courier:
@@ -34,6 +37,7 @@ class Courier:
         self._on_lost = on_lost
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="courier", daemon=True)
+        self._has_results = False
         self.next_action: str | None = None
 
     def start(self) -> None:
@@ -50,7 +54,7 @@ class Courier:
         try:
             while not self._stop.is_set():
                 if self._spool.take(timeout=0.5) is not None:
-                    self._deliver(self._next())
+                    self._bring(self._next())
         except (Stopped, SpoolClosed):
             pass
         except Refused as e:
@@ -58,6 +62,16 @@ class Courier:
             self._on_lost(e)
         finally:
             self._backend.close()
+
+    def _bring(self, records: list[dict[str, Any]]) -> None:
+        """Whatever goes wrong with them, they are tried again: nobody else empties the spool."""
+        try:
+            self._deliver(records)
+        except (Stopped, SpoolClosed, Refused):
+            raise
+        except Exception:
+            log.exception("what is in the spool could not be delivered; trying again")
+            self._stop.wait(PAUSE_SECONDS)
 
     def _next(self) -> list[dict[str, Any]]:
         """The oldest record; if that is an event, with the events that come right after it."""
@@ -88,10 +102,22 @@ class Courier:
         self._spool.acknowledge(len(records))
 
     def _send(self, record: dict[str, Any]) -> None:
+        if record.get("default") and self._is_handed_in():
+            return
         answer = self._backend.deliver(record["to"], record["id"], record["body"], self._stop)
         if record["to"] == "results":
+            self._has_results = True
             action = answer.get("next_action")
             self.next_action = str(action) if action else None
+
+    def _is_handed_in(self) -> bool:
+        """Whether the task has a result that did not come from here: the agent's program speaks HTTP itself."""
+        if self._has_results:
+            return False
+        try:
+            return self._backend.task(self._stop).get("result") is not None
+        except Refused:
+            return False
 
     def _set_aside(self, record: dict[str, Any], refusal: Refused) -> None:
         log.error("the server refused a record for good: %s: %s", refusal, record["id"])
@@ -113,4 +139,7 @@ class Courier:
                 "status": refusal.status,
                 "problem": refusal.problem[:1000],
             }
-            self._spool.append(events.record(events.EVENT_REJECTED, notice, "worker"), urgent=True)
+            # Under an id made of the record's, which may itself be what was refused: dying before the record is
+            # acknowledged repeats the notice and adds none.
+            identity = "evt_" + uuid5(NAMESPACE_OID, f"refused {record['id']}").hex
+            self._spool.append(events.record(events.EVENT_REJECTED, notice, "worker", identity), urgent=True)

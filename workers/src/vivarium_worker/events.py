@@ -33,6 +33,8 @@ SPOOL_DAMAGED = "worker.spool_damaged"
 MAX_DATA_BYTES = 96 * 1024
 MAX_DEPTH = 24
 MAX_NAME = 200
+# Room for the words between the two parts of a text that was cut.
+MARK_BYTES = 64
 _TYPE = re.compile(r"[a-zA-Z0-9_.]{1,100}")
 
 
@@ -48,22 +50,43 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def fit(data: dict[str, Any]) -> dict[str, Any]:
+def fit(data: dict[str, Any], most: int = MAX_DATA_BYTES) -> dict[str, Any]:
     """The same data, with its longest texts cut until the log takes it; `truncated` then says so.
 
     Whole texts stay in the transcript, so nothing is lost that cannot be found.
     """
-    plain = _plain(data, MAX_DEPTH)
-    size = _size(plain)
-    if size <= MAX_DATA_BYTES:
-        return dict(plain)
-    room = MAX_DATA_BYTES
+    whole = plain(data)
+    original = size(whole)
+    if original <= most:
+        return whole
+    room = most
     while room > 64:
         room //= 2
-        cut = _cut(plain, room)
-        if _size(cut) <= MAX_DATA_BYTES:
-            return {**cut, "truncated": True, "original_bytes": size}
-    return {"truncated": True, "original_bytes": size}
+        cut = _cut(whole, room)
+        if size(cut) <= most:
+            return {**cut, "truncated": True, "original_bytes": original}
+    return {"truncated": True, "original_bytes": original}
+
+
+def shortened(text: str, most: int) -> str:
+    """The text in at most so many bytes of UTF-8; of a longer one the beginning and the end."""
+    content = text.encode("utf-8", "replace")
+    if len(content) <= most:
+        return content.decode()
+    half = (most - MARK_BYTES) // 2
+    mark = f"\n… {len(content) - 2 * half} bytes left out …\n"
+    # Half a character at a cut is left out, too.
+    return content[:half].decode("utf-8", "ignore") + mark + content[-half:].decode("utf-8", "ignore")
+
+
+def plain(data: dict[str, Any]) -> dict[str, Any]:
+    """JSON as every reader of the log takes it: no endless nesting, no NaN, no half characters."""
+    return dict(_plain(data, MAX_DEPTH))
+
+
+def size(value: Any) -> int:
+    """In bytes, as JSON without a needless space."""
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
 
 
 def _cut(value: Any, room: int) -> Any:
@@ -77,7 +100,6 @@ def _cut(value: Any, room: int) -> Any:
 
 
 def _plain(value: Any, depth: int) -> Any:
-    """JSON as every reader of the log takes it: no endless nesting, no NaN, no half characters."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if value is None or isinstance(value, bool):
@@ -93,10 +115,6 @@ def _plain(value: Any, depth: int) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item, depth - 1) for item in value]
     return str(value)
-
-
-def _size(value: Any) -> int:
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
 
 
 def record(event_type: str, data: dict[str, Any], source: str, event_id: str | None = None) -> dict[str, Any]:

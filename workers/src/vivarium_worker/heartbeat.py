@@ -57,11 +57,20 @@ class Heartbeat:
         }
         try:
             for command in self._backend.heartbeat("paused" if self._control.paused else "active", metrics):
-                self._on_command(command)
+                self._obey(command)
         except Unreachable as e:
             log.warning("a heartbeat did not arrive: %s", e)
         except Refused as e:
             log.error("a heartbeat was refused: %s", e)
+
+    def _obey(self, command: str) -> None:
+        """One that cannot be done must not be the last that is heard."""
+        try:
+            self._on_command(command)
+        except SpoolClosed:
+            raise
+        except Exception:
+            log.exception("a command of the server failed: %s", command)
 
 
 class CpuMeter:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from . import events
 from .backend import Backend, Refused, Stopped
-from .records import RecordFile
+from .records import RecordFile, sync_directory, when_there_is_room
 from .spool import SpoolClosed
 
 log = logging.getLogger(__name__)
 
 WAIT_SECONDS = 30
+# After something that nobody has thought of, so that it is not met again at once.
+PAUSE_SECONDS = 1.0
 # Ids of messages that were dealt with, remembered so that one that comes twice is known.
 REMEMBERED = 1000
 
@@ -89,11 +93,18 @@ class Inbox:
         self._emit = emit
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="inbox", daemon=True)
+        # One at a time writes to the journal, and what it keeps is pending or done when this is let go.
+        self._writing = threading.Lock()
+        # Marks of messages that were delivered while the disk took none; they go with the next record.
+        self._unmarked: list[str] = []
+        # Guards all below; never held across the disk.
         self._changed = threading.Condition()
         self._pending: list[Message] = []
         # Those for the next turn whose turn has come.
         self._released: set[str] = set()
         self._known: dict[str, None] = {}
+        # Those that are safe here, which the server may not know yet.
+        self._received: list[str] = []
         self._listener: Callable[[], None] = lambda: None
         self._journal = self._recover(directory / "inbox.log")
 
@@ -149,24 +160,40 @@ class Inbox:
                 data["fetched_ms"] = message.travelled
             # First the event, under an id made of the message's: dying in between repeats it and adds none.
             self._emit(events.MESSAGE_DELIVERED, data, f"evt_delivered_{message.id}")
-            with self._changed:
-                # Closed meanwhile is like dying in between.
-                if not self._stop.is_set():
-                    self._journal.append({"done": message.id})
-                self._pending = [other for other in self._pending if other.id != message.id]
-                self._released.discard(message.id)
+            self._forget(message.id)
 
     def close(self) -> None:
-        with self._changed:
-            self._stop.set()
+        """Keeps no message any more from when this returns; those that it has stay to be read."""
+        self._stop.set()
+        with self._writing:
+            if self._unmarked:
+                with contextlib.suppress(OSError):
+                    self._write()
             self._journal.close()
 
+    def settle(self, seconds: float) -> None:
+        """Tells the server of those that it may not know to be safe here, or it hands them out again; tries so long.
+
+        After `close`. The thread may have said it with the question that it waits for; once more does no harm.
+        """
+        received = self._received
+        if not received:
+            return
+        stop = threading.Event()
+        timer = threading.Timer(seconds, stop.set)
+        timer.name, timer.daemon = "last-words", True
+        timer.start()
+        try:
+            self._backend.messages(0, received, stop)
+        except (Stopped, Refused) as e:
+            log.warning("the server was not told that %d messages have come: %s", len(received), e or "no time left")
+        finally:
+            timer.cancel()
+
     def _run(self) -> None:
-        received: list[str] = []
         try:
             while not self._stop.is_set():
-                page = self._backend.messages(WAIT_SECONDS, received, self._stop)
-                received = self._keep(page)
+                self._receive()
         except (Stopped, SpoolClosed):
             pass
         except Refused as e:
@@ -174,26 +201,57 @@ class Inbox:
         finally:
             self._backend.close()
 
-    def _keep(self, page: list[dict[str, Any]]) -> list[str]:
-        """Writes the new ones down; the ids of all that are now safe."""
-        safe: list[str] = []
+    def _receive(self) -> None:
+        """One page: asked for, kept, and passed on. Whatever goes wrong with it, the next one is asked for."""
+        try:
+            self._keep(self._backend.messages(WAIT_SECONDS, self._received, self._stop))
+            if self._received:
+                self._listener()
+        except (Stopped, SpoolClosed, Refused):
+            raise
+        except Exception:
+            log.exception("messages could not be passed on; trying again")
+            self._stop.wait(PAUSE_SECONDS)
+
+    def _keep(self, page: list[dict[str, Any]]) -> None:
+        """Writes the new ones down. The server knows of the last page, since it has sent this one."""
+        self._received = []
         for fields in page:
             message = Message.of(fields)
-            if not message.id:
+            if message.id:
+                when_there_is_room(partial(self._take_in, message, fields), self._stop)
+            else:
                 log.error("a message without an id was ignored")
-                continue
-            with self._changed:
-                if self._stop.is_set():
-                    return safe
-                if message.id not in self._known:
-                    self._journal.append({"got": fields})
+
+    def _take_in(self, message: Message, fields: dict[str, Any]) -> None:
+        with self._writing:
+            if self._stop.is_set():
+                raise Stopped
+            if message.id not in self._known:
+                self._write({"got": fields})
+                with self._changed:
                     self._known[message.id] = None
                     self._pending.append(replace(message, travelled=message.age_ms()))
                     self._changed.notify_all()
-            safe.append(message.id)
-        if safe:
-            self._listener()
-        return safe
+            self._received.append(message.id)
+
+    def _forget(self, identity: str) -> None:
+        """The disk does not hold up what has been delivered; only dying before it is marked delivers it again."""
+        with self._writing:
+            # Closed meanwhile is like dying in between.
+            if not self._stop.is_set():
+                try:
+                    self._write({"done": identity})
+                except OSError as e:
+                    log.warning("a delivered message could not be marked yet: %s", e)
+                    self._unmarked.append(identity)
+            with self._changed:
+                self._pending = [other for other in self._pending if other.id != identity]
+                self._released.discard(identity)
+
+    def _write(self, *records: dict[str, Any]) -> None:
+        self._journal.append(*({"done": identity} for identity in self._unmarked), *records)
+        self._unmarked.clear()
 
     def _recover(self, path: Path) -> RecordFile:
         journal = RecordFile(path)
@@ -207,17 +265,20 @@ class Inbox:
                 self._known[str(record["done"])] = None
         journal.close()
         self._pending = [Message.of(fields) for fields in unread.values()]
-        return self._shortened(path, unread)
+        try:
+            return self._shortened(path, unread)
+        except OSError as e:
+            log.warning("the journal stays as long as it is: %s", e)
+            return RecordFile(path)
 
     def _shortened(self, path: Path, unread: dict[str, dict[str, Any]]) -> RecordFile:
         """The journal anew, with what still matters; the old one stays until the new one is whole."""
         fresh = path.with_suffix(".new")
         fresh.unlink(missing_ok=True)
         journal = RecordFile(fresh)
-        for identity in [known for known in self._known if known not in unread][-REMEMBERED:]:
-            journal.append({"done": identity})
-        for fields in unread.values():
-            journal.append({"got": fields})
+        done = [identity for identity in self._known if identity not in unread][-REMEMBERED:]
+        journal.append(*({"done": identity} for identity in done), *({"got": fields} for fields in unread.values()))
         fresh.replace(path)
         journal.path = path
+        sync_directory(path.parent)
         return journal

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
+import logging
 import os
+import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
+log = logging.getLogger(__name__)
+
+# How long a full disk is left alone before the next attempt, and how often that is said.
+FULL_DISK_PAUSE = 1.0
+COMPLAINT_SECONDS = 60.0
 # Checksum in hexadecimal, a space, the JSON, a line feed.
 _CHECKSUM = 8
 
@@ -24,23 +33,26 @@ class RecordFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.damaged = 0
-        created = not path.exists()
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        self.end = self._cut_torn_tail()
-        if created:
-            _sync_directory(path.parent)
-
-    def append(self, record: dict[str, Any]) -> int:
-        """Writes one record and returns where the next one begins. A failed write leaves nothing behind."""
-        line = encode(record)
         try:
-            _write_fully(self._fd, line, self.end)
+            self.end = self._cut_torn_tail()
+            if not self.end:
+                sync_directory(path.parent)
+        except OSError:
+            self.close()
+            raise
+
+    def append(self, *records: dict[str, Any]) -> int:
+        """Writes records and returns where the next one begins. A failed write leaves nothing behind."""
+        lines = b"".join(map(encode, records))
+        try:
+            _write_fully(self._fd, lines, self.end)
             os.fsync(self._fd)
         except OSError:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._fd, self.end)
             raise
-        self.end += len(line)
+        self.end += len(lines)
         return self.end
 
     def read(self, start: int, end: int) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -91,6 +103,27 @@ def decode(line: bytes) -> dict[str, Any] | None:
     return record if isinstance(record, dict) else None
 
 
+def is_full(failure: OSError) -> bool:
+    """Whether it was for want of space, which may come."""
+    return failure.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def when_there_is_room(write: Callable[[], None], stop: threading.Event) -> None:
+    """Writes, and again while the disk is full, until `stop` is set; any other failure is the caller's to know."""
+    complained = -COMPLAINT_SECONDS
+    while True:
+        try:
+            write()
+            return
+        except OSError as e:
+            if not is_full(e) or stop.is_set():
+                raise
+            if monotonic() - complained > COMPLAINT_SECONDS:
+                log.warning("no space left on the disk; waiting for some: %s", e)
+                complained = monotonic()
+        stop.wait(FULL_DISK_PAUSE)
+
+
 def _write_fully(fd: int, content: bytes, offset: int) -> None:
     view = memoryview(content)
     while view:
@@ -98,7 +131,7 @@ def _write_fully(fd: int, content: bytes, offset: int) -> None:
         view, offset = view[written:], offset + written
 
 
-def _sync_directory(directory: Path) -> None:
+def sync_directory(directory: Path) -> None:
     """A file's name is durable only when its directory is."""
     fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, Protocol
 
-from . import events
-from .backend import Backend
+from . import events, reports
+from .backend import Backend, Stopped
+from .constraints import Constraints
 from .control import Aborted, Control
 from .inbox import Inbox
 from .settings import Settings
-from .spool import Spool
+from .spool import Spool, SpoolFull
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +47,8 @@ class Outcome:
     turns: int = 0
     session_id: str | None = None
     exit_code: int | None = None
+    # Whether this is what the agent said of its end. If not, what it handed in by itself says more.
+    told: bool = True
 
     @staticmethod
     def failed(reason: str) -> Outcome:
@@ -66,10 +69,17 @@ class Run:
     Events only go to the spool, so that a slow or absent server costs the agent nothing until the spool is full.
     """
 
-    def __init__(self, settings: Settings, task: dict[str, Any], spool: Spool, backend: Backend) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        task: dict[str, Any],
+        spool: Spool,
+        backend: Backend,
+        control: Control | None = None,
+    ) -> None:
         self.settings = settings
         self.task = task
-        self.control = Control()
+        self.control = control or Control(spool.hurry)
         self.inbox = Inbox(backend, settings.state / "inbox", self._emit_as)
         self._backend = backend
         self._spool = spool
@@ -77,18 +87,21 @@ class Run:
         self._counting = threading.Lock()
         self._tools: Counter[str] = Counter()
         self._files: dict[str, dict[str, Any]] = {}
+        self._dropped = 0
 
-    def emit(self, event_type: str, data: dict[str, Any], source: str = "agent") -> None:
-        """Puts an event on its way; it is safe when this returns."""
+    def emit(self, event_type: str, data: dict[str, Any], source: str = "agent", urgent: bool = False) -> None:
+        """Puts an event on its way; it is safe when this returns, unless the run is to end and finds no room.
+
+        `urgent` does not wait for the server or the disk: for threads that others count on.
+        """
         if event_type == events.TOOL_USE:
             with self._counting:
                 self._tools[str(data.get("tool_name", "unknown"))] += 1
-        self._spool.append(events.record(event_type, data, source))
+        self._append(events.record(event_type, data, source), urgent)
 
     def progress(self, event_type: str, message: str, **more: Any) -> None:
         """Reports a step of the task, as the task's own progress."""
-        body = {"event_type": event_type, "message": message, **more}
-        self._tell("progress", body)
+        self._tell("progress", reports.progress(event_type, message, more))
 
     def file_changed(self, path: str, action: str, added: int, removed: int) -> None:
         """Remembers a file that the agent itself says it changed, for the results."""
@@ -99,23 +112,15 @@ class Run:
 
     def review(self, request: dict[str, Any]) -> dict[str, Any]:
         """Asks a person, and waits for the answer when the review blocks; the run counts as paused meanwhile."""
-        asked = self._backend.request_review(request)
-        review_id = str(asked.get("review_id", ""))
-        if not review_id:
-            return asked
-        # The server says it too, under the same id; whoever is first, the log has it once.
-        self._emit_as(events.REVIEW_REQUESTED, {**request, "review_id": review_id}, f"{review_id}.requested")
-        if not request.get("blocking", True):
-            return asked
-        stop = threading.Event()
-        # Not what came with the id: that may say that a quick person has answered, but not what.
-        answer: dict[str, Any] = {}
-        while answer.get("status", "pending") == "pending":
-            if self.control.aborted is not None:
-                raise Aborted(self.control.aborted)
-            answer = self._backend.review(review_id, REVIEW_WAIT_SECONDS, stop)
-        self.emit(events.REVIEW_ANSWERED, {**answer, "review_id": review_id})
-        return answer
+        try:
+            return self._reviewed(reports.review(request))
+        except Stopped:
+            raise Aborted(self.control.aborted) from None
+
+    @property
+    def constraints(self) -> Constraints:
+        """What the task forbids; raises `BadConstraint` when that cannot be understood."""
+        return Constraints.of(self.task)
 
     def prompt(self) -> str:
         """The task as the first message to an agent."""
@@ -130,10 +135,10 @@ class Run:
         """What the server asked for in its answer to a heartbeat."""
         if name == "pause":
             if self.control.pause("server"):
-                self.emit(events.PAUSED, {"by": "server"}, "worker")
+                self.emit(events.PAUSED, {"by": "server"}, "worker", urgent=True)
         elif name == "resume":
             if self.control.resume("server"):
-                self.emit(events.RESUMED, {"by": "server"}, "worker")
+                self.emit(events.RESUMED, {"by": "server"}, "worker", urgent=True)
         elif name == "abort":
             self.control.abort("aborted by the server")
         else:
@@ -141,7 +146,7 @@ class Run:
 
     def start(self, runtime: str) -> None:
         """The first words."""
-        self._tell("status", {"status": "in_progress", "message": runtime})
+        self._tell("status", reports.status("in_progress", runtime))
         data = {
             "runtime": runtime,
             "task_id": self.settings.task_id,
@@ -154,7 +159,7 @@ class Run:
     def finish(self, runtime: str, outcome: Outcome) -> None:
         """The last words: the results for the task, then the event that ends the run."""
         with self._counting:
-            tools, files = dict(self._tools), list(self._files.values())
+            tools, files, dropped = dict(self._tools), list(self._files.values()), self._dropped
         # Where the runtime keeps what another sandbox needs to go on from here.
         transcript = self.settings.state / runtime
         data: dict[str, Any] = {
@@ -170,26 +175,50 @@ class Run:
             "transcript": str(transcript) if transcript.is_dir() else None,
             "files_changed": len(files),
         }
+        if dropped:
+            data["dropped_events"] = dropped
         if outcome.exit_code is not None:
             data["exit_code"] = outcome.exit_code
+        reason = "" if outcome.completed else events.shortened(outcome.reason, reports.MAX_REASON_BYTES)
         if not outcome.completed:
-            data["reason"] = outcome.reason
+            data["reason"] = reason
         word = "completed" if outcome.completed else "failed"
-        results = {
-            "status": word,
-            "summary": outcome.summary or outcome.reason,
-            "files_changed": files,
-            "commits": [],
-            "notes": "" if outcome.completed else outcome.reason,
-        }
-        status = {"status": word, "message": (outcome.summary or outcome.reason)[:2000]}
-        self._tell("results", results, urgent=True)
-        self._tell("status", status, urgent=True)
+        said = outcome.summary or reason
+        results = {"to": "results", "body": reports.results(word, said, files, reason), "default": not outcome.told}
+        self._spool.append({"id": events.new_id(), **results}, urgent=True)
+        self._tell("status", reports.status(word, said), urgent=True)
         end = events.COMPLETED if outcome.completed else events.FAILED
         self._spool.append(events.record(end, data, "agent"), urgent=True)
 
+    def _reviewed(self, request: dict[str, Any]) -> dict[str, Any]:
+        ending = self.control.ending
+        asked = self._backend.request_review(request, ending)
+        review_id = str(asked.get("review_id", ""))
+        if not review_id:
+            return asked
+        # The server says it too, under the same id; whoever is first, the log has it once.
+        self._emit_as(events.REVIEW_REQUESTED, {**request, "review_id": review_id}, f"{review_id}.requested")
+        if not request.get("blocking", True):
+            return asked
+        # Not what came with the id: that may say that a quick person has answered, but not what.
+        answer: dict[str, Any] = {}
+        while answer.get("status", "pending") == "pending":
+            answer = self._backend.review(review_id, REVIEW_WAIT_SECONDS, ending)
+        self.emit(events.REVIEW_ANSWERED, {**answer, "review_id": review_id})
+        return answer
+
     def _tell(self, to: str, body: dict[str, Any], urgent: bool = False) -> None:
-        self._spool.append({"id": events.new_id(), "to": to, "body": events.fit(body)}, urgent)
+        self._append({"id": events.new_id(), "to": to, "body": body}, urgent)
 
     def _emit_as(self, event_type: str, data: dict[str, Any], event_id: str) -> None:
-        self._spool.append(events.record(event_type, data, "worker", event_id))
+        self._append(events.record(event_type, data, "worker", event_id), urgent=True)
+
+    def _append(self, record: dict[str, Any], urgent: bool) -> None:
+        try:
+            self._spool.append(record, urgent)
+        except SpoolFull:
+            with self._counting:
+                self._dropped += 1
+                first = self._dropped == 1
+            if first:
+                log.warning("the run is to end and the spool is full; what the agent still says is dropped")

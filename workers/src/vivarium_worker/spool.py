@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
 import logging
 import os
@@ -11,20 +10,21 @@ import threading
 from collections import deque
 from itertools import islice
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
-from .records import RecordFile, encode
+from .records import RecordFile, encode, is_full, when_there_is_room
 
 log = logging.getLogger(__name__)
 
 SEGMENT_BYTES = 4 * 1024 * 1024
-# How long a full disk is left alone before the next attempt.
-FULL_DISK_PAUSE = 1.0
 
 
 class SpoolClosed(Exception):
     """Nothing more is taken; what was appended before is on the disk."""
+
+
+class SpoolFull(Exception):
+    """The run is to end, so nobody waits, and there is no room for this record. It was not taken."""
 
 
 class SpoolBusy(Exception):
@@ -37,6 +37,9 @@ class Spool:
     An `append` that has returned survives `kill -9` and power loss. When the bound is reached, `append` waits:
     the agent is slowed to the speed of the server, as a program is by a slow terminal, and nothing is dropped.
     What was taken but not acknowledged comes again, so a record must be one that the server knows by its id.
+
+    Only what is urgent never waits: it passes the bound, and is in memory alone while the disk is full. So is
+    everything once the run is to end, but it passes the bound by no more than as much again.
     """
 
     def __init__(self, directory: Path, limit: int) -> None:
@@ -50,29 +53,26 @@ class Spool:
         self._state = threading.Condition()
         self._closed = False
         self._released = False
+        # Set once nobody may wait any more, for room or for the disk.
+        self._hurried = threading.Event()
         self._segments: deque[tuple[int, RecordFile]] = deque()
         self._waiting: deque[tuple[int, int, dict[str, Any]]] = deque()
         self._bytes = 0
         self._ack_fd = os.open(directory / "acknowledged", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self.damaged = self._recover()
+        # While there is room: from now on the mark is written in place, also on a full disk.
+        self._mark(*self._acknowledged())
 
     def append(self, record: dict[str, Any], urgent: bool = False) -> None:
         """Puts one record at the end, durably; waits while the spool or the disk is full.
 
-        `urgent` passes the bound: for the last words of a run, and for the thread that empties the spool,
-        which would otherwise wait for itself.
+        `urgent` never waits: for the last words of a run, and for threads that others count on. Once the run is to
+        end nothing else waits either, and `SpoolFull` says that there is no room.
         """
         size = len(encode(record))
         self._reserve(size, urgent)
         try:
-            with self._writing:
-                if self._closed:
-                    raise SpoolClosed
-                number, segment = self._segment_for_writing()
-                end = self._write(segment, record)
-                with self._state:
-                    self._waiting.append((number, end, record))
-                    self._state.notify_all()
+            self._store(record, urgent)
         except BaseException:
             with self._state:
                 self._bytes -= size
@@ -100,11 +100,18 @@ class Spool:
             while self._segments and self._segments[0][0] < number:
                 finished.append(self._segments.popleft()[1])
             self._state.notify_all()
-        # Not synced: after a loss of power the last records are sent again and known by their ids.
-        os.pwrite(self._ack_fd, b"%020d %020d\n" % (number, end), 0)
+        self._mark(number, end)
         for segment in finished:
             segment.close()
-            segment.path.unlink(missing_ok=True)
+            # One that stays is deleted by the next worker.
+            with contextlib.suppress(OSError):
+                segment.path.unlink()
+
+    def hurry(self) -> None:
+        """The run is to end: nobody waits in `append` any more, neither now nor later."""
+        with self._state:
+            self._hurried.set()
+            self._state.notify_all()
 
     def release(self) -> None:
         """Nobody waits in `take` any more, neither now nor later."""
@@ -127,6 +134,7 @@ class Spool:
             if self._closed:
                 return
             self._closed = True
+            self._hurried.set()
             self._state.notify_all()
         with self._writing:
             for _, segment in self._segments:
@@ -137,16 +145,52 @@ class Spool:
     def _reserve(self, size: int, urgent: bool) -> None:
         """Counts the record in before it is written, so that nobody waits for room while holding the file."""
         with self._state:
-            # An empty spool takes any record, or one larger than the bound would wait for ever.
-            fits = urgent or not self._bytes or self._bytes + size <= self._limit
-            if not fits:
+            if not urgent and not self._fits(size):
                 log.warning("spool is full with %d records; the agent waits for the server", len(self._waiting))
-            while not fits and not self._closed:
+            while not urgent and not self._fits(size) and not self._hurried.is_set():
                 self._state.wait()
-                fits = not self._bytes or self._bytes + size <= self._limit
             if self._closed:
                 raise SpoolClosed
+            if not urgent and not self._fits(size):
+                raise SpoolFull
             self._bytes += size
+
+    def _fits(self, size: int) -> bool:
+        """An empty spool takes any record, or one larger than the bound would wait for ever."""
+        limit = self._limit * (2 if self._hurried.is_set() else 1)
+        return not self._bytes or self._bytes + size <= limit
+
+    def _store(self, record: dict[str, Any], urgent: bool) -> None:
+        """A full disk is waited out like a full spool; any other failure of the disk is the caller's to know."""
+        try:
+            if urgent:
+                self._write(record)
+            else:
+                when_there_is_room(lambda: self._write(record), self._hurried)
+        except OSError as e:
+            if not is_full(e):
+                raise
+            self._hold(record)
+
+    def _write(self, record: dict[str, Any]) -> None:
+        with self._writing:
+            if self._closed:
+                raise SpoolClosed
+            number, segment = self._segment_for_writing()
+            self._offer(number, segment.append(record), record)
+
+    def _hold(self, record: dict[str, Any]) -> None:
+        """Has it delivered by this worker or not at all: it counts as lying where the last one on the disk ends."""
+        with self._writing:
+            if self._closed:
+                raise SpoolClosed
+            number, segment = self._segments[-1]
+            self._offer(number, segment.end, record)
+
+    def _offer(self, number: int, end: int, record: dict[str, Any]) -> None:
+        with self._state:
+            self._waiting.append((number, end, record))
+            self._state.notify_all()
 
     def _segment_for_writing(self) -> tuple[int, RecordFile]:
         with self._state:
@@ -158,22 +202,15 @@ class Spool:
             self._segments.append(fresh)
         return fresh
 
-    def _write(self, segment: RecordFile, record: dict[str, Any]) -> int:
-        """A full disk is waited out like a full spool; any other failure of the disk is the caller's to know."""
-        complained = -60.0
-        while True:
-            try:
-                return segment.append(record)
-            except OSError as e:
-                if e.errno not in (errno.ENOSPC, errno.EDQUOT):
-                    raise
-            if monotonic() - complained > 60:
-                log.warning("no space left for %s; the agent waits", segment.path)
-                complained = monotonic()
-            with self._state:
-                self._state.wait_for(lambda: self._closed, FULL_DISK_PAUSE)
-                if self._closed:
-                    raise SpoolClosed
+    def _mark(self, number: int, end: int) -> None:
+        """Notes up to where everything has arrived.
+
+        Neither synced nor insisted on: without it the last records are sent again and known by their ids.
+        """
+        try:
+            os.pwrite(self._ack_fd, b"%020d %020d\n" % (number, end), 0)
+        except OSError as e:
+            log.warning("what has arrived could not be marked, and is sent again by the next worker: %s", e)
 
     def _recover(self) -> int:
         """Reads what an earlier worker left. Runs before any other thread knows of this spool."""

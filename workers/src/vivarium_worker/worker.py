@@ -7,12 +7,15 @@ import logging
 import signal
 import threading
 from collections.abc import Iterator
+from time import monotonic
 
 from . import events
 from .backend import Backend, Refused, Stopped
-from .control import Aborted
+from .constraints import BadConstraint
+from .control import Aborted, Control
 from .courier import Courier
 from .heartbeat import Heartbeat
+from .inbox import Inbox
 from .run import Outcome, Run, Runtime
 from .settings import Settings
 from .spool import Spool, SpoolClosed
@@ -40,9 +43,10 @@ class Worker:
         self._backend = Backend(settings)
         self._spool = Spool(settings.state / f"spool-{settings.sandbox_id}", settings.spool_bytes)
         self._courier = Courier(self._spool, self._backend, settings.state / "refused.log", self._on_lost)
-        self._ended = threading.Event()
+        # There before the run is: who ends it does not wait until it is made.
+        self._control = Control(self._spool.hurry)
         self._lost = False
-        self._run: Run | None = None
+        self._inbox: Inbox | None = None
 
     def work(self) -> int:
         if threading.current_thread() is threading.main_thread():
@@ -62,29 +66,34 @@ class Worker:
 
     def _work(self) -> Outcome:
         settings, spool, backend = self._settings, self._spool, self._backend
-        run = Run(settings, backend.task(self._ended), spool, backend)
-        self._run = run
+        run = Run(settings, backend.task(self._control.ending), spool, backend, self._control)
         if spool.damaged:
             run.emit(events.SPOOL_DAMAGED, {"records": spool.damaged}, "worker")
         heartbeat = Heartbeat(backend, run.control, settings.heartbeat_seconds, run.command)
         heartbeat.start()
+        self._inbox = run.inbox
         run.inbox.start()
         try:
             run.start(self._runtime.name)
-            with _time_limit(run):
-                outcome = _outcome(run, self._runtime)
+            outcome = _outcome(run, self._runtime)
+            # What comes from now on is not called received, and stays with the server for the next run.
+            run.inbox.close()
             _return_unread(run)
             run.finish(self._runtime.name, outcome)
             return outcome
         finally:
+            run.control.end()
             heartbeat.close()
             run.inbox.close()
 
     def _status(self, outcome: Outcome) -> int:
         """How it went, once the server knows, or does not in time."""
+        deadline = monotonic() + self._settings.drain_seconds
         delivered = self._spool.drain(self._settings.drain_seconds)
         if self._lost:
             return LOST
+        if self._inbox is not None:
+            self._inbox.settle(max(0.0, deadline - monotonic()))
         if self._courier.next_action:
             log.info("the server asks for: %s", self._courier.next_action)
         if not delivered:
@@ -94,27 +103,23 @@ class Worker:
     def _on_lost(self, refusal: Refused) -> None:
         """The courier's last call: nobody empties the spool any more, so nobody may wait for room in it."""
         self._lost = True
-        self._ended.set()
-        if self._run is not None:
-            self._run.control.abort(f"the server refused this worker: {refusal}")
+        self._control.abort(f"the server refused this worker: {refusal}")
         self._spool.close()
 
     def _on_term(self, *_: object) -> None:
-        self._ended.set()
-        if self._run is not None:
-            # In a thread: the signal may come while this one holds the very lock that is needed.
-            abort = threading.Thread(target=self._run.control.abort, args=["the worker was told to end"], daemon=True)
-            abort.start()
+        # In a thread: the signal may come while this one holds the very lock that is needed.
+        threading.Thread(target=self._control.abort, args=["the worker was told to end"], daemon=True).start()
 
 
 @contextlib.contextmanager
 def _time_limit(run: Run) -> Iterator[None]:
     """Ends the run when the task's own limit has passed."""
-    minutes = (run.task.get("constraints") or {}).get("time_limit_minutes")
-    if not isinstance(minutes, int | float) or minutes <= 0:
+    minutes = run.constraints.time_limit_minutes
+    if minutes is None:
         yield
         return
-    timer = threading.Timer(minutes * 60, run.control.abort, [f"the time limit of {minutes} minutes has passed"])
+    seconds = min(minutes * 60, threading.TIMEOUT_MAX)
+    timer = threading.Timer(seconds, run.control.abort, [f"the time limit of {minutes:g} minutes has passed"])
     timer.name, timer.daemon = "time-limit", True
     timer.start()
     try:
@@ -133,13 +138,14 @@ def _return_unread(run: Run) -> None:
             "content": message.content,
             "reason": "the run ended before the agent could read it",
         }
-        run.emit(events.MESSAGE_UNDELIVERED, data, "worker")
+        run.emit(events.MESSAGE_UNDELIVERED, data, "worker", urgent=True)
 
 
 def _outcome(run: Run, runtime: Runtime) -> Outcome:
     try:
-        return runtime.work(run)
-    except Aborted as e:
+        with _time_limit(run):
+            return runtime.work(run)
+    except (Aborted, BadConstraint) as e:
         return Outcome.failed(str(e))
     except SpoolClosed:
         raise

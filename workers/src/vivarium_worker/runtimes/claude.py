@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from enum import Enum
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from claude_agent_sdk import (
     AssistantMessage,
-    ClaudeAgentOptions,
     ClaudeSDKClient,
     ClaudeSDKError,
-    HookMatcher,
+    CLIConnectionError,
     ResultMessage,
     SystemMessage,
     TextBlock,
@@ -30,24 +30,23 @@ from claude_agent_sdk import (
     ToolResultBlock,
     ToolUseBlock,
     UserMessage,
-    create_sdk_mcp_server,
 )
 
 from .. import events
-from ..control import Aborted
 from ..inbox import Message
-from ..run import Outcome, Run, Usage
-from .claude_tools import own_tools
+from ..run import Outcome, Run
+from ..spool import SpoolClosed
+from .claude_program import allowed_tools, options
+from .claude_spent import Spent
 
 log = logging.getLogger(__name__)
 
-TOOLS = ["Bash", "Read", "Write", "Edit", "Glob", "Grep"]
-# The names that tasks use for tools of any runtime.
-TASK_TOOLS = {"bash": "Bash", "read_file": "Read", "write_file": "Write", "edit_file": "Edit", "search": "Grep"}
-# A hook may wait for as long as a run is paused or a person thinks about a review.
-HOOK_SECONDS = 7 * 24 * 3600
 STDERR_CHARACTERS = 4000
-ABORT_SECONDS = 10.0
+# How long the program has to end a turn, or to say its last words.
+END_SECONDS = 10.0
+# A program that asks about a call before it tells of it has a tool refused too often, and does not stand still.
+HEAR_SECONDS = 60.0
+INTERRUPTED = "interrupted"
 ASK = "A new message has arrived and comes with this result. Read it first, then decide again whether to do this."
 
 
@@ -57,25 +56,51 @@ class ClaudeRuntime:
     name = "claude"
 
     def work(self, run: Run) -> Outcome:
-        return asyncio.run(Conversation(run).hold())
+        # One who listens and one who feeds; what waits for people waits in other threads, and keeps neither waiting.
+        with ThreadPoolExecutor(2, "conversation") as threads:
+            return asyncio.run(Conversation(run, threads).hold())
+
+
+class Bell:
+    """Wakes all who wait for a fact, so that they look whether it is there. Belongs to an event loop."""
+
+    def __init__(self) -> None:
+        self._rung = asyncio.Event()
+
+    def ring(self) -> None:
+        self._rung.set()
+
+    async def until(self, fact: Callable[[], bool]) -> None:
+        # Nothing may be awaited between the look and the wait: the ring in between would be lost.
+        while not fact():
+            self._rung.clear()
+            await self._rung.wait()
+
+
+class Turn(Enum):
+    """How far the program is with what it was told."""
+
+    OWED = "it has something to read, and has not begun"
+    ON = "it works"
+    OVER = "it has nothing to do until it is told more"
 
 
 class Conversation:
     """The conversation and what is on its way into it. Belongs to its event loop, but for the listeners."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, threads: ThreadPoolExecutor) -> None:
         self._run = run
+        self._threads = threads
         self._directory = run.settings.state / "claude"
-        self._wake = asyncio.Event()
-        self._changed = asyncio.Event()
+        self._bell = Bell()
+        # What went in and the model has not read, by the id it went in with; and the messages' own ids, for ever.
         self._unread: dict[str, Message] = {}
         self._sent: set[str] = set()
-        # Held while a message is written: what is said of it comes after it.
-        self._sending = asyncio.Lock()
+        self._turn = Turn.OWED
         self._stderr = ""
+        # The tools that the model called and that have no result yet, by the id of the call.
         self._names: dict[str, str] = {}
-        self._session: str | None = None
-        self._spent_before = _spent(self._directory, run.settings.resume)
+        self._spent = Spent(self._directory, run.settings.resume)
 
     async def hold(self) -> Outcome:
         loop = asyncio.get_running_loop()
@@ -84,99 +109,146 @@ class Conversation:
         def wake() -> None:
             # Who had this at hand when the run ended may call it later still, when nobody is there to be woken.
             with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(self._wake.set)
+                loop.call_soon_threadsafe(self._bell.ring)
 
         self._run.inbox.listen(wake)
         self._run.control.listen(wake)
-        self._client = client = ClaudeSDKClient(self._options())
+        client = ClaudeSDKClient(options(self._run, self._spent.before, self._before_tool, self._on_stderr))
         try:
-            await client.connect()
-            await client.query(self._run.prompt())
-            feeding = asyncio.create_task(self._feed(client))
-            try:
-                return await self._listen(client, feeding)
-            finally:
-                feeding.cancel()
-                # Its own failure is no news any more: what was said in the end is the outcome.
-                await asyncio.gather(feeding, return_exceptions=True)
-        except ClaudeSDKError as e:
-            return Outcome.failed(self._why(str(e)))
+            return await self._outcome(client)
         finally:
             self._run.inbox.listen(lambda: None)
             self._run.control.listen(lambda: None)
-            # A tool call may still wait at a checkpoint, and the event loop would wait for it.
             self._run.control.end()
             with contextlib.suppress(Exception):
                 await client.disconnect()
 
-    async def _listen(self, client: ClaudeSDKClient, feeding: asyncio.Task[None]) -> Outcome:
+    async def _outcome(self, client: ClaudeSDKClient) -> Outcome:
+        """How it ended, with what it took until then, whatever ended it."""
+        try:
+            await client.connect()
+            await client.query(self._run.prompt())
+            outcome = await self._converse(client)
+        except SpoolClosed:
+            raise
+        except ClaudeSDKError as e:
+            outcome = self._spent.failed(self._why(str(e)))
+        except Exception as e:
+            # Often the SDK's own: it has no kind of error for a program that does not answer.
+            if self._run.control.aborted is None:
+                log.exception("the conversation failed")
+            outcome = self._spent.failed(self._why(f"{type(e).__name__}: {e}"))
+        aborted = self._run.control.aborted
+        return outcome if aborted is None else self._spent.failed(aborted)
+
+    async def _converse(self, client: ClaudeSDKClient) -> Outcome:
+        """Hears and speaks at the same time, until all is said."""
+        listening = asyncio.create_task(self._listen(client))
+        others = [asyncio.create_task(self._feed(client)), asyncio.create_task(self._heed_abort(client))]
+        try:
+            await asyncio.wait([listening, *others], return_when=asyncio.FIRST_COMPLETED)
+            if not listening.done():
+                # An abort that the program does not heed; or nobody is there any more who brings it messages.
+                await client.disconnect()
+                for other in others:
+                    if other.done():
+                        other.result()
+            return await listening
+        finally:
+            for task in (listening, *others):
+                task.cancel()
+            # Their own failures are no news any more: what was said in the end is the outcome.
+            await asyncio.gather(listening, *others, return_exceptions=True)
+
+    async def _listen(self, client: ClaudeSDKClient) -> Outcome:
         """Hears everything until the last turn has ended, and nothing more is on its way in."""
-        outcome: Outcome | None = None
+        failure: Outcome | None = None
         try:
             async for message in client.receive_messages():
-                if feeding.done():
-                    feeding.result()
                 if isinstance(message, ResultMessage):
                     outcome = await self._result(message)
-                    if not await self._more_to_say(outcome):
+                    if self._run.control.aborted is not None or not self._more_to_say(outcome):
                         return outcome
+                    failure = None if outcome.completed or outcome.reason == INTERRUPTED else outcome
                 else:
                     await self._heard(message)
-        except ClaudeSDKError as e:
+        except ClaudeSDKError:
             # After a result that is an error the program may end with one too; the result says more.
-            if outcome is None and self._run.control.aborted is None:
-                return Outcome.failed(self._why(str(e)))
-        if self._run.control.aborted is not None:
-            raise Aborted(self._run.control.aborted)
-        return outcome or Outcome.failed(self._why("it ended without a result"))
+            if failure is None:
+                raise
+        return failure or self._spent.failed(self._why("it ended without a result"))
 
-    async def _more_to_say(self, outcome: Outcome) -> bool:
+    def _more_to_say(self, outcome: Outcome) -> bool:
         """Whether another turn follows: for a message on its way, or one that an interrupted agent waits for."""
-        if self._run.control.aborted is not None:
-            raise Aborted(self._run.control.aborted)
-        waits = outcome.reason == "interrupted"
-        while True:
-            self._run.inbox.turn_over()
-            if self._unread or any(message.content.strip() for message in self._run.inbox.pending()):
-                return True
-            if not waits:
-                return False
-            self._changed.clear()
-            await self._changed.wait()
-            if self._run.control.aborted is not None:
-                raise Aborted(self._run.control.aborted)
+        self._turn = Turn.OWED if self._unread else Turn.OVER
+        self._run.inbox.turn_over()
+        if self._unread or any(message.content.strip() for message in self._run.inbox.pending()):
+            return True
+        return outcome.reason == INTERRUPTED
 
     async def _feed(self, client: ClaudeSDKClient) -> None:
-        """Puts messages into the conversation the moment they come; interrupts stop what is going on first."""
-        while True:
-            await self._wake.wait()
-            self._wake.clear()
-            if self._run.control.aborted is not None:
-                await self._end(client)
-            for message in self._run.inbox.pending():
-                if message.id in self._sent:
-                    continue
-                self._sent.add(message.id)
-                if message.interrupts:
-                    await client.interrupt()
-                    await self._emit(events.INTERRUPTED, {"message_id": message.id}, "worker")
-                if message.content.strip():
-                    await self._send(client, message)
-                else:
-                    await asyncio.to_thread(self._run.inbox.delivered, [message], "interrupt")
-            self._changed.set()
+        """Puts messages into the conversation the moment they come, interrupts first.
 
-    async def _end(self, client: ClaudeSDKClient) -> None:
-        """Interrupts, so that the last turn still has a result; if it takes too long, ends the program."""
+        Nobody else puts any in: whoever asks for it may be gone in the middle, as the question before a tool is when
+        the tool is interrupted.
+        """
+        try:
+            while True:
+                await self._bell.until(lambda: bool(self._unsent()))
+                # Not more than one: what comes meanwhile may be an interrupt.
+                for message in self._unsent()[:1]:
+                    await self._put_in(client, message)
+                    self._sent.add(message.id)
+                    self._bell.ring()
+        except CLIConnectionError:
+            # The program has ended, and its last words, which are still to be heard, say more about that.
+            await asyncio.sleep(END_SECONDS)
+            raise
+
+    def _unsent(self) -> list[Message]:
+        """What has come and is still to go in; nothing does when the run is to end."""
+        if self._run.control.aborted is not None:
+            return []
+        if self._turn is Turn.OVER:
+            self._run.inbox.turn_over()
+        return [message for message in self._run.inbox.pending() if message.id not in self._sent]
+
+    async def _put_in(self, client: ClaudeSDKClient, message: Message) -> None:
+        if message.interrupts:
+            await self._interrupt(client)
+            await self._emit(events.INTERRUPTED, {"message_id": message.id}, "worker")
+        if message.content.strip():
+            await self._send(client, message)
+        else:
+            await self._in_thread(self._run.inbox.delivered, [message], "interrupt")
+
+    async def _interrupt(self, client: ClaudeSDKClient) -> None:
+        # The program forgets an interrupt that comes before it has begun with what it was told just before.
+        await self._bell.until(lambda: self._turn is not Turn.OWED)
+        try:
+            await client.interrupt()
+        except ClaudeSDKError:
+            raise
+        except Exception as e:
+            # It was asked; that it heeds is said behind all that is still to be heard, which may take longer than the
+            # SDK waits, and has no error of its own.
+            log.warning("the program does not say that it was interrupted: %s", e)
+
+    async def _heed_abort(self, client: ClaudeSDKClient) -> None:
+        """Interrupts, so that the last turn still has a result, and waits for it, but not for ever."""
+        await self._bell.until(lambda: self._run.control.aborted is not None)
+        if self._turn is Turn.OVER:
+            return
         with contextlib.suppress(ClaudeSDKError, TimeoutError):
-            async with asyncio.timeout(ABORT_SECONDS):
-                await client.interrupt()
+            async with asyncio.timeout(END_SECONDS):
+                await self._interrupt(client)
                 await asyncio.Event().wait()
-        await client.disconnect()
 
     async def _send(self, client: ClaudeSDKClient, message: Message) -> None:
         identity = str(uuid4())
         self._unread[identity] = message
+        if self._turn is Turn.OVER:
+            self._turn = Turn.OWED
 
         async def one() -> AsyncIterator[dict[str, Any]]:
             yield {
@@ -187,8 +259,7 @@ class Conversation:
                 "priority": "next",
             }
 
-        async with self._sending:
-            await client.query(one())
+        await client.query(one())
 
     async def _heard(self, message: Any) -> None:
         if isinstance(message, AssistantMessage):
@@ -205,15 +276,16 @@ class Conversation:
         elif isinstance(block, ThinkingBlock):
             await self._emit(events.THINKING, {"text": block.thinking})
         elif isinstance(block, ToolUseBlock):
-            self._names[block.id] = block.name
             data = {"tool_use_id": block.id, "tool_name": block.name, "tool_input": block.input}
             await self._emit(events.TOOL_USE, data)
+            self._names[block.id] = block.name
+            self._bell.ring()
 
     async def _told(self, message: UserMessage) -> None:
         """Results of tools; and our own words, which come back when the model has them."""
         delivered = self._unread.pop(message.uuid or "", None)
         if delivered is not None:
-            await asyncio.to_thread(self._run.inbox.delivered, [delivered], "conversation")
+            await self._in_thread(self._run.inbox.delivered, [delivered], "conversation")
         if isinstance(message.content, str):
             return
         for block in message.content:
@@ -242,36 +314,24 @@ class Conversation:
         self._run.file_changed(path, "modified", added, removed)
 
     async def _system(self, message: SystemMessage) -> None:
-        if message.subtype == "init" and self._session != message.data.get("session_id"):
-            self._session = str(message.data.get("session_id"))
-            data = {"runtime": "claude", "session_id": self._session, "directory": str(self._directory)}
+        if message.subtype == "init":
+            self._turn = Turn.ON
+            self._bell.ring()
+        if message.subtype == "init" and self._spent.session != message.data.get("session_id"):
+            self._spent.session = str(message.data.get("session_id"))
+            data = {"runtime": "claude", "session_id": self._spent.session, "directory": str(self._directory)}
             await self._emit(events.TRANSCRIPT, data, "worker")
         elif message.subtype == "api_retry":
             await self._emit(events.ERROR, {"problem": "the model did not answer; trying again", **message.data})
 
     async def _result(self, message: ResultMessage) -> Outcome:
-        self._session = message.session_id
-        total = message.total_cost_usd or 0.0
-        _remember_spent(self._directory, message.session_id, total)
-        usage = _usage(message.usage)
-        cost = max(0.0, total - self._spent_before)
-        await self._emit(events.USAGE, {**usage.fields(), "cost_usd": cost, "turns": message.num_turns})
-        interrupted = (message.terminal_reason or "").startswith("aborted")
-        completed = message.subtype == "success" and not message.is_error and not interrupted
-        reason = ""
-        if interrupted:
-            reason = "interrupted"
-        elif not completed:
-            reason = self._reason(message)
-        return Outcome(
-            completed=completed,
-            summary=message.result or "" if completed else "",
-            reason=reason,
-            cost_usd=cost,
-            usage=usage,
-            turns=message.num_turns,
-            session_id=message.session_id,
-        )
+        self._spent.add(message)
+        await self._emit(events.USAGE, self._spent.fields())
+        if (message.terminal_reason or "").startswith("aborted"):
+            return self._spent.failed(INTERRUPTED)
+        if message.subtype != "success" or message.is_error:
+            return self._spent.failed(self._reason(message))
+        return self._spent.completed(message.result or "")
 
     def _reason(self, message: ResultMessage) -> str:
         if message.subtype == "error_max_budget_usd":
@@ -279,80 +339,37 @@ class Conversation:
         said = message.result or "; ".join(message.errors or []) or message.subtype
         return f"the model answered {message.api_error_status}: {said}" if message.api_error_status else said
 
-    async def _before_tool(self, hook: Any, _tool: str | None, _context: Any) -> Any:
+    async def _before_tool(self, hook: Any, call: str | None, _context: Any) -> Any:
         """Runs before every tool: waits while the run is paused, and refuses while a message is unread."""
-        try:
-            await asyncio.to_thread(self._run.control.checkpoint)
-        except Aborted as e:
-            return {"continue_": False, "stopReason": str(e), **_decision("deny", str(e))}
-        allowed = self._allowed()
+        await self._heard_of(call)
+        control = self._run.control
+        # What has come goes in before a tool is refused for it, so that the model has both at once.
+        await self._bell.until(lambda: not control.holds() and not self._unsent())
+        if control.aborted is not None:
+            return {"continue_": False, "stopReason": control.aborted, **_decision("deny", control.aborted)}
+        allowed = allowed_tools(self._run)
         if hook["tool_name"] not in allowed and not hook["tool_name"].startswith("mcp__vivarium__"):
-            return _decision("deny", f"the task allows only {', '.join(allowed)}")
-        await self._pass_on()
-        if self._unread or any(message.id not in self._sent for message in self._run.inbox.pending()):
+            return _decision("deny", f"the task allows only {', '.join(allowed) or 'your own answer'}")
+        if self._unread:
             return _decision("deny", ASK)
         return _decision("allow", "inside its sandbox the agent may do what the sandbox lets it")
 
-    async def _pass_on(self) -> None:
-        """What has come goes in before a tool is refused for it, so that the model has both at once."""
-        for message in self._run.inbox.pending():
-            if message.content.strip() and not message.interrupts and message.id not in self._sent:
-                self._sent.add(message.id)
-                await self._send(self._client, message)
-        async with self._sending:
-            pass
+    async def _heard_of(self, call: str | None) -> None:
+        """Waits until the call itself was heard and is safe in the spool, and so all that the program said before it.
+
+        This question overtakes what is still to be heard. Without the wait, a message that the model has read would
+        count as unread, and its tool be refused for it.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(HEAR_SECONDS):
+                await self._bell.until(lambda: call is None or call in self._names)
 
     async def _emit(self, event_type: str, data: dict[str, Any], source: str = "agent") -> None:
         # In a thread: a full spool makes this wait, and the loop must still hear an abort.
-        await asyncio.to_thread(self._run.emit, event_type, data, source)
+        await self._in_thread(self._run.emit, event_type, data, source)
 
-    def _allowed(self) -> list[str]:
-        wanted = (self._run.task.get("constraints") or {}).get("allowed_tools")
-        return [TASK_TOOLS.get(str(name), str(name)) for name in wanted] if wanted else TOOLS
-
-    def _options(self) -> ClaudeAgentOptions:
-        settings = self._run.settings
-        return ClaudeAgentOptions(
-            model=settings.model.name,
-            tools=self._allowed(),
-            system_prompt={"type": "preset", "preset": "claude_code"},
-            # Left out it may become `auto`, where a second model decides about tools.
-            permission_mode="default",
-            # Settings in a repository may hold hooks of strangers.
-            setting_sources=[],
-            strict_mcp_config=True,
-            mcp_servers={"vivarium": create_sdk_mcp_server("vivarium", tools=own_tools(self._run))},
-            hooks={"PreToolUse": [HookMatcher(hooks=[self._before_tool], timeout=HOOK_SECONDS, on_failure="block")]},
-            # What people write is text: an @path or a /command in it is no order to this program.
-            verbatim_prompts=True,
-            cwd=settings.workspace,
-            # The program counts on from what a resumed conversation had cost; the budget is for this run.
-            max_budget_usd=None if settings.budget_usd is None else settings.budget_usd + self._spent_before,
-            resume=settings.resume,
-            env=self._environment(),
-            # Tells when the model has read a message, by the id it was sent with.
-            extra_args={"replay-user-messages": None},
-            stderr=self._on_stderr,
-        )
-
-    def _environment(self) -> dict[str, str]:
-        settings = self._run.settings
-        env = {
-            "ANTHROPIC_API_KEY": settings.model.token,
-            "CLAUDE_CONFIG_DIR": str(self._directory),
-            # Nobody but the model is spoken to.
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "DISABLE_TELEMETRY": "1",
-            "DISABLE_ERROR_REPORTING": "1",
-            "DISABLE_AUTOUPDATER": "1",
-            # The worker's own token is for the worker; what the agent runs need not see it.
-            "SANDBOX_TOKEN": "",
-        }
-        if settings.model.url:
-            env["ANTHROPIC_BASE_URL"] = settings.model.url
-        if settings.model.retries is not None:
-            env["CLAUDE_CODE_MAX_RETRIES"] = str(settings.model.retries)
-        return env
+    async def _in_thread(self, call: Callable[..., None], *arguments: Any) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._threads, call, *arguments)
 
     def _on_stderr(self, line: str) -> None:
         self._stderr = (self._stderr + line + "\n")[-STDERR_CHARACTERS:]
@@ -369,25 +386,3 @@ def _decision(decision: str, reason: str) -> dict[str, Any]:
             "permissionDecisionReason": reason,
         }
     }
-
-
-def _usage(fields: dict[str, Any] | None) -> Usage:
-    found = fields or {}
-    return Usage(
-        input_tokens=int(found.get("input_tokens") or 0),
-        output_tokens=int(found.get("output_tokens") or 0),
-        cache_read_tokens=int(found.get("cache_read_input_tokens") or 0),
-        cache_write_tokens=int(found.get("cache_creation_input_tokens") or 0),
-    )
-
-
-def _spent(directory: Path, session: str | None) -> float:
-    """What the resumed conversation had cost before: the program counts on from there."""
-    try:
-        return float(json.loads((directory / "spent.json").read_text())[session])
-    except (OSError, ValueError, KeyError, TypeError):
-        return 0.0
-
-
-def _remember_spent(directory: Path, session: str, total: float) -> None:
-    (directory / "spent.json").write_text(json.dumps({session: total}))

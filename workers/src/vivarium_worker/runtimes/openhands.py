@@ -2,21 +2,18 @@
 
 Callbacks run inside the agent's step, under its lock, so they only spool. Messages go in from a thread of their
 own, because they wait for that lock while a tool runs. The lock is free while the model thinks, but a message put
-in then would stand before an answer that was given without it; so it waits for the answer, and if that is an action,
-the action is blocked with the reason, and the model decides again. One that is for the next turn goes in when the
-agent has given its answer, and blocks nothing.
+in then would stand before an answer that was given without it; so it waits for the answer, and if that has tools, they
+are refused with the reason, and the model decides again. One that is for the next turn goes in when the agent has given
+its answer, and stops nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import os
 import threading
 from collections.abc import Callable
-from difflib import unified_diff
-from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -24,34 +21,27 @@ from uuid import UUID, uuid4
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 os.environ.setdefault("OPENHANDS_SUPPRESS_BANNER", "1")
 
-from openhands.sdk import Tool
 from openhands.sdk.conversation.exceptions import ConversationRunError
 from openhands.sdk.conversation.state import ConversationExecutionStatus
-from openhands.sdk.event import (
-    ActionEvent,
-    AgentErrorEvent,
-    MessageEvent,
-    ObservationEvent,
-    UserRejectObservation,
-)
-from openhands.sdk.event.conversation_error import ConversationErrorEvent
-from openhands.sdk.llm import content_to_str
+from openhands.sdk.event import MessageEvent
 from openhands.sdk.tool import register_tool
-from openhands.tools.file_editor import FileEditorTool
-from openhands.tools.file_editor.definition import FileEditorObservation
 from openhands.tools.terminal import TerminalTool
 
 from .. import events
+from ..control import Aborted
 from ..inbox import Message
 from ..run import Outcome, Run, Usage
 from ..spool import SpoolClosed
 from .openhands_agent import WatchedAgent, WatchedConversation, model
+from .openhands_gate import Gate
+from .openhands_mail import Mail
+from .openhands_report import Report
 from .openhands_review import RequestReviewTool
 from .openhands_terminal import Terminal
+from .openhands_tools import Toolbox
 
 log = logging.getLogger(__name__)
 
-ASK = "A new message has arrived. Read it first, then decide again whether to do this."
 # How often the main loop looks whether there is a reason to go on.
 LOOK_SECONDS = 0.05
 
@@ -72,25 +62,20 @@ class Conversation:
         self._run = run
         self._directory = run.settings.state / "openhands"
         self._identity = UUID(run.settings.resume) if run.settings.resume else uuid4()
-        self._lock = threading.Lock()
-        self._sent: dict[str, Message] = {}
-        self._unread: dict[str, Message] = {}
-        self._sending = ""
-        self._placed: set[str] = set()
+        self._mail = Mail(run.inbox)
+        self._report = Report(run)
         # One interrupts at a time, and is done with it when the other thread looks.
         self._interrupting = threading.Lock()
         self._interrupts: set[str] = set()
-        # Whose words were the reason why an action was blocked: once is enough, the next action knows them.
-        self._told: set[str] = set()
         self._stopped = threading.Event()
         self._feed = threading.Event()
         self._answered = threading.Event()
         self._answered.set()
         self._steer = threading.Event()
         self._closed = threading.Event()
-        self._summary = ""
-        self._error = ""
         self._turns = 0
+        self._toolbox = Toolbox(run.constraints.allowed_tools, run.settings.resume is not None)
+        self._terminal: Terminal | None = None
         self._conversation = self._open()
         stats = self._conversation.conversation_stats.get_combined_metrics()
         self._spent_before = float(stats.accumulated_cost)
@@ -107,7 +92,9 @@ class Conversation:
         data = {"runtime": "openhands", "session_id": str(self._identity), "directory": str(self._directory)}
         self._run.emit(events.TRANSCRIPT, data, "worker")
         await asyncio.to_thread(self._conversation.send_message, self._run.prompt())
-        self._terminal = Terminal(self._conversation.agent.tools_map[TerminalTool.name].executor)
+        terminal = self._conversation.agent.tools_map.get(TerminalTool.name)
+        if terminal is not None:
+            self._terminal = Terminal(terminal.executor)
         for thread in threads:
             thread.start()
         self._run.inbox.listen(self._wake)
@@ -115,8 +102,11 @@ class Conversation:
         try:
             await self._turns_until_done()
             return self._outcome("")
+        except Aborted as e:
+            return self._outcome(str(e))
         except ConversationRunError as e:
-            return self._outcome(self._error or str(e.original_exception))
+            problem = self._run.control.aborted or self._report.error
+            return self._outcome(problem or str(e.original_exception))
         finally:
             self._run.inbox.listen(lambda: None)
             self._run.control.listen(lambda: None)
@@ -129,9 +119,11 @@ class Conversation:
 
     async def _turns_until_done(self) -> None:
         """Runs turn after turn: for a message that came late, after a pause, and after an interrupt."""
+        await asyncio.to_thread(self._run.control.checkpoint)
         while True:
             interrupted = await self._turn()
-            if self._stopped.is_set() or self._run.control.aborted is not None:
+            ended = self._stopped.is_set() or self._run.control.aborted is not None
+            if ended and self._terminal is not None:
                 await asyncio.to_thread(self._terminal.end_command)
             await asyncio.to_thread(self._run.control.checkpoint)
             status = self._conversation.state.execution_status
@@ -141,7 +133,7 @@ class Conversation:
                 await self._until_told()
                 continue
             self._run.inbox.turn_over()
-            if self._waiting() or self._run.inbox.pending():
+            if self._mail.waiting() or self._run.inbox.pending():
                 await self._until_told()
             else:
                 return
@@ -159,20 +151,20 @@ class Conversation:
 
     async def _until_told(self) -> None:
         """After an interrupt the agent waits for words; after a pause there is nothing to wait for."""
-        while self._run.inbox.pending() and not self._waiting():
+        while self._run.inbox.pending() and not self._mail.waiting():
             await asyncio.to_thread(self._run.control.checkpoint)
             await asyncio.sleep(LOOK_SECONDS)
-        while self._stopped.is_set() and not self._waiting():
+        while self._stopped.is_set() and not self._mail.waiting():
             await asyncio.to_thread(self._run.control.checkpoint)
             # An interrupt has ended the turn, so what is for the next one is as good as any words.
             self._run.inbox.turn_over()
             await asyncio.sleep(LOOK_SECONDS)
-        self._stopped.clear()
+        await asyncio.to_thread(self._go_on)
 
-    def _waiting(self) -> bool:
-        """Whether a message is in the conversation that the model has not read."""
-        with self._lock:
-            return any(identity in self._placed for identity in self._unread)
+    def _go_on(self) -> None:
+        """An interrupt that is under way still finds the agent stopped; the next one stops the next turn."""
+        with self._interrupting:
+            self._stopped.clear()
 
     def _wake(self) -> None:
         self._feed.set()
@@ -201,17 +193,13 @@ class Conversation:
                 self._send(message)
 
     def _send(self, message: Message) -> None:
-        with self._lock:
-            if message.id in self._sent:
-                return
-            self._sent[message.id] = message
+        if not self._mail.take(message):
+            return
         if message.interrupts:
             # What counts as delivered is not looked at any more.
             self._interrupt(message)
         if message.content.strip():
-            with self._lock:
-                self._unread[message.id] = message
-                self._sending = message.id
+            self._mail.begin(message)
             self._answered.wait()
             if not self._closed.is_set():
                 self._conversation.send_message(message.text, sender=message.source)
@@ -219,7 +207,10 @@ class Conversation:
             self._run.inbox.delivered([message], "interrupt")
 
     def _steering(self) -> None:
-        """Interrupts, pauses and aborts: never behind a message that waits for a tool to end."""
+        """Interrupts and aborts: never behind a message that waits for a tool to end.
+
+        A pause is for the gate before each tool and for the end of each step: here it would wait for a tool as well.
+        """
         while not self._closed.is_set():
             self._steer.wait()
             self._steer.clear()
@@ -227,8 +218,6 @@ class Conversation:
                 return
             if self._run.control.aborted is not None:
                 self._conversation.interrupt()
-            elif self._run.control.paused:
-                self._conversation.pause()
             for message in self._run.inbox.pending():
                 if message.interrupts:
                     self._interrupt(message)
@@ -244,104 +233,43 @@ class Conversation:
 
     def _before_step(self) -> None:
         """The model is about to be asked, under the agent's lock: what has been put in by now, it reads."""
+        if self._stopped.is_set() or self._run.control.aborted is not None:
+            # Said between two turns, when the SDK has nothing to interrupt and soon forgets that it was asked to.
+            raise asyncio.CancelledError
         self._turns += 1
         self._answered.clear()
-        with self._lock:
-            read = [message for message in self._unread.values() if message.id in self._placed]
-            for message in read:
-                del self._unread[message.id]
+        read = self._mail.read()
         if read:
             self._run.inbox.delivered(read, "conversation")
 
     def _after_step(self) -> None:
         self._answered.set()
         if self._run.control.paused:
-            # Here, and not only by the thread that steers: it may be late, and the next step has begun.
             self._conversation.pause()
 
     def _on_event(self, event: Any) -> None:
         """Called inside the agent's step, or in `send_message`."""
         if event.source == "agent":
             self._answered.set()
-        if isinstance(event, ActionEvent):
-            self._action(event)
-        elif isinstance(event, ObservationEvent):
-            content = "\n".join(content_to_str(event.observation.to_llm_content))
-            self._result(event, content, bool(event.observation.is_error))
-            self._note_file(event.observation)
-        elif isinstance(event, UserRejectObservation):
-            self._result(event, event.rejection_reason, True)
-        elif isinstance(event, AgentErrorEvent):
-            self._result(event, event.error, True)
-        elif isinstance(event, MessageEvent) and event.source == "user":
-            # Inside `send_message`, under the agent's lock: from here on the next step has it.
-            with self._lock:
-                self._placed.add(self._sending)
-        elif isinstance(event, MessageEvent) and event.source == "agent":
-            self._summary = "\n".join(content_to_str(event.llm_message.content))
-            self._run.emit(events.MESSAGE, {"text": self._summary})
-        elif isinstance(event, ConversationErrorEvent):
-            self._error = f"{event.code}: {event.detail}"
-            self._run.emit(events.ERROR, {"code": event.code, "problem": event.detail})
-
-    def _action(self, event: ActionEvent) -> None:
-        if event.reasoning_content:
-            self._run.emit(events.THINKING, {"text": event.reasoning_content})
-        thought = "\n".join(content_to_str(list(event.thought)))
-        if thought:
-            self._run.emit(events.MESSAGE, {"text": thought})
-        given = event.action.model_dump(exclude={"kind"}) if event.action is not None else event.tool_call.arguments
-        data = {"tool_use_id": event.tool_call_id, "tool_name": event.tool_name, "tool_input": given}
-        self._run.emit(events.TOOL_USE, data)
-        if event.tool_name == "finish" and event.action is not None:
-            self._summary = str(getattr(event.action, "message", ""))
-        unread = self._unheard()
-        if unread:
-            # With the words, should the next question be asked before they are in the conversation themselves.
-            reason = "\n".join([ASK, *(message.text for message in unread)])
-            self._conversation.state.block_action(event.id, reason)
-            self._told.update(message.id for message in unread)
-
-    def _unheard(self) -> list[Message]:
-        """What has come and the model knows nothing of, whether it has been put in yet or not."""
-        pending = [message for message in self._run.inbox.pending() if message.id not in self._told]
-        with self._lock:
-            return [message for message in pending if message.id in self._unread or message.id not in self._sent]
-
-    def _result(self, event: Any, content: str, is_error: bool) -> None:
-        data = {
-            "tool_use_id": event.tool_call_id,
-            "tool_name": event.tool_name,
-            "content": content,
-            "is_error": is_error,
-        }
-        self._run.emit(events.TOOL_RESULT, data)
-
-    def _note_file(self, observation: Any) -> None:
-        if not isinstance(observation, FileEditorObservation) or observation.new_content is None:
-            return
-        if observation.is_error or observation.command == "view" or observation.path is None:
-            return
-        path = observation.path
-        with contextlib.suppress(ValueError):
-            path = str(Path(path).relative_to(self._run.settings.workspace))
-        old = (observation.old_content or "").splitlines()
-        lines = list(unified_diff(old, observation.new_content.splitlines(), lineterm=""))[2:]
-        added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
-        self._run.file_changed(path, "modified" if observation.prev_exist else "created", added, removed)
+        if isinstance(event, MessageEvent) and event.source == "user":
+            # The SDK also speaks as the user, when it wants a better answer; nobody is the sender then.
+            if event.sender is not None:
+                self._mail.placed()
+        else:
+            self._report.tell(event)
 
     def _outcome(self, problem: str) -> Outcome:
         metrics = self._conversation.conversation_stats.get_combined_metrics()
         status = self._conversation.state.execution_status
         completed = not problem and status == ConversationExecutionStatus.FINISHED
         budget = self._run.settings.budget_usd
-        if "MaxBudgetReached" in (problem or self._error):
+        if "MaxBudgetReached" in (problem or self._report.error):
             problem = f"the budget of ${budget} is spent"
         usage = _usage(metrics)
         return Outcome(
             completed=completed,
-            summary=self._summary if completed else "",
-            reason="" if completed else problem or self._error or f"the agent is {status.value}",
+            summary=self._report.summary if completed else "",
+            reason="" if completed else problem or self._report.error or f"the agent is {status.value}",
             cost_usd=max(0.0, float(metrics.accumulated_cost) - self._spent_before),
             usage=Usage(**{name: value - getattr(self._before, name) for name, value in usage.fields().items()}),
             turns=self._turns,
@@ -354,12 +282,8 @@ class Conversation:
         register_tool(RequestReviewTool.name, RequestReviewTool.create(run=self._run)[0])
         agent = WatchedAgent(
             llm=model(settings.model),
-            tools=[
-                # No tmux is needed, and none is left behind.
-                Tool(name=TerminalTool.name, params={"terminal_type": "subprocess"}),
-                Tool(name=FileEditorTool.name),
-                Tool(name=RequestReviewTool.name),
-            ],
+            tools=self._toolbox.tools(),
+            filter_tools_regex=self._toolbox.shown,
         )
         conversation = WatchedConversation(
             agent=agent,
@@ -373,6 +297,7 @@ class Conversation:
         )
         conversation.before_step = self._before_step
         conversation.after_step = self._after_step
+        conversation.refusal = Gate(self._run.control, self._toolbox, self._mail).refusal
         return conversation
 
 

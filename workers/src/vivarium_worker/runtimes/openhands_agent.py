@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 from openhands.sdk import LLM, Agent, LocalConversation
+from openhands.sdk.conversation.cancellation import CancellationToken
+from openhands.sdk.event import ActionEvent, Event, UserRejectObservation
 from pydantic import SecretStr
 
 from ..settings import Model
 
+# The turn that a tool's thread belongs to, which has the context of its step; the conversation may be in the next one.
+_turn: ContextVar[CancellationToken] = ContextVar("turn")
+
 
 class WatchedAgent(Agent):
-    """The agent, telling when a step begins, with what the conversation holds by then, and when it ends."""
+    """The agent, telling when a step begins, with what the conversation holds by then, and when it ends.
+
+    It asks before each tool.
+    """
 
     @property
     def prompt_dir(self) -> str:
@@ -22,11 +31,27 @@ class WatchedAgent(Agent):
         return str(Path(inspect.getfile(Agent)).parent / "prompts")
 
     async def astep(self, conversation: Any, *args: Any, **kwargs: Any) -> None:
+        _turn.set(conversation.cancel_token)
         conversation.before_step()
         try:
             await super().astep(conversation, *args, **kwargs)
         finally:
             conversation.after_step()
+
+    def _execute_action_event(self, conversation: Any, action_event: ActionEvent) -> list[Event]:
+        """In the tool's own thread. The SDK's own way to block an action is for when the answer comes."""
+        refusal = conversation.refusal(action_event, _turn.get())
+        if refusal is None:
+            results: list[Event] = super()._execute_action_event(conversation, action_event)
+            return results
+        rejection = UserRejectObservation(
+            action_id=action_event.id,
+            tool_name=action_event.tool_name,
+            tool_call_id=action_event.tool_call_id,
+            rejection_reason=refusal,
+            rejection_source="hook",
+        )
+        return [rejection]
 
 
 class WatchedConversation(LocalConversation):
@@ -34,6 +59,7 @@ class WatchedConversation(LocalConversation):
 
     before_step: Callable[[], None]
     after_step: Callable[[], None]
+    refusal: Callable[[ActionEvent, CancellationToken], str | None]
 
 
 def model(settings: Model) -> LLM:

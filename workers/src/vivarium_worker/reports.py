@@ -1,0 +1,76 @@
+"""What a worker reports of its task beside events, made to fit what the server takes of it.
+
+A report with one field too long is refused as a whole, and one with a field more than it knows, too. So texts are
+cut here, and say so themselves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import events
+
+# Of a text for people, in bytes of UTF-8.
+MAX_TEXT_BYTES = 10 * 1024
+MAX_STATUS_BYTES = 2000
+# What the server keeps of why a run failed is the end; how it begins must be in there.
+MAX_REASON_BYTES = 8000
+# In characters, as the server's language counts them.
+MAX_REVIEW_REASON = 200
+MAX_CONTEXT_BYTES = 60 * 1024
+# A report is an event in the log; its texts may take twice their size there, as JSON.
+MAX_OBJECT_BYTES = 72 * 1024
+MAX_FILES_BYTES = 48 * 1024
+
+
+def status(word: str, message: str) -> dict[str, Any]:
+    return {"status": word, "message": events.shortened(message, MAX_STATUS_BYTES)}
+
+
+def progress(event_type: str, message: str, more: dict[str, Any]) -> dict[str, Any]:
+    """`more` is passed on as it is, for the server to judge; but for `details` that are too many."""
+    body = {"event_type": event_type, "message": events.shortened(message, MAX_TEXT_BYTES), **more}
+    details = body.get("details")
+    if isinstance(details, dict):
+        body["details"] = events.fit(details, MAX_OBJECT_BYTES)
+    return events.plain(body)
+
+
+def results(word: str, summary: str, files: list[dict[str, Any]], notes: str) -> dict[str, Any]:
+    kept = _that_fit(files)
+    if len(kept) < len(files):
+        notes = f"{len(files) - len(kept)} more files were changed than are listed here.\n{notes}".strip()
+    body = {
+        "status": word,
+        "summary": events.shortened(summary, MAX_TEXT_BYTES),
+        "files_changed": kept,
+        "commits": [],
+        "notes": events.shortened(notes, MAX_TEXT_BYTES),
+    }
+    return events.plain(body)
+
+
+def review(request: dict[str, Any]) -> dict[str, Any]:
+    """A question to a person; what is no text or no object is left for the server to judge."""
+    body = dict(request)
+    if isinstance(body.get("reason"), str) and _units(body["reason"]) > MAX_REVIEW_REASON:
+        body["reason"] = events.shortened(body["reason"], MAX_REVIEW_REASON)
+    if isinstance(body.get("description"), str):
+        body["description"] = events.shortened(body["description"], MAX_TEXT_BYTES)
+    if isinstance(body.get("context"), dict):
+        body["context"] = events.fit(body["context"], MAX_CONTEXT_BYTES)
+    return events.plain(body)
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le", "replace")) // 2
+
+
+def _that_fit(files: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    kept, room = [], MAX_FILES_BYTES
+    for file in files:
+        room -= events.size(file) + 1
+        if room < 0:
+            break
+        kept.append(file)
+    return kept

@@ -1,0 +1,168 @@
+"""What the program of the command runtime is told."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import select
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from .. import events
+from ..inbox import Message
+from ..run import Run
+from ..spool import SpoolClosed
+from .bell import Bell
+from .command_program import Program
+
+log = logging.getLogger(__name__)
+
+# So long others wait for a message to be written: it is acknowledged when the program can read it, and the signal of an
+# interrupt comes second. But both are to come.
+HEARING_SECONDS = 2.0
+
+
+class Input:
+    """Writes to a program, line by line, in a thread of its own. Safe for any thread.
+
+    A program need not read, and its pipe is full then. So nobody but this thread waits for it, and even this one
+    only until the program has ended.
+    """
+
+    def __init__(self, run: Run, program: Program) -> None:
+        self._run = run
+        self._program = program
+        self._pipe = program.stdin
+        self._bell = Bell()
+        self._thread = threading.Thread(target=self._work, name="stdin", daemon=True)
+        # Guards all below.
+        self._changed = threading.Condition()
+        self._lines: deque[dict[str, Any]] = deque()
+        # Ids of the messages that the program can read.
+        self._written: set[str] = set()
+        # Of the messages that have been followed by their signal.
+        self._interrupts: set[str] = set()
+        self._deaf = False
+        self._ended = False
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def say(self, line: dict[str, Any]) -> None:
+        """Before any message that is not yet being written."""
+        with self._changed:
+            self._lines.append(line)
+        self._bell.ring()
+
+    def deliver(self) -> None:
+        """There may be messages. Returns when the program can read them, and the interrupts have been signalled."""
+        messages = self._run.inbox.unread()
+        self._bell.ring()
+        self._await(lambda: all(message.id in self._written for message in messages))
+        for message in messages:
+            if message.interrupts:
+                self._follow_up(message)
+
+    def end(self) -> None:
+        """The program has ended: what it read it has had, as soon as that is on record. The rest it has not."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+        self._bell.ring()
+        self._thread.join()
+        self._bell.close()
+
+    def _follow_up(self, message: Message) -> None:
+        """Sends the signal that belongs to a message, written or not."""
+        self._await(lambda: message.id in self._interrupts)
+        self._interrupt(message)
+
+    def _await(self, fact: Callable[[], bool]) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: fact() or self._deaf or self._ended, HEARING_SECONDS)
+
+    def _interrupt(self, message: Message) -> None:
+        with self._changed:
+            if message.id in self._interrupts or self._ended:
+                return
+            self._interrupts.add(message.id)
+            self._changed.notify_all()
+        self._program.signal(signal.SIGINT)
+        self._run.emit(events.INTERRUPTED, {"message_id": message.id}, "worker")
+
+    def _work(self) -> None:
+        try:
+            with self._pipe:
+                os.set_blocking(self._pipe.fileno(), False)
+                while self._tell():
+                    pass
+        except SpoolClosed:
+            pass
+        except Exception as e:
+            log.exception("the program can be told nothing more")
+            self._run.control.abort(f"the program could not be told more: {type(e).__name__}: {e}")
+        finally:
+            with self._changed:
+                self._deaf = True
+                self._changed.notify_all()
+
+    def _tell(self) -> bool:
+        """Says the next thing, or waits for one; whether it makes sense to go on."""
+        with self._changed:
+            if self._ended:
+                return False
+            line = self._lines.popleft() if self._lines else None
+        if line is not None:
+            return self._write(line)
+        message = next(iter(self._run.inbox.unread()), None)
+        if message is None:
+            return self._wait()
+        if not self._write(_line(message)):
+            return False
+        with self._changed:
+            self._written.add(message.id)
+            self._changed.notify_all()
+        self._run.inbox.delivered([message], "stdin")
+        if message.interrupts:
+            self._interrupt(message)
+        return True
+
+    def _write(self, line: dict[str, Any]) -> bool:
+        """Whether the program can have read all of it."""
+        content = memoryview(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+        while content:
+            try:
+                content = content[os.write(self._pipe.fileno(), content) :]
+            except BlockingIOError:
+                if not self._wait(room=True):
+                    return False
+            except OSError:
+                # It has closed its end.
+                return False
+        return True
+
+    def _wait(self, room: bool = False) -> bool:
+        """For the bell, or for room in the pipe as well; whether the program still runs."""
+        waiting = select.poll()
+        waiting.register(self._bell, select.POLLIN)
+        if room:
+            waiting.register(self._pipe, select.POLLOUT)
+        waiting.poll()
+        self._bell.silence()
+        with self._changed:
+            return not self._ended
+
+
+def _line(message: Message) -> dict[str, Any]:
+    return {
+        "type": "message",
+        "message_id": message.id,
+        "message_type": message.kind,
+        "content": message.content,
+        "source": message.source,
+        "inject_mode": message.mode,
+    }

@@ -1,0 +1,177 @@
+"""The program of the command runtime, as a process with its group."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import threading
+from pathlib import Path
+from time import monotonic, sleep
+from types import TracebackType
+from typing import IO
+
+# From being asked to end until being killed.
+GRACE_SECONDS = 5.0
+# How often it is looked whether that is needed.
+LOOK_SECONDS = 0.05
+_LIBC = ctypes.CDLL(None)
+_PR_SET_PDEATHSIG = 1
+
+
+class Program:
+    """One program and all that it has started in its process group. Safe for any thread.
+
+    What it leaves behind when it ends by itself goes on, as a server that it was to start. Of one that was told to end
+    nothing is left: the group keeps its number until `close`, so that its members can be found and killed.
+    """
+
+    def __init__(self, argv: list[str], directory: Path, env: dict[str, str]) -> None:
+        self._process = subprocess.Popen(
+            argv,
+            bufsize=0,
+            cwd=directory,
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            preexec_fn=_die_with_us,  # noqa: PLW1509 - one system call, prepared beforehand
+        )
+        self._group = self._process.pid
+        # Held while a signal is sent, and guards the two: a number that was given back may be another's.
+        self._lock = threading.Lock()
+        self._ended = False
+        self._reaped = False
+        self._terminated = threading.Event()
+        # Made now: when it is needed, the program may have taken all the processes that there may be.
+        self._killer = threading.Thread(target=self._kill_late, name="killer", daemon=True)
+        try:
+            self._killer.start()
+        except RuntimeError:
+            self._send(signal.SIGKILL)
+            self._reap()
+            raise
+
+    @property
+    def stdin(self) -> IO[bytes]:
+        assert self._process.stdin is not None
+        return self._process.stdin
+
+    @property
+    def stdout(self) -> IO[bytes]:
+        assert self._process.stdout is not None
+        return self._process.stdout
+
+    @property
+    def stderr(self) -> IO[bytes]:
+        assert self._process.stderr is not None
+        return self._process.stderr
+
+    def __enter__(self) -> Program:
+        return self
+
+    def __exit__(self, _type: type[BaseException] | None, _e: BaseException | None, _at: TracebackType | None) -> None:
+        self.close()
+
+    def wait(self) -> int:
+        """Waits until the program itself has ended; its exit status, or the number of a signal, negative."""
+        while (how := _first_to_end(self._group)).si_pid != self._group:
+            # One that its parent has left behind, and that the system has given to this worker.
+            os.waitid(os.P_PID, how.si_pid, os.WEXITED)
+        with self._lock:
+            self._ended = True
+        return how.si_status if how.si_code == os.CLD_EXITED else -how.si_status
+
+    def signal(self, number: int) -> None:
+        """To the whole group, as long as the program runs; what it has left behind is left alone."""
+        with self._lock:
+            if not self._ended:
+                self._send(number)
+
+    def terminate(self) -> None:
+        """Asks the whole group to end, and kills what has not done so in time."""
+        with self._lock:
+            if self._terminated.is_set() or self._reaped:
+                return
+            self._send(signal.SIGTERM)
+            # A stopped program hears nothing, not even this.
+            self._send(signal.SIGCONT)
+            self._terminated.set()
+
+    def wait_terminated(self) -> None:
+        """Once told to end, waits until all of it has ended or was killed."""
+        if self._terminated.is_set():
+            self._killer.join()
+
+    def close(self) -> None:
+        """Gives the program back to the system; one that still runs is killed."""
+        with self._lock:
+            if not self._ended and not self._reaped:
+                self._send(signal.SIGKILL)
+        self.wait_terminated()
+        with self._lock:
+            self._reap()
+        # It has nothing to do any more.
+        self._terminated.set()
+
+    def _reap(self) -> None:
+        if not self._reaped:
+            self._process.wait()
+            self._reaped = True
+
+    def _send(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._group, number)
+
+    def _kill_late(self) -> None:
+        self._terminated.wait()
+        deadline = monotonic() + GRACE_SECONDS
+        while not self._reaped and _lives(self._group) and monotonic() < deadline:
+            sleep(LOOK_SECONDS)
+        with self._lock:
+            if not self._reaped:
+                self._send(signal.SIGKILL)
+
+
+def _die_with_us() -> None:
+    """In the child: a worker that is killed must not leave a program behind that nobody listens to."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _first_to_end(group: int) -> os.waitid_result:
+    """Waits for a child of this worker in the group to have ended; it is left to be reaped."""
+    how = os.waitid(os.P_PGID, group, os.WEXITED | os.WNOWAIT)
+    assert how is not None
+    return how
+
+
+def _lives(group: int) -> bool:
+    """Whether a process of the group runs, or may run. One that has ended and waits to be reaped does not."""
+    try:
+        return any(_is_live_member(name, group) for name in os.listdir("/proc") if name.isdigit())
+    except (OSError, ValueError):
+        # Who cannot look must not think that nobody is there.
+        return True
+
+
+def _is_live_member(process: str, group: int) -> bool:
+    try:
+        stat = Path("/proc", process, "stat").read_bytes()
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return False
+    # The name of the program may have anything in it, also brackets.
+    state, _, members_group = stat[stat.rindex(b")") + 2 :].split()[:3]
+    return int(members_group) == group and state not in (b"Z", b"X")
+
+
+def name_of(status: int) -> str:
+    """How a program ended, in words."""
+    if status >= 0:
+        return f"exit status {status}"
+    try:
+        return f"killed by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"killed by signal {-status}"

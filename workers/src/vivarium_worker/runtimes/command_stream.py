@@ -1,0 +1,158 @@
+"""One stream of the program of the command runtime, from its pipe to the log."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import select
+import struct
+import termios
+import threading
+from collections.abc import Callable
+from time import monotonic
+from typing import IO, Any
+
+from .. import events
+from ..run import Run
+from ..spool import SpoolClosed
+from .bell import Bell
+from .command_output import SPOKEN_BYTES, Lines, Output, Piece
+
+log = logging.getLogger(__name__)
+
+READ_BYTES = 64 * 1024
+# For the last words of those whom a program has left behind with its streams.
+GRACE_SECONDS = 5.0
+
+
+class Stream:
+    """Reads a stream in a thread of its own: what is said is heard, everything else is logged. Safe for any thread.
+
+    A program must never wait for a reader that has died: whatever goes wrong here, the pipe is read to its end.
+    """
+
+    def __init__(self, run: Run, pipe: IO[bytes], name: str, note: Callable[[bytes], None]) -> None:
+        self._run = run
+        self._pipe = pipe
+        self._name = name
+        self._note = note
+        self._hear: Callable[[dict[str, Any]], None] | None = None
+        self._bell = Bell()
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
+        # All below is the thread's own.
+        self._lines = Lines()
+        self._output = Output(run, name)
+        self._poll = select.poll()
+        self._poll.register(pipe, select.POLLIN)
+        self._poll.register(self._bell, select.POLLIN)
+        # Once the program has ended: until when it is waited for more, and how much was there then.
+        self._deadline: float | None = None
+        self._owed: int | None = None
+
+    def hear(self, hear: Callable[[dict[str, Any]], None]) -> None:
+        """Has lines in the protocol understood. Called before `start`."""
+        self._hear = hear
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def end(self) -> None:
+        """The program has ended. What others print on this stream is read for a while."""
+        self._bell.ring()
+
+    def wait(self) -> None:
+        """Waits until all is in the log that was printed before the end, however slow the disk is."""
+        self._done.wait()
+        self._bell.close()
+
+    def _work(self) -> None:
+        with self._pipe:
+            try:
+                self._read()
+            except SpoolClosed:
+                pass
+            except Exception as e:
+                log.exception("%s cannot be logged any more", self._name)
+                self._run.control.abort(f"{self._name} could not be logged: {type(e).__name__}: {e}")
+            finally:
+                self._done.set()
+            # For nobody. A daemon may have the pipe; what it prints now is not this run's.
+            while os.read(self._pipe.fileno(), READ_BYTES):
+                pass
+
+    def _read(self) -> None:
+        while content := self._next():
+            for piece in self._lines.take(content):
+                self._log(piece)
+        for piece in self._lines.rest():
+            self._log(piece)
+        self._output.flush(last=True)
+
+    def _log(self, piece: Piece) -> None:
+        if self._hear is not None:
+            said = piece.said
+            if said is not None and self._understands(said, self._hear):
+                return
+            if piece.is_too_long:
+                self._complain(f"a line of JSON has more than {SPOKEN_BYTES} bytes; it is taken as output")
+        self._note(piece.content)
+        self._output.add(piece.content)
+
+    def _understands(self, said: dict[str, Any], hear: Callable[[dict[str, Any]], None]) -> bool:
+        self._output.flush()
+        try:
+            hear(said)
+            return True
+        except (SpoolClosed, OSError):
+            raise
+        except Exception as e:
+            # Whatever a program says, the next line may be better.
+            log.warning("a line was not understood", exc_info=True)
+            self._complain(f"a line was not understood and is taken as output: {type(e).__name__}: {e}")
+            return False
+
+    def _complain(self, problem: str) -> None:
+        self._output.flush()
+        self._run.emit(events.ERROR, {"problem": problem}, "worker")
+
+    def _next(self) -> bytes:
+        """What is printed next; nothing when that was all."""
+        while True:
+            readable = self._wait()
+            if self._output.due() == 0.0:
+                self._output.flush()
+            if self._is_over(readable):
+                return b""
+            if readable:
+                content = os.read(self._pipe.fileno(), READ_BYTES)
+                if self._owed is not None:
+                    self._owed -= len(content)
+                return content
+
+    def _wait(self) -> bool:
+        """Until there is something to read, to send or to stop; whether it is to read."""
+        waits = [] if self._deadline is None else [max(0.0, self._deadline - monotonic())]
+        due = self._output.due()
+        if due is not None:
+            waits.append(due)
+        ready = [fd for fd, _ in self._poll.poll(min(waits) * 1000 if waits else None)]
+        if self._bell.fileno() in ready:
+            self._poll.unregister(self._bell)
+            self._deadline = monotonic() + GRACE_SECONDS
+        return self._pipe.fileno() in ready
+
+    def _is_over(self, readable: bool) -> bool:
+        """Whether the time is over and all was read that was there then. A daemon may go on for ever."""
+        if self._deadline is None or monotonic() < self._deadline:
+            return False
+        if self._owed is None:
+            self._owed = _available(self._pipe)
+        return self._owed <= 0 or not readable
+
+
+def _available(pipe: IO[bytes]) -> int:
+    """How many bytes can be read at once."""
+    count: int = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4))[0]
+    return count
