@@ -20,11 +20,11 @@ test('lines are selected with keys, and paused and resumed together', async ({ p
   await expect.poll(async () => (await states()).filter((state) => state === 'paused').length).toBe(2)
   await page
     .getByRole('row', { name: /Idle one/ })
-    .getByText('Paused')
+    .getByText('Paused', { exact: true })
     .waitFor()
   await page
     .getByRole('row', { name: /Idle three/ })
-    .getByText('Paused')
+    .getByText('Paused', { exact: true })
     .waitFor()
 
   await bar.getByRole('button', { name: 'Resume' }).click()

@@ -68,7 +68,9 @@ test('cost, tokens and tools are those of the moment', async ({ person, page, mo
 
 test('it is played to its end, and stops there', async ({ person, page, model }) => {
   await model.play(...STEPS)
-  await ended(person)
+  // Of one that is gone nothing more comes, and its end stays where it is.
+  await person.api.end(await ended(person))
+  await timeline(page).getByText('Sandbox ended').waitFor()
   await page.getByRole('button', { name: 'Replay' }).click()
   await page.getByRole('button', { name: '16×' }).click()
   await page.getByRole('button', { name: 'Play' }).click()

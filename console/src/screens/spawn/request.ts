@@ -129,6 +129,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
   'task.description': 'description',
   'task.context': 'doneWhen',
   'task.constraints': 'timeLimit',
+  'task.constraints.time_limit_minutes': 'timeLimit',
   command: 'command',
   model: 'model',
   budget_usd: 'budget',

@@ -2,6 +2,7 @@ package dev.vivarium.bench;
 
 import dev.vivarium.bench.Report.Row;
 import dev.vivarium.core.provider.Machine;
+import dev.vivarium.core.sandbox.Occasion;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.End;
@@ -14,6 +15,8 @@ import java.util.Optional;
 /// Freezing and thawing in the engine, where the new state is on disk before it is acted on, and of the machine below
 /// it alone; beside a Docker Engine.
 final class PauseLatency implements Measurement {
+    private static final UserId BENCH = new UserId("bench");
+    private static final Occasion ASKED = Occasion.by(BENCH);
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final int WARM_UP = 50;
     private static final int DOCKER_EVERY = 10;
@@ -30,7 +33,7 @@ final class PauseLatency implements Measurement {
     public void run(Bench bench, Report report) {
         try (var engine = Engine.open(bench, 1)) {
             var sandboxes = engine.sandboxes();
-            var request = NewSandbox.of(new UserId("bench"), new ThreadId("pause"));
+            var request = NewSandbox.of(BENCH, new ThreadId("pause"));
             Sandbox sandbox = sandboxes.open(request).sandbox();
             try (var sleeper = sandbox.exec(Command.shell("sleep 3600"))) {
                 sleeper.next();
@@ -52,8 +55,8 @@ final class PauseLatency implements Measurement {
             if (i == 0) {
                 clear();
             }
-            pause.time(sandbox::pause);
-            resume.time(sandbox::resume);
+            pause.time(() -> sandbox.pause(ASKED));
+            resume.time(() -> sandbox.resume(ASKED));
             freeze.time(machine::pause);
             thaw.time(machine::resume);
             if (i % DOCKER_EVERY == 0) {

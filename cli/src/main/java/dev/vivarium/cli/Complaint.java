@@ -1,6 +1,7 @@
 package dev.vivarium.cli;
 
 import dev.vivarium.json.Json;
+import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
 import java.util.Optional;
 
@@ -11,7 +12,15 @@ record Complaint(String code, String message, Optional<String> hint, boolean ret
 
     static Complaint of(Failure failure) {
         boolean retryable = failure.owner() == Failure.Owner.CAPACITY || failure instanceof Failure.ServerUnreachable;
-        return new Complaint(failure.slug(), failure.sentence(), Hint.of(failure), retryable);
+        return new Complaint(failure.slug(), sentence(failure), Hint.of(failure), retryable);
+    }
+
+    /// The command line has no sessions, only what its other commands list.
+    private static String sentence(Failure failure) {
+        return failure instanceof Failure.NoSuchSandbox(String name, Optional<End> end)
+                ? end.map(how -> "sandbox " + name + " ended at " + how.at() + ": " + how.sentence())
+                        .orElse("there is no sandbox '" + name + "', and no thread of that name that has one")
+                : failure.sentence();
     }
 
     static Complaint usage(String message, String command) {

@@ -18,7 +18,7 @@ final class Hint {
             case Failure.NoSandboxForThread f ->
                 Optional.of("viv threads lists yours; viv exec " + f.thread().value() + " -- true makes a sandbox");
             case Failure.NoSuchSandbox _, Failure.SandboxEnded _ ->
-                Optional.of("viv threads lists what there is; viv exec makes a new one");
+                Optional.of("viv runs lists agents, viv threads all that there is; viv exec makes a new one");
             case Failure.SandboxNotRunning f
             when f.status() == Status.PAUSED -> Optional.of("to go on:  viv resume THREAD");
             case Failure.NoSuchFile f -> Optional.of("'" + f.path() + "' is not there; viv ls THREAD lists what is");

@@ -5,6 +5,7 @@ import dev.vivarium.cli.run.Runs;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,8 @@ import picocli.CommandLine.Parameters;
             "  viv review ID reject --comment no --of REVIEW"
         })
 final class ReviewCommand implements Callable<Integer> {
+    private static final int CONFLICT = 409;
+
     private final Terminal terminal;
 
     @Mixin
@@ -87,11 +90,24 @@ final class ReviewCommand implements Callable<Integer> {
                 .filter(one -> one.string("status").equals("pending"))
                 .map(one -> one.string("review_id"))
                 .toList();
-        if (pending.size() != 1) {
-            throw new SandboxException(new Failure.InvalidRequest(
-                    "--of", pending.isEmpty() ? "names nothing: no question waits" : "must be one of " + pending));
+        if (pending.isEmpty()) {
+            throw new SandboxException(new Failure.Unrecognized("nothing-asked", CONFLICT, nothingWaits(all)));
+        }
+        if (pending.size() > 1) {
+            throw new SandboxException(new Failure.InvalidRequest("--of", "must be one of " + pending));
         }
         return pending.getFirst();
+    }
+
+    private String nothingWaits(List<JsonFields> all) {
+        String last = all.stream()
+                .max(Comparator.comparing(one -> one.time("created_at")))
+                .map(one -> "the last, " + one.string("review_id") + ", is " + one.string("status")
+                        + one.optionalString("decision")
+                                .map(chosen -> " with " + chosen)
+                                .orElse(""))
+                .orElse("it has asked nothing yet");
+        return "no question of " + name + " waits: " + last;
     }
 
     private void answer(Http http, String path, String chosen) {

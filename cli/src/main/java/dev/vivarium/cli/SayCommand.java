@@ -54,6 +54,9 @@ final class SayCommand implements Callable<Integer> {
                     out.writeStringProperty("message_type", type);
                 },
                 fields -> fields);
+        if (!output.isJson() && !queued.optionalFlag("listening").orElse(true)) {
+            terminal.note("no agent listens in " + name + "; the next one there hears this when its run begins");
+        }
         terminal.out().println(output.isJson() ? queued.text() : queued.string("message_id"));
         return 0;
     }

@@ -81,6 +81,18 @@ class RunCommandsTest {
     }
 
     @Test
+    void whoSpeaksWhereNoAgentListensIsToldSo() {
+        String sandbox = server.api().session();
+
+        assertThat(ann.viv("say", sandbox, "hello")).isZero();
+        assertThat(ann.out()).startsWith("msg");
+        assertThat(ann.err()).contains("no agent listens in " + sandbox);
+        assertThat(ann.viv("say", sandbox, "hello", "--json")).isZero();
+        assertThat(ann.out()).contains("\"listening\":false");
+        assertThat(ann.err()).isEmpty();
+    }
+
+    @Test
     void eventsThatAreTooLargeForOnePageAreAllShown() {
         String sandbox = server.api().session();
         String large = "{\"event_type\":\"large\",\"event_data\":{\"text\":\"" + "x".repeat(100_000) + "\"}}";
@@ -124,7 +136,8 @@ class RunCommandsTest {
                 ann.viv("events", sandbox, "--story") == 0 && ann.out().contains("ended    completed"));
         assertThat(ann.out()).contains("asks     Which?", "answer   ours: it is newer");
         assertThat(ann.viv("review", sandbox, "approve")).isNotZero();
-        assertThat(ann.err()).contains("no question waits");
+        assertThat(ann.err())
+                .matches("viv: no question of " + sandbox + " waits: the last, rev[a-z0-9]+, is answered with ours\n");
         assertThat(ann.viv("review", sandbox, "--json")).isZero();
         assertThat(ann.out().lines()).singleElement().asString().contains("\"decision\":\"ours\"");
     }
@@ -135,7 +148,29 @@ class RunCommandsTest {
         assertThat(ann.err()).contains("viv image build worker");
         assertThat(ann.viv("run", "x", "--runtime", "command")).isEqualTo(ExitCode.USAGE);
         assertThat(ann.err()).contains("command must name a program");
-        assertThat(ann.viv("say", "cli-" + UUID.randomUUID(), "hello")).isEqualTo(ExitCode.NOT_FOUND);
+    }
+
+    @Test
+    void whoeverIsSpokenToAndNotThereIsNamedWithWhatListsThem() {
+        String unknown = "sbxaaaaaaaaaaaaaaaaaaaa";
+
+        assertThat(ann.viv("say", unknown, "hello")).isEqualTo(ExitCode.NOT_FOUND);
+        assertThat(ann.err()).contains("there is no sandbox '" + unknown + "'", "viv runs");
+        assertThat(ann.viv("review", unknown, "approve")).isEqualTo(ExitCode.NOT_FOUND);
+        assertThat(ann.err()).contains("there is no sandbox '" + unknown + "'", "viv runs");
+        assertThat(ann.viv("say", thread, "hello")).isEqualTo(ExitCode.NOT_FOUND);
+        assertThat(ann.err()).contains("no sandbox '" + thread + "', and no thread of that name", "viv runs");
+        assertThat(ann.viv("run", "x", "--runtime", "command", "--resume-from", unknown, "--", "true"))
+                .isEqualTo(ExitCode.NOT_FOUND);
+        assertThat(ann.err()).contains("resume_from", unknown);
+    }
+
+    @Test
+    void nothingCanBeAnsweredWhereNothingWasAsked() {
+        String sandbox = server.api().session();
+
+        assertThat(ann.viv("review", sandbox, "approve")).isEqualTo(ExitCode.CONFLICT);
+        assertThat(ann.err()).isEqualTo("viv: no question of " + sandbox + " waits: it has asked nothing yet\n");
     }
 
     private int run(String script) {

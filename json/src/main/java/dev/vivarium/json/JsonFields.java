@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;
@@ -25,6 +26,10 @@ import tools.jackson.core.JsonToken;
 /// `null` counts as absent. Confined to the worker that reads it.
 public final class JsonFields {
     private static final String MALFORMED = "must be well-formed Unicode";
+
+    private static final Pattern TOO_DEEP = Pattern.compile("nesting depth .* maximum allowed \\((\\d+)");
+    private static final Pattern ADVICE = Pattern.compile(
+            "(, from|: enable| \\(consider enabling| require enabling) `[^`]*`( to allow.*)?| \\([^(]*since Feature .*");
 
     private final String prefix;
     private final Map<String, Object> values;
@@ -294,8 +299,15 @@ public final class JsonFields {
         var at = e.getLocation();
         String where = at == null ? "" : " at line " + at.getLineNr() + ", column " + at.getColumnNr();
         return new SandboxException(
-                new Failure.InvalidRequest("body", "is not acceptable JSON" + where + ": " + e.getOriginalMessage()),
-                e);
+                new Failure.InvalidRequest("body", "is not acceptable JSON" + where + ": " + complaint(e)), e);
+    }
+
+    /// What the reader says, without its advice to those who program it.
+    private static String complaint(JacksonException e) {
+        var depth = TOO_DEEP.matcher(e.getOriginalMessage());
+        return depth.find()
+                ? "it is nested too deeply; at most " + depth.group(1) + " levels are read"
+                : ADVICE.matcher(e.getOriginalMessage()).replaceAll("");
     }
 
     private static JsonFields object(JsonParser parser, String prefix) {

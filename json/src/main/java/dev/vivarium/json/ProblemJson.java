@@ -5,7 +5,6 @@ import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.Status;
 import dev.vivarium.model.ThreadId;
 import java.time.Duration;
-import java.util.Optional;
 import tools.jackson.core.JsonGenerator;
 
 /// A [Failure] as an RFC 9457 problem, and back: which failure is which status, which fields it carries, and the same
@@ -18,6 +17,7 @@ public final class ProblemJson {
     public static final String CONTENT_TYPE = "application/problem+json";
 
     private static final String TYPE = "urn:vivarium:problem:";
+    private static final String INVALID_SESSION = "Invalid or expired session";
     private static final int SHOWN_COMMAND = 200;
     private static final double MIB = 1024.0 * 1024;
 
@@ -262,11 +262,9 @@ public final class ProblemJson {
         Json.number(out, name, Math.round(bytes / MIB * 100) / 100.0);
     }
 
-    /// The sentence that clients may compare: without the story of how a session ended, which `detail` tells.
+    /// The sentence that clients may compare: which session it was and how it ended is told by `detail`.
     private static String error(Failure failure) {
-        return failure instanceof Failure.NoSuchSandbox gone
-                ? new Failure.NoSuchSandbox(gone.id(), Optional.empty()).sentence()
-                : failure.sentence();
+        return failure instanceof Failure.NoSuchSandbox ? INVALID_SESSION : failure.sentence();
     }
 
     private static String title(String slug) {

@@ -7,10 +7,19 @@ import dev.vivarium.model.Spent;
 import dev.vivarium.model.Status;
 import dev.vivarium.model.Task;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import tools.jackson.core.JsonGenerator;
 
 /// Tasks and runs as the API says them. Stateless.
 public final class RunJson {
+    private static final String HELD = "paused by request";
+    private static final int MOST_TOOLS = 100;
+    private static final int LONGEST_TOOL = 200;
+    private static final Pattern TOOL = Pattern.compile("[^\\p{Cntrl}]{1," + LONGEST_TOOL + "}");
+
+    /// A year. Longer than any sandbox lives, and short enough for every clock.
+    private static final int MOST_MINUTES = 366 * 24 * 60;
+
     private RunJson() {}
 
     /// What an agent is asked to do.
@@ -21,9 +30,33 @@ public final class RunJson {
                 fields.optionalString("type"),
                 fields.optionalString("priority"),
                 fields.optionalObject("context").map(JsonFields::text).orElse("{}"),
-                fields.optionalObject("constraints").map(JsonFields::text).orElse("{}"));
+                fields.optionalObject("constraints").map(RunJson::constraints).orElse("{}"));
         fields.refuseOthers();
         return task;
+    }
+
+    /// What workers heed must be of a form that they can heed; all else is for the agent, and may be anything.
+    private static String constraints(JsonFields fields) {
+        fields.optionalStrings("allowed_tools").ifPresent(tools -> {
+            String field = fields.place() + "allowed_tools";
+            require(tools.size() <= MOST_TOOLS, field, "must name at most " + MOST_TOOLS + " tools");
+            require(
+                    tools.stream().allMatch(tool -> TOOL.matcher(tool).matches()),
+                    field,
+                    "must hold names of tools: 1 to " + LONGEST_TOOL + " characters each, without control characters");
+        });
+        fields.optionalNumber("time_limit_minutes")
+                .ifPresent(minutes -> require(
+                        minutes > 0 && minutes <= MOST_MINUTES,
+                        fields.place() + "time_limit_minutes",
+                        "must be above 0 and at most " + MOST_MINUTES));
+        return fields.text();
+    }
+
+    private static void require(boolean holds, String field, String rule) {
+        if (!holds) {
+            throw JsonFields.invalid(field, rule);
+        }
     }
 
     /// A task as its worker sees it, between the braces.
@@ -35,6 +68,7 @@ public final class RunJson {
         task.wanted().priority().ifPresent(priority -> out.writeStringProperty("priority", priority));
         raw(out, "context", task.wanted().context());
         raw(out, "constraints", task.wanted().constraints());
+        task.result().ifPresent(result -> raw(out, "result", result));
     }
 
     /// The same with what became of it.
@@ -42,7 +76,6 @@ public final class RunJson {
         writeTask(out, task);
         out.writeStringProperty("status", task.status().text());
         task.message().ifPresent(message -> out.writeStringProperty("message", message));
-        task.result().ifPresent(result -> raw(out, "result", result));
         Json.time(out, "created_at", task.createdAt());
         Json.time(out, "updated_at", task.updatedAt());
     }
@@ -59,6 +92,15 @@ public final class RunJson {
         return sandbox.status() == Status.PAUSED || sandbox.status().isFinal();
     }
 
+    /// Why it stands so, where there is more to say than the word.
+    private static Optional<String> reason(SandboxInfo sandbox, Optional<Run> run) {
+        boolean isHeld = sandbox.status() == Status.PAUSED
+                && run.filter(known -> known.status().isFinal()).isEmpty();
+        return run.flatMap(Run::reason)
+                .or(() -> sandbox.end().map(end -> end.sentence()))
+                .or(() -> isHeld ? Optional.of(HELD) : Optional.empty());
+    }
+
     /// A sandbox with its run, if it has one, between the braces.
     public static void write(JsonGenerator out, SandboxInfo sandbox, Optional<Run> run, Optional<Task> task) {
         out.writeStringProperty("sandbox_id", sandbox.id().value());
@@ -66,9 +108,7 @@ public final class RunJson {
         out.writeStringProperty("user_id", sandbox.user().value());
         out.writeStringProperty("status", status(sandbox, run));
         out.writeStringProperty("state", sandbox.status().label());
-        run.flatMap(Run::reason)
-                .or(() -> sandbox.end().map(end -> end.sentence()))
-                .ifPresent(reason -> out.writeStringProperty("reason", reason));
+        reason(sandbox, run).ifPresent(reason -> out.writeStringProperty("reason", reason));
         Json.time(out, "created_at", sandbox.createdAt());
         Json.time(out, "last_activity", sandbox.lastActivity());
         Json.time(out, "expires_at", sandbox.expiresAt());

@@ -57,7 +57,19 @@ class JsonFieldsTest {
     void deepNestingIsRefused() {
         String deep = "{\"a\":" + "[".repeat(10_000) + "]".repeat(10_000) + "}";
 
-        assertThat(refusal(deep).rule()).contains("depth");
+        assertThat(refusal(deep).rule())
+                .isEqualTo("is not acceptable JSON: it is nested too deeply; at most 64 levels are read");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"[[[[", "NaN", "Infinity", "+1", "0x1F", "01", "tru", "'a'", "1e", "\u001e1", "/* a */ 1", "9"})
+    void noRefusalAdvisesToProgramTheReader(String start) {
+        String value = start.equals("[[[[") ? "[".repeat(100) : start.equals("9") ? "9".repeat(100) : start;
+
+        assertThat(refusal("{\"a\":" + value + "}").rule())
+                .startsWith("is not acceptable JSON")
+                .doesNotContain("`", "Feature", "Constraints", "enabl");
     }
 
     @Test

@@ -77,6 +77,7 @@ class ProblemJsonTest {
         var json = Json.answer(new String(Json.bytes(out -> ProblemJson.write(out, failure)), StandardCharsets.UTF_8));
 
         assertThat(json.string("error")).isEqualTo("Invalid or expired session");
+        assertThat(json.string("detail")).startsWith("Invalid or expired session '" + ID.value() + "' (ended ");
         assertThat(json.object("end").string("cause")).isEqualTo("idle");
     }
 

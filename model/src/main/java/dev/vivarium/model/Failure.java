@@ -67,7 +67,7 @@ public sealed interface Failure {
     record NoSuchSandbox(String id, Optional<End> end) implements Failure {
         @Override
         public String sentence() {
-            return "Invalid or expired session"
+            return "Invalid or expired session '" + id + "'"
                     + end.map(e -> " (ended " + e.at() + ", " + e.sentence() + ")")
                             .orElse("");
         }

@@ -19,7 +19,9 @@ final class InsideRoutes {
                 Route.post("/model/v1/messages", OWN, model::messages),
                 Route.post("/model/v1/messages/count_tokens", OWN, model::countTokens),
                 Route.post("/model/v1/chat/completions", OWN, model::completions),
-                Route.get("/model/v1/models", OWN, model::models)));
+                Route.get("/model/v1/models", OWN, model::models),
+                // Behind the others: of two that fit, the first is taken.
+                Route.any("/model/{rest…}", OWN, model::others)));
         routes.stream()
                 .filter(route ->
                         route.access() instanceof Route.Access.Worker || route.access() instanceof Route.Access.Inside)

@@ -183,14 +183,10 @@ final class Routes {
 
     private static List<Route> events(Parts parts, InstantSource clock) {
         var runs = parts.agency().runs();
+        var breath = parts.config().watch().breath();
         var events = new EventsHandler(
-                parts.log(),
-                parts.inbox(),
-                new AgentNews(runs),
-                parts.sockets().presence(),
-                clock,
-                parts.config().watch().breath());
-        var messages = new MessagesHandler(parts.inbox(), runs);
+                parts.log(), parts.inbox(), new AgentNews(runs), parts.sockets().presence(), clock, breath);
+        var messages = new MessagesHandler(parts.inbox(), runs, breath);
         return List.of(
                 Route.post(V1 + "/messages", Route.Access.scoped(Scope.PROCESS), insteadOfInvalid(messages::post)),
                 Route.get(V1 + "/messages", Route.Access.inside(Scope.PROCESS), messages::take),

@@ -101,6 +101,16 @@ class DoorTest {
     }
 
     @Test
+    void aStreamOfMessagesComesIn() {
+        var heard = CompletableFuture.supplyAsync(() -> sh("curl -sN -H 'Accept: application/x-ndjson' " + bearer()
+                + door + messages(session) + " | grep -m 2 content"));
+        api.post(messages(session), "{\"content\":\"one\"}");
+        api.post(messages(session), "{\"content\":\"two\"}");
+
+        assertThat(heard.join()).contains("\"content\":\"one\"", "\"content\":\"two\"");
+    }
+
+    @Test
     void largeBodiesGoBothWays() {
         String script = "python3 - <<'P'\nimport json\nprint(json.dumps({'event_type':'agent.output','event_data':"
                 + "{'text':'x'*90000}}))\nP\n";

@@ -70,6 +70,21 @@ class EventSocketTest {
     }
 
     @Test
+    void whoComesFromBeyondTheEndOfTheLogIsRefusedAndNotDeaf() {
+        append("a");
+        for (String query :
+                List.of("", "?after_seq=99999999&token=" + SERVER.get().adminKey())) {
+            try (var watcher = open(query)) {
+                if (query.isEmpty()) {
+                    watcher.auth(SERVER.get().adminKey(), "\"after_seq\":99999999");
+                }
+                assertThat(watcher.await("error").string("message")).contains("after_seq", "the last event of");
+                assertThat(watcher.awaitClose()).isEqualTo(4400);
+            }
+        }
+    }
+
+    @Test
     void whoIsNotKnownIsNotLetIn() {
         try (var watcher = open("?token=nonsense")) {
             assertThat(watcher.awaitClose()).isEqualTo(4401);
@@ -132,6 +147,7 @@ class EventSocketTest {
 
     @Test
     void aWatcherSpeaksToTheAgentAndHoldsIt() {
+        append("a");
         try (var watcher =
                 watch(",\"event_types\":[\"sandbox.paused\",\"sandbox.resumed\",\"user.\"],\"after_seq\":1")) {
             watcher.send("{\"type\":\"command\",\"command\":\"send_message\",\"payload\":{\"content\":\"hello\"}}");

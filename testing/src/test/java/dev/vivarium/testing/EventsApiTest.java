@@ -40,9 +40,22 @@ class EventsApiTest {
 
         await().untilAsserted(() -> assertThat(types(api, "?type=sandbox."))
                 .containsExactly("sandbox.started", "sandbox.paused", "sandbox.resumed", "sandbox.terminated"));
+        assertThat(list(api, "?type=sandbox.").subList(1, 3))
+                .extracting(event -> event.object("event_data"))
+                .allSatisfy(data -> {
+                    assertThat(data.string("reason")).isEqualTo("user");
+                    assertThat(data.string("detail")).startsWith("by ");
+                });
         JsonFields end = list(api, "").getLast();
         assertThat(end.object("event_data").string("reason")).isEqualTo("user");
         assertThat(end.string("source")).isEqualTo("sandbox");
+    }
+
+    @Test
+    void whoEndsASandboxReadsOfItsEndAtOnce() {
+        api.method("DELETE", "/api/v1/sandboxes/" + session);
+
+        assertThat(types(api, "?type=sandbox.")).containsExactly("sandbox.started", "sandbox.terminated");
     }
 
     @Test
@@ -266,13 +279,31 @@ class EventsApiTest {
                         config -> config.withWatch(config.watch().withBreath(NEVER)));
                 var client = HttpClient.newHttpClient()) {
             Api own = server.api();
-            var request = own.request(path(own.session()) + "?after_seq=1000")
+            String events = path(own.session());
+            await().until(() -> own.get(events).json().integer("head_seq") == 1);
+            var request = own.request(events + "?after_seq=1")
                     .header("Accept", "text/event-stream")
                     .build();
             var answer = client.sendAsync(request, BodyHandlers.ofInputStream());
             assertThat(answer).succeedsWithin(Duration.ofMinutes(1)).returns(200, HttpResponse::statusCode);
             client.shutdownNow();
         }
+    }
+
+    @Test
+    void aStreamFromBeyondTheEndOfTheLogIsRefusedAndNotDeaf() {
+        api.post(path(session), "{\"event_type\":\"a\"}");
+        long head = api.get(path(session)).json().integer("head_seq");
+        for (String mediaType : List.of("text/event-stream", "application/x-ndjson")) {
+            var asked = api.request(path(session) + "?after_seq=99999999").header("Accept", mediaType);
+            var refused = Api.send(asked);
+            assertThat(refused.status()).isEqualTo(400);
+            assertThat(refused.json().string("field")).isEqualTo("after_seq");
+            assertThat(refused.json().string("detail")).contains("the last event of this sandbox is " + head);
+            var came = api.request(path(session)).header("Accept", mediaType).header("Last-Event-ID", "99999999");
+            assertThat(Api.send(came).json().string("field")).isEqualTo("Last-Event-ID");
+        }
+        assertThat(list(api, "?after_seq=99999999")).as("a page is just empty").isEmpty();
     }
 
     @ParameterizedTest

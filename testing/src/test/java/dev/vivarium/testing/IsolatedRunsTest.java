@@ -35,18 +35,49 @@ class IsolatedRunsTest {
                 .isEqualTo("700\n");
     }
 
+    /// Prints no line of the protocol.
+    private static final String SPEAKS_HTTP = """
+            python3 - <<'END'
+            import json, os, urllib.request
+            def say(path, **body):
+                url = os.environ["BACKEND_URL"] + "/api/v1" + path
+                request = urllib.request.Request(url, json.dumps(body).encode())
+                request.add_header("Authorization", "Bearer " + os.environ["SANDBOX_TOKEN"])
+                request.add_header("Content-Type", "application/json")
+                return json.load(urllib.request.urlopen(request))
+            task = "/sandbox/task/" + os.environ["TASK_ID"]
+            say("/sandboxes/" + os.environ["SANDBOX_ID"] + "/events",
+                event_type="agent.message", event_data={"text": "said over HTTP"})
+            say(task + "/progress", event_type="half_way", message="half way")
+            say(task + "/results", status="completed", summary="handed in over HTTP", files_changed=[])
+            print("and some output")
+            END
+            """;
+
     @Test
-    void theTokensOfTheWorkerAreNotToBeFoundInside() {
-        var run = AgentRun.of(server, "exec sleep 1000");
-        run.awaitEvent("agent.started");
+    void aProgramThatSpeaksHttpIsHeardAndItsResultStays() {
+        var run = AgentRun.of(server, SPEAKS_HTTP);
+
+        run.awaitStatus("completed");
+        assertThat(run.run().object("task").object("result").string("summary")).isEqualTo("handed in over HTTP");
+        assertThat(run.events("agent.message")).contains("said over HTTP");
+        assertThat(run.events("agent.progress")).contains("half way");
+        assertThat(run.events("agent.output")).contains("and some output");
+    }
+
+    @Test
+    void theTokenOfARunIsWithItsProgramAloneAndThatForTheModelWithNobody() {
+        var run = AgentRun.of(server, "echo ready; while read line; do :; done");
+        run.awaitEvent("agent.output");
         var found = server.api()
                 .execute(
                         run.id(),
-                        "cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | grep -c '^SANDBOX_TOKEN=';"
-                                + " grep -rl worker+jwt /workspace /tmp; true")
+                        "grep -l SANDBOX_TOKEN=ey /proc/[0-9]*/environ 2>/dev/null | while read found; do"
+                                + " cat ${found%environ}comm; done; grep -l MODEL_TOKEN= /proc/[0-9]*/environ 2>/dev/null;"
+                                + " grep -rl SANDBOX_TOKEN=ey /workspace /tmp; true")
                 .string("stdout");
 
-        assertThat(found).isEqualTo("0\n");
+        assertThat(found).isEqualTo("sh\n");
     }
 
     @Test

@@ -49,6 +49,35 @@ class MessagesApiTest {
     }
 
     @Test
+    void whoSpeaksToASandboxWithoutARunIsToldThatNobodyListens() {
+        var message = api.post(sandbox + "/messages", "{\"content\":\"hello\"}").json();
+        var intervention =
+                api.post(sandbox + "/interventions", "{\"message\":\"stop\"}").json();
+
+        assertThat(message.string("status")).isEqualTo("queued");
+        assertThat(message.flag("listening")).isFalse();
+        assertThat(intervention.flag("listening")).isFalse();
+    }
+
+    @Test
+    void whatIsSaidAfterARunIsHeardByTheNext() {
+        var server = SERVER.get();
+        var first = AgentRun.of(server, "true");
+        first.awaitStatus("completed");
+        var said = api.post(first.path() + "/messages", "{\"content\":\"for the next one\"}")
+                .json();
+        assertThat(said.flag("listening")).isFalse();
+
+        String thread = "\"thread_id\":\"" + first.answer().string("thread_id") + "\"";
+        var next = AgentRun.of(server, "read task; read message; echo \"$message\"; read more", thread);
+        next.awaitEvent("agent.output");
+        assertThat(next.events("agent.output")).contains("for the next one");
+        var heard = api.post(next.path() + "/messages", "{\"content\":\"go\"}").json();
+        assertThat(heard.flag("listening")).isTrue();
+        next.awaitStatus("completed");
+    }
+
+    @Test
     void anInterventionSaysHowItWillBeDelivered() {
         var answer = api.post(
                         sandbox + "/interventions",

@@ -259,6 +259,25 @@ class ModelGatewayTest {
     }
 
     @Test
+    void aPathThatIsNotServedIsNotFoundInTheWordsOfTheSdk() {
+        String bearer = "-H 'Authorization: Bearer " + token + "' ";
+
+        assertThat(ask("responses", "{}", bearer))
+                .startsWith(
+                        "{\"error\":{\"message\":\"POST /model/v1/responses is not served here; POST /model/v1/messages,")
+                .contains("GET /model/v1/models", "\"type\":\"not_found_error\"")
+                .endsWith(" 404");
+        assertThat(ask("zork", "{}", xApiKey() + "-H 'anthropic-version: 2023-06-01' "))
+                .startsWith("{\"type\":\"error\",\"error\":{\"type\":\"not_found_error\"")
+                .contains("POST /model/v1/zork is not served here")
+                .endsWith(" 404");
+        assertThat(ask("messages", "{}", bearer + "-X PUT "))
+                .contains("PUT /model/v1/messages is not")
+                .endsWith(" 404");
+        assertThat(ask("zork", "{}", "")).contains("authentication_error").endsWith(" 401");
+    }
+
+    @Test
     void nothingButTheListedPathsIsPassedOn() {
         play("{\"text\":\"x\",\"times\":0}");
         assertThat(ask("messages/count_tokens", ASK.formatted("")))

@@ -33,6 +33,11 @@ class PauseApiTest {
         assertThat(api.post(path("pause"), "{}").json().string("state")).isEqualTo("paused");
         assertThat(api.post(path("pause"), "{}").status()).isEqualTo(200);
         assertThat(state()).isEqualTo("paused");
+        assertThat(api.get("/api/v1/sandboxes/" + session)
+                        .json()
+                        .object("sandbox")
+                        .string("reason"))
+                .isEqualTo("paused by request");
         assertThat(api.get(path("processes/" + id)).json().string("state")).isEqualTo("running");
         assertThat(state()).as("looking wakes nobody").isEqualTo("paused");
         assertThat(api.post(path("resume"), "{}").json().string("state")).isEqualTo("running");
@@ -56,6 +61,12 @@ class PauseApiTest {
             call.run();
             assertThat(state()).isEqualTo("running");
         }
+        await().untilAsserted(() -> assertThat(api.get("/api/v1/sandboxes/" + session + "/events?type=sandbox.resumed")
+                        .json()
+                        .objects("events"))
+                .hasSize(4)
+                .allSatisfy(event ->
+                        assertThat(event.object("event_data").string("reason")).isEqualTo("traffic")));
     }
 
     @Test

@@ -130,7 +130,10 @@ class PreviewSocketTest {
         try (var socket = upgraded("/raw", "raw")) {
             var writer = Thread.ofVirtual().start(() -> {
                 try {
-                    socket.getOutputStream().write(new byte[30_000_000]);
+                    // More than the kernel's buffers hold on the way there and back.
+                    for (int megabyte = 0; megabyte < 300; megabyte++) {
+                        socket.getOutputStream().write(new byte[1_000_000]);
+                    }
                 } catch (IOException e) {
                     // The test is over.
                 }

@@ -2,6 +2,8 @@ package dev.vivarium.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.vivarium.core.sandbox.Occasion;
+import dev.vivarium.model.UserId;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
@@ -20,6 +22,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("root")
 @Timeout(120)
 class PreviewTest {
+    private static final Occasion ASKED = Occasion.by(new UserId("ann"));
+
     private static TestServer server;
     private static Program program;
 
@@ -355,11 +359,11 @@ class PreviewTest {
         var api = server.api();
         var other = Program.start(server);
         var sandbox = server.sandboxes().require(new dev.vivarium.model.SandboxId(other.session()));
-        sandbox.pause();
+        sandbox.pause(ASKED);
 
         assertThat(other.get("/headers").status()).isEqualTo(409);
         assertThat(other.get("/headers").body()).contains("paused");
-        sandbox.resume();
+        sandbox.resume(ASKED);
         assertThat(other.get("/headers").status()).isEqualTo(200);
         api.post("/cleanup", "{\"session_id\":\"" + other.session() + "\"}");
     }
@@ -369,7 +373,7 @@ class PreviewTest {
         try (var waking = TestServer.startIsolated()) {
             var sleeper = Program.start(waking);
             var sandbox = waking.sandboxes().require(new dev.vivarium.model.SandboxId(sleeper.session()));
-            sandbox.pause();
+            sandbox.pause(ASKED);
 
             assertThat(sleeper.get("/headers").status()).isEqualTo(200);
             assertThat(sandbox.info().status()).isEqualTo(dev.vivarium.model.Status.RUNNING);

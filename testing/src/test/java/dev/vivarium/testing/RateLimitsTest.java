@@ -3,6 +3,11 @@ package dev.vivarium.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.vivarium.core.access.WorkerGrant.Audience;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.net.http.HttpClient;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -109,6 +114,27 @@ class RateLimitsTest {
         }
         assertThat(worker.get("/api/v1/sandboxes/" + sandbox + "/messages").status())
                 .isEqualTo(429);
+    }
+
+    @Test
+    void toOpenAStreamOfMessagesIsOnePollHoweverMuchItSays() throws Exception {
+        String messages = "/api/v1/sandboxes/" + sandbox + "/messages";
+        try (var client = HttpClient.newHttpClient()) {
+            var request = worker.request(messages)
+                    .header("Accept", "application/x-ndjson")
+                    .build();
+            var answer = client.send(request, BodyHandlers.ofInputStream());
+            assertThat(answer.headers().firstValue("RateLimit-Remaining")).contains("2");
+            try (var lines = new BufferedReader(new InputStreamReader(answer.body(), StandardCharsets.UTF_8))) {
+                for (int i = 0; i < 10; i++) {
+                    admin.post(messages, "{\"content\":\"hello\"}");
+                    assertThat(lines.readLine()).isNotNull();
+                }
+            }
+            client.shutdownNow();
+        }
+        assertThat(worker.get(messages).headers().firstValue("RateLimit-Remaining"))
+                .contains("1");
     }
 
     @Test

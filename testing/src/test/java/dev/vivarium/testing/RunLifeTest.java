@@ -52,7 +52,7 @@ class RunLifeTest {
             assertThat(run.run().number("budget_usd")).isEqualTo(0.5);
             assertThat(run.run().integer("tokens")).isEqualTo(1010);
             run.awaitEvent("sandbox.run_ended");
-            assertThat(run.events("sandbox.run_ended")).contains("\"reason_code\":\"budget\"");
+            assertThat(run.events("sandbox.run_ended")).contains("\"reason_code\":\"budget\"", "\"cost_usd\":0.75");
         }
     }
 

@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.json.JsonFields;
+import java.util.Collections;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// The real worker with the runtime `command`.
 class RunsApiTest {
@@ -43,6 +45,21 @@ class RunsApiTest {
                 .extracting(event -> event.string("event_type"))
                 .contains(
                         "sandbox.run_started", "agent.started", "agent.output", "agent.completed", "sandbox.run_ended");
+    }
+
+    @Test
+    void aTaskThatIsGivenAgainHasNoResultUntilThereIsANewOne() {
+        var first = spawn("echo old");
+        awaitStatus(first.string("sandbox_id"), "completed");
+        assertThat(task(first.string("sandbox_id")).object("result").string("summary"))
+                .isEqualTo("old");
+        var again = api.post(
+                        ALL,
+                        "{\"task_id\":\"" + first.string("task_id")
+                                + "\",\"runtime\":\"command\",\"command\":[\"sleep\",\"1000\"]}")
+                .json();
+
+        assertThat(task(again.string("sandbox_id")).optionalObject("result")).isEmpty();
     }
 
     @Test
@@ -141,13 +158,13 @@ class RunsApiTest {
     }
 
     @Test
-    void theTokenOfTheWorkerIsNotInTheEnvironmentOfOthers() {
-        var sandbox = spawn("env; sleep 1000").string("sandbox_id");
+    void theTokenOfARunIsInTheEnvironmentOfItsProgramAndNotOfOthers() {
+        var sandbox = spawn("env | cut -d = -f 1; sleep 1000").string("sandbox_id");
 
         await().untilAsserted(() -> assertThat(api.get(ALL + "/" + sandbox + "/events?type=agent.output&limit=1000")
                         .text())
-                .contains("SANDBOX_ID")
-                .doesNotContain("SANDBOX_TOKEN", "MODEL_TOKEN"));
+                .contains("SANDBOX_ID", "SANDBOX_TOKEN")
+                .doesNotContain("MODEL_TOKEN"));
         assertThat(api.execute(sandbox, "env").string("stdout")).doesNotContain("TOKEN");
     }
 
@@ -204,6 +221,89 @@ class RunsApiTest {
         assertThat(answer.json().string("field")).isEqualTo(field);
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "'allowed_tools':'Bash'|allowed_tools",
+                "'allowed_tools':{'Bash':true}|allowed_tools",
+                "'allowed_tools':['Bash',7]|allowed_tools",
+                "'allowed_tools':['']|allowed_tools",
+                "'allowed_tools':['a\\u0007b']|allowed_tools",
+                "'time_limit_minutes':'soon'|time_limit_minutes",
+                "'time_limit_minutes':0|time_limit_minutes",
+                "'time_limit_minutes':-1.5|time_limit_minutes",
+                "'time_limit_minutes':true|time_limit_minutes",
+                "'time_limit_minutes':1e300|time_limit_minutes",
+            })
+    void aConstraintThatNoWorkerCouldHeedIsUnprocessable(String constraint, String field) {
+        var answer = api.post(ALL, constrained(constraint));
+
+        assertThat(answer.status()).isEqualTo(422);
+        assertThat(answer.json().string("field")).isEqualTo("task.constraints." + field);
+    }
+
+    @Test
+    void tooManyToolsAreUnprocessable() {
+        String tools = String.join(",", Collections.nCopies(101, "'t'"));
+        var answer = api.post(ALL, constrained("'allowed_tools':[" + tools + "]"));
+
+        assertThat(answer.status()).isEqualTo(422);
+        assertThat(answer.json().string("detail")).contains("task.constraints.allowed_tools", "at most 100");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "'allowed_tools':[],'time_limit_minutes':0.5",
+                "'allowed_tools':null,'time_limit_minutes':null",
+                "'allowed_tools':['Bash','mcp__x__y'],'time_limit_minutes':60,'tone':{'any':['thing']}",
+            })
+    void otherConstraintsAreForTheAgentAndMayBeAnything(String constraints) {
+        var answer = api.post(ALL, constrained(constraints));
+
+        assertThat(answer.status()).as(answer.text()).isEqualTo(201);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "command,SANDBOX_TOKEN",
+        "command,SANDBOX_ID",
+        "command,TASK_ID",
+        "command,BACKEND_URL",
+        "command,RUNTIME",
+        "command,MODEL_URL",
+        "command,MODEL_TOKEN",
+        "command,MODEL",
+        "command,BUDGET_USD",
+        "command,RESUME_SESSION",
+        "command,WORKSPACE_DIR",
+        "command,WORKER_STATE_DIR",
+        "command,OPENAI_API_KEY",
+        "command,OPENAI_BASE_URL",
+        "claude,ANTHROPIC_API_KEY",
+        "claude,ANTHROPIC_BASE_URL",
+        "openhands,SANDBOX_TOKEN",
+    })
+    void aVariableThatTheServerSetsItselfIsUnprocessable(String runtime, String name) {
+        String command = runtime.equals("command") ? ",'command':['true']" : "";
+        var answer = api.post(
+                ALL,
+                ("{'task':{'title':'t'},'runtime':'" + runtime + "'" + command + ",'env':{'A':'b','" + name + "':'x'}}")
+                        .replace('\'', '"'));
+
+        assertThat(answer.status()).isEqualTo(422);
+        assertThat(answer.json().string("field")).isEqualTo("env." + name);
+    }
+
+    @Test
+    void aVariableThatHasAFieldOfItsOwnSaysWhich() {
+        var answer = api.post(ALL, body("true", "\"env\":{\"BUDGET_USD\":\"5\"}"));
+
+        assertThat(answer.json().string("detail")).contains("env.BUDGET_USD", "budget_usd");
+    }
+
     @Test
     void aTaskThatIsNotThereIsNotFound() {
         for (String id : new String[] {"tskaaaaaaaaaaaaaaaaaaaa", "nonsense"}) {
@@ -222,6 +322,11 @@ class RunsApiTest {
 
         assertThat(answer.status()).isEqualTo(422);
         assertThat(answer.json().string("field")).isEqualTo("task.description");
+    }
+
+    private static String constrained(String constraints) {
+        return ("{'task':{'title':'t','constraints':{" + constraints + "}},'runtime':'command','command':['true']}")
+                .replace('\'', '"');
     }
 
     private JsonFields spawn(String script) {

@@ -39,12 +39,13 @@ class ServerStopTest {
     }
 
     @Test
-    void streamsOfEventsEndAtOnceAndDoNotUseUpTheGrace() throws Exception {
+    void streamsEndAtOnceAndDoNotUseUpTheGrace() throws Exception {
         try (var server = TestServer.start();
                 var client = HttpClient.newHttpClient();
                 var workers = Executors.newVirtualThreadPerTaskExecutor()) {
             Api api = server.api();
-            var paths = List.of("/api/v1/sandboxes/" + api.session() + "/events?after_seq=1000", "/api/v1/events");
+            String sandbox = "/api/v1/sandboxes/" + api.session();
+            var paths = List.of(sandbox + "/events", sandbox + "/messages", "/api/v1/events");
             var begun = new CountDownLatch(paths.size());
             var streams = paths.stream()
                     .map(path -> workers.submit(() -> read(client, api, path, begun)))

@@ -90,7 +90,9 @@ class TranscriptsTest {
         var api = server.api();
 
         assertThat(resume(api.as("stranger"), done.id()).status()).isEqualTo(404);
-        assertThat(resume(api, "sbxaaaaaaaaaaaaaaaaaaaa").status()).isEqualTo(404);
+        var unknown = resume(api, "sbxaaaaaaaaaaaaaaaaaaaa");
+        assertThat(unknown.status()).isEqualTo(404);
+        assertThat(unknown.json().string("detail")).startsWith("resume_from").contains("sbxaaaaaaaaaaaaaaaaaaaa");
         assertThat(resume(api, running.id()).status()).isEqualTo(409);
         assertThat(resume(api, silent.id()).json().string("detail")).contains("there is no conversation");
         var other = api.post(

@@ -8,6 +8,7 @@ import dev.vivarium.core.access.WorkerGrant.Audience;
 import dev.vivarium.core.access.WorkerGrant.Work;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.TaskId;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -104,6 +105,13 @@ class WorkerApiTest {
 
         assertThat(again.text()).isEqualTo(first.text());
         assertThat(run.run().object("task").string("status")).isEqualTo("blocked");
+        var other = patch("{\"status\":\"failed\"}", "key-1");
+        assertThat(other.status()).as("the same key for another report").isEqualTo(422);
+        assertThat(other.json().string("field")).isEqualTo("Idempotency-Key");
+        assertThat(run.run().object("task").string("status")).isEqualTo("blocked");
+        assertThat(patch(" { \"status\" : \"in_progress\" } ", "key-1").text())
+                .as("the same report, written otherwise")
+                .isEqualTo(first.text());
         var misused = send(worker, "POST", TASK + run.task() + "/progress", "{}", "key-1");
         assertThat(misused.status()).isEqualTo(422);
         assertThat(misused.json().string("field")).isEqualTo("Idempotency-Key");
@@ -121,6 +129,20 @@ class WorkerApiTest {
         assertThat(answer.optionalStrings("commands").orElseThrow()).isEmpty();
         assertThat(run.run().optionalTime("last_heartbeat")).isPresent();
         assertThat(run.events("sandbox.")).doesNotContain("heartbeat");
+    }
+
+    @Test
+    void aHeartbeatWithAWordThatNobodyKnowsIsUnprocessable() {
+        String body = "{\"sandbox_id\":\"" + run.id() + "\",\"status\":\"%s\"}";
+        for (String word : List.of("active", "running", "busy", "idle", "paused")) {
+            assertThat(worker.post(INSIDE + "/heartbeat", body.formatted(word)).status())
+                    .isEqualTo(200);
+        }
+        var answer = worker.post(INSIDE + "/heartbeat", body.formatted("zzz"));
+
+        assertThat(answer.status()).isEqualTo(422);
+        assertThat(answer.json().string("field")).isEqualTo("status");
+        assertThat(answer.json().string("rule")).contains("active", "paused");
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.vivarium.cli.run;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.SandboxException;
 import java.io.PrintStream;
+import java.math.BigDecimal;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -41,8 +42,8 @@ public final class Story {
             case "agent.message_delivered" -> say("hears", GREEN, heard(data));
             case "agent.message_undelivered" -> say("missed", RED, text(data, "content"));
             case "agent.interrupted" -> say("stops", "", "interrupted");
-            case "agent.paused", "sandbox.paused" -> say("paused", "", "");
-            case "agent.resumed", "sandbox.resumed" -> say("resumed", "", "");
+            case "agent.paused", "sandbox.paused" -> say("paused", "", text(data, "detail"));
+            case "agent.resumed", "sandbox.resumed" -> say("resumed", "", text(data, "detail"));
             case "agent.review_requested" -> say("asks", BOLD, asked(data));
             case "agent.review_answered" -> say("answer", GREEN, answered(data));
             case "user.message", "user.interrupt", "user.guidance", "guardian.intervention" ->
@@ -120,8 +121,18 @@ public final class Story {
     }
 
     private static String ended(JsonFields data) {
-        return text(data, "status") + ", $" + text(data, "cost_usd") + ", " + grouped(data, "tokens") + " tokens, "
+        return text(data, "status") + ", $" + cost(data) + ", " + grouped(data, "tokens") + " tokens, "
                 + grouped(data, "tool_calls") + " tool calls";
+    }
+
+    /// Older logs have it as a text.
+    private static String cost(JsonFields data) {
+        try {
+            double dollars = data.optionalNumber("cost_usd").orElse(0);
+            return BigDecimal.valueOf(dollars).toPlainString();
+        } catch (SandboxException _) {
+            return text(data, "cost_usd");
+        }
     }
 
     private static String grouped(JsonFields data, String name) {

@@ -2,7 +2,9 @@ package dev.vivarium.core.log;
 
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.Event;
+import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewEvent;
+import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -103,12 +105,28 @@ public final class EventLog implements AutoCloseable {
         return db.read(sql -> EventRows.first(sql, sandbox));
     }
 
-    /// Follows a sandbox from after `seq`: first what is kept, then what comes.
+    /// Follows a sandbox from after `seq`: first what is kept, then what comes. Fails with `InvalidRequest` when
+    /// its log does not go so far: the number is of another log, and whoever has it would hear nothing and not know
+    /// why.
     public Follower follow(SandboxId sandbox, long seq) {
+        requireKnown(sandbox, seq, "after_seq");
         var follower = new Follower(this, sandbox, seq);
         followed.compute(
                 sandbox, (id, old) -> (old == null ? new Following(new Recent(), List.of()) : old).with(follower));
         return follower;
+    }
+
+    /// Fails with `InvalidRequest` when no event of the sandbox has had this number yet.
+    ///
+    /// @param name where the caller has given it
+    public void requireKnown(SandboxId sandbox, long seq, String name) {
+        long head = head(sandbox);
+        if (seq > head) {
+            throw new SandboxException(new Failure.InvalidRequest(
+                    name,
+                    "is " + seq + ", but the last event of this sandbox is " + head
+                            + "; the number is not of its log"));
+        }
     }
 
     void leave(Follower follower) {

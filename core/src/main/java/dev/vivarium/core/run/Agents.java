@@ -1,6 +1,8 @@
 package dev.vivarium.core.run;
 
 import dev.vivarium.core.exec.Processes;
+import dev.vivarium.core.image.WorkerImage;
+import dev.vivarium.core.sandbox.Occasion;
 import dev.vivarium.core.sandbox.Opened;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
@@ -62,9 +64,9 @@ public final class Agents {
     }
 
     /// Freezes a sandbox with all that runs in it; where machines cannot be frozen, its worker holds the agent.
-    public void pause(Sandbox sandbox) {
+    public void pause(Sandbox sandbox, Occasion why) {
         try {
-            sandbox.pause();
+            sandbox.pause(why);
         } catch (SandboxException e) {
             boolean hasAgent = runs.find(sandbox.id()).filter(Run::isActive).isPresent();
             if (!(e.failure() instanceof Failure.Unsupported) || !hasAgent) {
@@ -75,8 +77,8 @@ public final class Agents {
     }
 
     /// Thaws a sandbox, and lets its agent go on.
-    public void resume(Sandbox sandbox) {
-        sandbox.resume();
+    public void resume(Sandbox sandbox, Occasion why) {
+        sandbox.resume(why);
         runs.letGo(sandbox.id());
     }
 
@@ -96,7 +98,11 @@ public final class Agents {
     private String sessionOf(SandboxId from, NewRun wanted) {
         Run earlier = runs.find(from)
                 .filter(run -> run.owner().equals(wanted.sandbox().user()))
-                .orElseThrow(() -> new SandboxException(new Failure.NoSuchSandbox(from.value(), Optional.empty())));
+                .orElseThrow(() -> new SandboxException(new Failure.Unrecognized(
+                        "no-such-run",
+                        404,
+                        "resume_from: no run of yours was in sandbox '" + from
+                                + "'; GET /api/v1/sandboxes?runs=only&ended=true lists those that were (viv runs)")));
         if (earlier.isActive()) {
             throw Runs.inProgress("sandbox " + from + " has an agent at work");
         }
@@ -135,18 +141,22 @@ public final class Agents {
         } catch (SandboxException e) {
             boolean isMissing = asked.isEmpty()
                     && request.image().isPresent()
-                    && e.failure() instanceof Failure.InvalidRequest(String field, String rule)
-                    && field.equals("image");
+                    && e.failure() instanceof Failure.InvalidRequest invalid
+                    && invalid.field().equals("image");
             if (!isMissing) {
                 throw e;
             }
-            throw new SandboxException(
-                    new Failure.Unrecognized(
-                            "no-worker-image",
-                            409,
-                            "the image '" + image + "' of this runtime is not there; make it with: viv image build "
-                                    + image),
-                    e);
+            String sentence = e.failure().sentence() + "; agents need '" + image + "': " + howToMake();
+            throw new SandboxException(new Failure.Unrecognized("no-worker-image", 409, sentence), e);
         }
+    }
+
+    /// Only one image is built with the agents' SDKs in it.
+    private String howToMake() {
+        String build = "viv image build " + WorkerImage.NAME;
+        return image.equals(WorkerImage.NAME)
+                ? "make it with: " + build
+                : "import one of that name, or make another with " + build + " and set worker-image to '"
+                        + WorkerImage.NAME + "'";
     }
 }

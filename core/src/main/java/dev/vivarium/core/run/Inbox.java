@@ -32,7 +32,7 @@ public final class Inbox {
     private static final int ID_BYTES = 12;
 
     /// So many are given out together: a worker names them all in one line when it has them.
-    private static final int AT_ONCE = 100;
+    static final int AT_ONCE = 100;
 
     private static final int MOST = 1_000;
 
@@ -118,13 +118,18 @@ public final class Inbox {
         return NewEvent.OUR_IDS + message + "." + happening;
     }
 
+    /// What waits, for a reader that has what it was sent.
+    public Delivery taking(SandboxId sandbox) {
+        return new Taking(this, sandbox);
+    }
+
     /// What waits, a page of it and interrupts first; waits at most `patience` for the first of it. Who cannot pass
     /// it on gives it back.
     public List<Message> take(SandboxId sandbox, Duration patience) throws InterruptedException {
         return await(sandbox, patience, () -> takeNow(sandbox));
     }
 
-    private List<Message> await(SandboxId sandbox, Duration patience, Supplier<List<Message>> look)
+    List<Message> await(SandboxId sandbox, Duration patience, Supplier<List<Message>> look)
             throws InterruptedException {
         long deadline = System.nanoTime() + patience.toNanos();
         Bell bell = bell(sandbox);
@@ -148,10 +153,15 @@ public final class Inbox {
         });
     }
 
-    /// What waits, like [#take], but it goes on waiting until it is acknowledged: a worker that dies, or
+    /// What waits, like [#taking], but it goes on waiting until it is acknowledged: a worker that dies, or
     /// an answer that is lost, loses nothing.
-    public List<Message> offer(SandboxId sandbox, Duration patience) throws InterruptedException {
-        return await(sandbox, patience, () -> db.read(sql -> MessageRows.list(sql, sandbox, AT_ONCE)));
+    public Delivery offering(SandboxId sandbox) {
+        return new Showing(this, sandbox);
+    }
+
+    /// What waits, at most so many, as long as it waits.
+    List<Message> list(SandboxId sandbox, int most) {
+        return db.read(sql -> MessageRows.list(sql, sandbox, most));
     }
 
     /// The worker has these; what it names that does not wait is no matter.

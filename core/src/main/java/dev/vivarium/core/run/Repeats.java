@@ -1,10 +1,12 @@
 package dev.vivarium.core.run;
 
+import dev.vivarium.core.files.Digests;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.time.InstantSource;
 import java.util.Optional;
@@ -25,13 +27,24 @@ public final class Repeats {
 
     /// Something that a worker says, under the key that it repeats it with.
     ///
-    /// @param request what tells it from others: the same key for something else is refused
-    public record Saying(SandboxId sandbox, String key, String request) {
+    /// @param request of what it is told, and how
+    /// @param content what it says; the same key for another request or content is refused
+    public record Saying(SandboxId sandbox, String key, String request, String content) {
         public Saying {
             if (!KEY.matcher(key).matches()) {
                 throw new SandboxException(new Failure.InvalidRequest(
                         "Idempotency-Key", "must be 1 to 200 printable characters without a space"));
             }
+        }
+
+        private String mark() {
+            return request + " " + Digests.sha256(content.getBytes(StandardCharsets.UTF_8));
+        }
+
+        /// Reports whether this was said under the key before. Servers before this one kept no mark of the
+        /// content.
+        private boolean isMarked(String kept) {
+            return kept.equals(mark()) || kept.equals(request);
         }
     }
 
@@ -44,7 +57,7 @@ public final class Repeats {
                 row -> new Kept(row.getString(1), row.getString(2)),
                 saying.sandbox().value(),
                 saying.key()));
-        if (kept.filter(first -> !first.request().equals(saying.request())).isPresent()) {
+        if (kept.filter(first -> !saying.isMarked(first.request())).isPresent()) {
             throw new SandboxException(
                     new Failure.InvalidRequest("Idempotency-Key", "was used for another request; make a new one"));
         }
@@ -58,7 +71,7 @@ public final class Repeats {
                         + " values (?, ?, ?, ?, ?) on conflict do nothing",
                 saying.sandbox().value(),
                 saying.key(),
-                saying.request(),
+                saying.mark(),
                 answer,
                 clock.millis()));
     }

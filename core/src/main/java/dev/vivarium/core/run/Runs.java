@@ -126,6 +126,7 @@ public final class Runs {
                 if (RunRows.isTaken(sql, id)) {
                     throw inProgress("somebody works at task " + id);
                 }
+                TaskRows.forgetResult(sql, id);
                 return id;
             }
         }
@@ -214,7 +215,7 @@ public final class Runs {
                 .with("status", end.status().text())
                 .with("reason", end.reason())
                 .with("reason_code", end.code())
-                .with("cost_usd", spent.costUsd().toPlainString())
+                .with("cost_usd", spent.costUsd())
                 .with("tokens", spent.tokens())
                 .with("tool_calls", spent.toolCalls());
         return Optional.of(outbox.put(sql, run.sandbox(), event(run, "sandbox.run_ended", data)));

@@ -78,6 +78,11 @@ final class TaskRows {
                 id.value());
     }
 
+    /// For a task that is given again: what it has is then of this run.
+    static void forgetResult(Sql sql, TaskId id) throws SQLException {
+        sql.update("update sandbox_tasks set result = null where task_id = ?", id.value());
+    }
+
     private static Task read(ResultSet row) throws SQLException {
         return new Task(
                 new TaskId(row.getString("task_id")),

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /// Puts the worker into sandboxes and starts it there. It goes on without this server. Thread-safe.
 public final class Workers {
@@ -29,6 +30,25 @@ public final class Workers {
             echo "the image has no python3, which a worker needs" >&2
             exit 127""";
 
+    private static final Set<String> OWN = Set.of(
+            "BACKEND_URL",
+            "SANDBOX_TOKEN",
+            "SANDBOX_ID",
+            "TASK_ID",
+            "RUNTIME",
+            "MODEL_URL",
+            "MODEL_TOKEN",
+            "MODEL",
+            "BUDGET_USD",
+            "RESUME_SESSION",
+            "WORKSPACE_DIR",
+            "WORKER_STATE_DIR");
+
+    /// The gateway, as the libraries of its makers look for it.
+    private static final Set<String> ANTHROPIC = Set.of("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY");
+
+    private static final Set<String> OPENAI = Set.of("OPENAI_BASE_URL", "OPENAI_API_KEY");
+
     private final byte[] program;
     private final Passes passes;
 
@@ -45,6 +65,16 @@ public final class Workers {
     public Workers(byte[] program, Passes passes) {
         this.program = program.clone();
         this.passes = passes;
+    }
+
+    /// Reports whether a run has its own value for that variable, or none, whatever anybody asks for.
+    public static boolean sets(Run.Runtime runtime, String variable) {
+        return OWN.contains(variable)
+                || switch (runtime) {
+                    case CLAUDE -> ANTHROPIC.contains(variable);
+                    case COMMAND -> ANTHROPIC.contains(variable) || OPENAI.contains(variable);
+                    case OPENHANDS -> false;
+                };
     }
 
     /// Starts it under the name that the run has for it.

@@ -28,8 +28,8 @@ import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Keeps the life of every sandbox in its log. It does not wait for the disk: what changed is in the store already, and
-/// the log says when and why. Thread-safe.
+/// Keeps the life of every sandbox in its log. But for the end it does not wait for the disk: what changed is in the
+/// store already, and the log says when and why. Thread-safe.
 public final class Chronicle implements Observer, AutoCloseable {
     private static final String SOURCE = NewEvent.OURS;
     private static final String END = "sandbox.terminated";
@@ -142,13 +142,17 @@ public final class Chronicle implements Observer, AutoCloseable {
     }
 
     @Override
-    public void paused(SandboxInfo sandbox) {
-        tell(sandbox, "sandbox.paused", EventData.nothing());
+    public void paused(SandboxInfo sandbox, Occasion why) {
+        tell(sandbox, "sandbox.paused", reason(why));
     }
 
     @Override
-    public void resumed(SandboxInfo sandbox) {
-        tell(sandbox, "sandbox.resumed", EventData.nothing());
+    public void resumed(SandboxInfo sandbox, Occasion why) {
+        tell(sandbox, "sandbox.resumed", reason(why));
+    }
+
+    private static EventData reason(Occasion why) {
+        return EventData.of("reason", why.cause().label()).with("detail", why.detail());
     }
 
     @Override
@@ -157,8 +161,13 @@ public final class Chronicle implements Observer, AutoCloseable {
     }
 
     /// Reports whether this is the last of a sandbox's life.
-    public static boolean isEnd(Event event) {
+    static boolean isEnd(Event event) {
         return event.type().equals(END) && isOurs(event);
+    }
+
+    /// Reports whether the last of a sandbox's life was told.
+    static boolean hasEnd(EventLog log, SandboxId sandbox) {
+        return !log.newest(sandbox, END, 1).isEmpty();
     }
 
     /// Reports whether the server saw it itself.
@@ -166,9 +175,15 @@ public final class Chronicle implements Observer, AutoCloseable {
         return event.source().equals(SOURCE);
     }
 
+    /// Whoever ended it reads so in the log afterwards, and waits for the disk. What could not be told is told by
+    /// the next server.
     @Override
     public void ended(SandboxInfo sandbox) {
-        log.note(sandbox.id(), end(sandbox));
+        try {
+            log.append(sandbox.id(), end(sandbox));
+        } catch (SandboxException e) {
+            LOG.warn("the end of {} is told at the next start: {}", sandbox.id(), e.getMessage());
+        }
     }
 
     /// Tells, by and by, of those ends that a server before has stored and, when it died, not told yet.
@@ -176,7 +191,7 @@ public final class Chronicle implements Observer, AutoCloseable {
         pulse.execute(() -> {
             try {
                 ended.get().stream()
-                        .filter(sandbox -> log.newest(sandbox.id(), END, 1).isEmpty())
+                        .filter(sandbox -> !hasEnd(log, sandbox.id()))
                         .forEach(this::ended);
             } catch (SandboxException e) {
                 LOG.warn("ends that were not told stay so until the next start: {}", e.getMessage());

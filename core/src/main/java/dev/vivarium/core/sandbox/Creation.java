@@ -177,7 +177,7 @@ final class Creation {
             }
             return sandbox;
         } catch (RuntimeException e) {
-            ending.end(sandbox, End.Cause.SERVER, "it could not be started: " + e.getMessage());
+            ending.endUnstarted(sandbox, "it could not be started: " + e.getMessage());
             throw e;
         } finally {
             coldStarts.release();

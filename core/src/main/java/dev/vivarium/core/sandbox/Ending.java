@@ -70,6 +70,17 @@ final class Ending {
         }
     }
 
+    /// Ends one that could not be started, like [#end]. If it was ended before its row was written, that end found
+    /// no row to mark, and does now.
+    void endUnstarted(Sandbox sandbox, String detail) {
+        end(sandbox, End.Cause.SERVER, detail);
+        switch (sandbox.lifecycle().state()) {
+            case State.Terminated(End end) -> engine.rows.end(sandbox.id(), Phase.TERMINATED, end);
+            case State.Failed(End end) -> engine.rows.end(sandbox.id(), Phase.FAILED, end);
+            case State.Creating _, State.Running _, State.Paused _, State.Recovering _ -> {}
+        }
+    }
+
     private void dispose(Sandbox sandbox, State before) {
         engine.registry.unassign(sandbox);
         engine.tellEnded(sandbox.id());

@@ -45,9 +45,9 @@ public interface Observer {
         return Audience.NOBODY;
     }
 
-    default void paused(SandboxInfo sandbox) {}
+    default void paused(SandboxInfo sandbox, Occasion why) {}
 
-    default void resumed(SandboxInfo sandbox) {}
+    default void resumed(SandboxInfo sandbox, Occasion why) {}
 
     default void recovered(SandboxInfo sandbox, Recovery how) {}
 

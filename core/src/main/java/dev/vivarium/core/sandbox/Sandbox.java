@@ -197,7 +197,7 @@ public final class Sandbox {
     }
 
     /// Freezes every process; commands that run stand still with their streams open. Legal when running or paused.
-    public void pause() {
+    public void pause(Occasion why) {
         engine.refuseWhileDraining();
         if (!engine.provider.capabilities().pauses()) {
             throw new SandboxException(
@@ -219,11 +219,11 @@ public final class Sandbox {
         }
         outlet.cut();
         lease.touch();
-        engine.tell(observer -> observer.paused(info()));
+        engine.tell(observer -> observer.paused(info(), why));
     }
 
     /// Thaws every process. Legal when paused or running.
-    public void resume() {
+    public void resume(Occasion why) {
         engine.refuseWhileDraining();
         settled();
         Optional<Lifecycle.Move> begun = lifecycle.tryBegin(Transition.RESUME, PATIENCE);
@@ -238,7 +238,7 @@ public final class Sandbox {
             }
         }
         lease.touch();
-        engine.tell(observer -> observer.resumed(info()));
+        engine.tell(observer -> observer.resumed(info(), why));
     }
 
     private Guest thaw(State.Paused paused) {

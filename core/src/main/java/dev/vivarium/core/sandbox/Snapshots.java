@@ -187,7 +187,7 @@ public final class Snapshots {
                     "restoring " + snapshot.id(), "its disk has another size; fork it into a new thread"));
         }
         try (var _ = use(snapshot)) {
-            sandbox.resume();
+            sandbox.resume(Occasion.RESTORE);
             stop(sandbox);
             Replaced replaced = replace(sandbox, snapshot.id());
             Launched launched = replaced.launched();

@@ -2,6 +2,7 @@ package dev.vivarium.core.watch;
 
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.sandbox.Observer;
+import dev.vivarium.core.sandbox.Occasion;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.model.SandboxException;
@@ -125,7 +126,7 @@ public final class Watching implements Observer, AutoCloseable {
     }
 
     @Override
-    public void resumed(SandboxInfo sandbox) {
+    public void resumed(SandboxInfo sandbox, Occasion why) {
         nudge(sandbox);
     }
 

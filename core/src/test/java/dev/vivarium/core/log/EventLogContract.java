@@ -191,15 +191,26 @@ abstract class EventLogContract {
         appendMany(700, "before");
         try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
             List<Future<List<Long>>> followers = IntStream.range(0, 20)
-                    .mapToObj(i -> workers.submit(() -> follow(i * 50L, 2_700)))
+                    .mapToObj(i -> workers.submit(() -> follow(i * 35L, 2_700)))
                     .toList();
             for (int writer = 0; writer < 4; writer++) {
                 workers.submit(() -> IntStream.range(0, 500).forEach(i -> append(sandbox, "after")));
             }
             for (int i = 0; i < followers.size(); i++) {
-                assertThat(followers.get(i).get()).isEqualTo(numbers(i * 50L + 1, 2_700));
+                assertThat(followers.get(i).get()).isEqualTo(numbers(i * 35L + 1, 2_700));
             }
         }
+    }
+
+    @Test
+    void whoNamesANumberThatTheLogDoesNotHaveYetIsToldSo() {
+        append(sandbox, "a");
+
+        log.follow(sandbox, 1).close();
+        assertThatThrownBy(() -> log.follow(sandbox, 2))
+                .hasMessageContaining("after_seq")
+                .hasMessageContaining("the last event of this sandbox is 1");
+        assertThatThrownBy(() -> log.follow(other, 1)).hasMessageContaining("is 0");
     }
 
     @Test

@@ -85,7 +85,7 @@ abstract class InboxContract {
                 .hasMessageContaining("has not heard 1000 messages");
         say("stop", Kind.INTERRUPT);
 
-        List<Message> page = inbox.offer(sandbox, Duration.ZERO);
+        List<Message> page = inbox.offering(sandbox).next(Duration.ZERO);
         assertThat(page).hasSize(100);
         assertThat(page.getFirst().content()).isEqualTo("stop");
         say("stop again", Kind.INTERRUPT);
@@ -93,6 +93,44 @@ abstract class InboxContract {
 
         assertThat(inbox.waiting(sandbox)).isEqualTo(902);
         assertThat(take()).startsWith("stop again", "word 99").hasSize(100);
+    }
+
+    @Test
+    void whoAcknowledgesIsShownEachOnceAndWhoComesBackWhatIsNotAcknowledged() throws Exception {
+        for (int i = 0; i < 150; i++) {
+            say("word " + i, Kind.USER_MESSAGE);
+        }
+        Delivery delivery = inbox.offering(sandbox);
+        List<Message> first = show(delivery);
+        List<Message> second = show(delivery);
+        say("stop", Kind.INTERRUPT);
+
+        assertThat(first).hasSize(100);
+        assertThat(second).hasSize(50).doesNotContainAnyElementsOf(first);
+        assertThat(show(delivery)).extracting(Message::content).containsExactly("stop");
+        assertThat(show(delivery)).isEmpty();
+        inbox.acknowledge(sandbox, first.stream().map(Message::id).toList());
+        assertThat(show(delivery)).isEmpty();
+
+        assertThat(show(inbox.offering(sandbox)))
+                .extracting(Message::content)
+                .startsWith("stop", "word 100")
+                .hasSize(51);
+    }
+
+    @Test
+    void whatCouldNotBeSentIsShownOrGivenOutAgain() throws Exception {
+        say("one", Kind.USER_MESSAGE);
+        say("two", Kind.USER_MESSAGE);
+        Delivery shown = inbox.offering(sandbox);
+        shown.passed(shown.next(Duration.ZERO), 1);
+        assertThat(shown.next(Duration.ZERO)).extracting(Message::content).containsExactly("two");
+
+        Delivery taken = inbox.taking(sandbox);
+        taken.passed(taken.next(Duration.ZERO), 1);
+        assertThat(take()).containsExactly("two");
+        assertThat(log.read(sandbox, new Query(0, Optional.empty(), Optional.of("user.message_delivered"), 10)))
+                .hasSize(1);
     }
 
     @Test
@@ -217,6 +255,12 @@ abstract class InboxContract {
 
     private Inbox.Queued say(String content, Kind kind) {
         return inbox.post(sandbox, new NewMessage(content, kind, "user"));
+    }
+
+    private static List<Message> show(Delivery delivery) throws InterruptedException {
+        List<Message> page = delivery.next(Duration.ZERO);
+        delivery.passed(page, page.size());
+        return page;
     }
 
     private List<String> take() throws InterruptedException {

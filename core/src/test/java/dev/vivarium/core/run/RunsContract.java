@@ -86,6 +86,9 @@ abstract class RunsContract {
         assertThat(runs.verdict(run)).contains(new Verdict(Verdict.Kind.COMPLETED, "well"));
         assertThat(tasks.find(run.task()).orElseThrow().status()).isEqualTo(Task.Status.COMPLETED);
         assertThat(types()).containsExactly("sandbox.run_started", "sandbox.run_ended");
+        assertThat(log.newest(sandbox.id(), "sandbox.run_ended", 1).getFirst().data())
+                .as("a number, as everywhere")
+                .contains("\"cost_usd\":0");
     }
 
     @Test

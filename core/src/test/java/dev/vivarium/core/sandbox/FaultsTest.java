@@ -133,7 +133,9 @@ class FaultsTest {
         house = House.at(home, House.plain());
         Sandbox sandbox = house.sandbox("t1");
         breakStore("before update on sandboxes when new.status = 'paused'");
-        failure(Failure.StoreFailed.class, sandbox::pause);
+        failure(
+                Failure.StoreFailed.class,
+                () -> sandbox.pause(Occasion.by(sandbox.owner().user())));
         assertThat(output(sandbox, "echo on")).isEqualTo("on");
     }
 

@@ -18,6 +18,7 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.Status;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.UserId;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -34,6 +35,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// Takes sandboxes through every step of the table, and fails if one was left out.
 class LifecycleTest {
+    private static final Occasion ASKED = Occasion.by(new UserId("ann"));
+
     private static final EnumSet<Transition> VISITED = EnumSet.noneOf(Transition.class);
 
     @TempDir
@@ -94,14 +97,14 @@ class LifecycleTest {
                 sandbox.exec(Command.shell("echo before; while [ ! -e go ]; do sleep 0.05; done; echo after"))) {
             assertThat(execution.next()).isInstanceOf(ExecEvent.Started.class);
             assertThat(execution.next()).isInstanceOf(ExecEvent.Output.class);
-            sandbox.pause();
-            sandbox.pause();
+            sandbox.pause(ASKED);
+            sandbox.pause(ASKED);
             assertThat(sandbox.info().status()).isEqualTo(Status.PAUSED);
             var refused = failure(Failure.SandboxNotRunning.class, () -> run(sandbox, "true"));
             assertThat(refused.status()).isEqualTo(Status.PAUSED);
             Files.createFile(house.workspace(sandbox.id()).resolve("go"));
-            sandbox.resume();
-            sandbox.resume();
+            sandbox.resume(ASKED);
+            sandbox.resume(ASKED);
             assertThat(execution.next()).isInstanceOf(ExecEvent.Output.class);
             assertThat(execution.next()).isInstanceOf(ExecEvent.Exited.class);
         }
@@ -112,7 +115,7 @@ class LifecycleTest {
     void aPauseThatFailsLeavesTheSandboxRunning() {
         Sandbox sandbox = house.sandbox("t1");
         house.provider.fail(Step.PAUSE, 1);
-        failure(Failure.ProviderFailed.class, sandbox::pause);
+        failure(Failure.ProviderFailed.class, () -> sandbox.pause(ASKED));
         assertThat(sandbox.info().status()).isEqualTo(Status.RUNNING);
         assertThat(house.rowsAlive()).allMatch(row -> row.phase().name().equals("RUNNING"));
         assertThat(output(sandbox, "echo on")).isEqualTo("on");
@@ -121,19 +124,19 @@ class LifecycleTest {
     @Test
     void aResumeThatFailsLeavesTheSandboxPaused() {
         Sandbox sandbox = house.sandbox("t1");
-        sandbox.pause();
+        sandbox.pause(ASKED);
         house.provider.fail(Step.RESUME, 1);
-        failure(Failure.ProviderFailed.class, sandbox::resume);
+        failure(Failure.ProviderFailed.class, () -> sandbox.resume(ASKED));
         assertThat(sandbox.info().status()).isEqualTo(Status.PAUSED);
         assertThat(house.rowsAlive()).allMatch(row -> row.phase().name().equals("PAUSED"));
-        sandbox.resume();
+        sandbox.resume(ASKED);
         assertThat(output(sandbox, "echo on")).isEqualTo("on");
     }
 
     @Test
     void aPausedSandboxCanBeEnded() {
         Sandbox sandbox = house.sandbox("t1");
-        sandbox.pause();
+        sandbox.pause(ASKED);
         house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "");
         house.assertNothingRemains();
     }
@@ -141,7 +144,7 @@ class LifecycleTest {
     @Test
     void aMachineThatDiesDuringAPauseIsBuried() {
         Sandbox sandbox = house.sandbox("t1");
-        sandbox.pause();
+        sandbox.pause(ASKED);
         house.killGuest(sandbox.id());
         await().until(() -> sandbox.info().status() == Status.FAILED);
         assertThat(sandbox.info().end().orElseThrow().cause()).isEqualTo(End.Cause.CRASH);
@@ -151,7 +154,7 @@ class LifecycleTest {
     @Test
     void aMachineWhoseStreamEndsDuringAPauseBeforeItIsDeadIsBuriedToo() {
         Sandbox sandbox = house.sandbox("t1");
-        sandbox.pause();
+        sandbox.pause(ASKED);
         house.provider.seemAlive(20);
         house.killGuest(sandbox.id());
         await().until(() -> sandbox.info().status() == Status.FAILED);
@@ -251,13 +254,13 @@ class LifecycleTest {
     void aPausedSandboxIsFoundPausedAfterARestartAndResumes() {
         Sandbox before = house.sandbox("t1");
         String pid = output(before, "sleep 1000 >/dev/null 2>&1 & echo $!");
-        before.pause();
+        before.pause(ASKED);
         house.stop();
         house.open(House.plain());
         Sandbox sandbox = house.sandboxes.require(new ThreadId("t1"));
         assertThat(sandbox.id()).isEqualTo(before.id());
         assertThat(sandbox.info().status()).isEqualTo(Status.PAUSED);
-        sandbox.resume();
+        sandbox.resume(ASKED);
         assertThat(output(sandbox, "kill -0 " + pid + " && echo alive")).isEqualTo("alive");
     }
 

@@ -32,6 +32,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class SnapshotsTest {
+    private static final Occasion ASKED = Occasion.by(new UserId("ann"));
+
     @TempDir
     Path home;
 
@@ -70,7 +72,7 @@ class SnapshotsTest {
             house.provider.open(Step.SNAPSHOT);
             assertThat(taking.get().name()).isEqualTo("slow");
         }
-        sandbox.pause();
+        sandbox.pause(ASKED);
         assertThat(sandbox.info().status()).isEqualTo(Status.PAUSED);
     }
 
@@ -139,7 +141,7 @@ class SnapshotsTest {
     void aPausedSandboxIsSavedAndStaysPaused() {
         Sandbox sandbox = house.sandbox("t");
         run(sandbox, "echo before > file");
-        sandbox.pause();
+        sandbox.pause(ASKED);
         SnapshotInfo snapshot = snapshots().take(sandbox, "");
         assertThat(sandbox.info().status()).isEqualTo(Status.PAUSED);
 

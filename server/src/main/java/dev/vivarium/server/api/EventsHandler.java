@@ -5,10 +5,9 @@ import dev.vivarium.core.access.WorkerGrant;
 import dev.vivarium.core.log.Appended;
 import dev.vivarium.core.log.Batch;
 import dev.vivarium.core.log.EventLog;
-import dev.vivarium.core.log.Follower;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.run.Inbox;
-import dev.vivarium.core.sandbox.Chronicle;
+import dev.vivarium.core.sandbox.Spectator;
 import dev.vivarium.json.EventJson;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.Failure;
@@ -31,6 +30,8 @@ import tools.jackson.core.JsonGenerator;
 public final class EventsHandler {
     /// What one call may add: it counts as one, and a talkative agent is not slowed down.
     private static final int MOST_AT_ONCE = 100;
+
+    private static final String LAST_EVENT = "Last-Event-ID";
 
     private final EventLog log;
     private final Inbox inbox;
@@ -62,6 +63,9 @@ public final class EventsHandler {
                 throw new SandboxException(
                         new Failure.InvalidRequest("before_seq", "is for pages; a stream begins after_seq"));
             });
+            if (exchange.header(LAST_EVENT).isPresent()) {
+                log.requireKnown(sandbox, query.afterSeq(), LAST_EVENT);
+            }
             followed(exchange, format.get(), sandbox, query);
         } else {
             page(exchange, sandbox, query, before);
@@ -109,16 +113,12 @@ public final class EventsHandler {
             throws IOException {
         var vigil = exchange.vigil();
         boolean isAlive = exchange.findSandbox().isPresent();
-        try (Follower follower = log.follow(sandbox, query.afterSeq());
+        try (var spectator = new Spectator(log, sandbox, query.afterSeq(), isAlive);
                 var stream = EventStream.begin(exchange, format)) {
             stream.stand();
             try {
-                boolean isOver = false;
-                while (!isOver) {
-                    Batch batch = follower.next(isAlive ? Vigil.EVERY : Duration.ZERO);
-                    send(stream, query, batch, vigil);
-                    isOver = batch.isEmpty() && !isAlive
-                            || batch.events().stream().anyMatch(Chronicle::isEnd);
+                while (!spectator.isOver()) {
+                    send(stream, query, spectator.next(Vigil.EVERY), vigil);
                 }
             } catch (SandboxException e) {
                 stream.fail(e.failure());
@@ -202,13 +202,12 @@ public final class EventsHandler {
     private static long afterSeq(Exchange exchange) {
         Optional<Long> asked = Page.number(exchange, "after_seq");
         try {
-            return exchange.header("Last-Event-ID")
+            return exchange.header(LAST_EVENT)
                     .map(Long::parseLong)
                     .or(() -> asked)
                     .orElse(0L);
         } catch (NumberFormatException e) {
-            throw new SandboxException(
-                    new Failure.InvalidRequest("Last-Event-ID", "must be the number of an event"), e);
+            throw new SandboxException(new Failure.InvalidRequest(LAST_EVENT, "must be the number of an event"), e);
         }
     }
 

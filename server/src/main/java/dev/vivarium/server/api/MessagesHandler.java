@@ -2,6 +2,7 @@ package dev.vivarium.server.api;
 
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.WorkerGrant;
+import dev.vivarium.core.run.Delivery;
 import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.json.Json;
@@ -11,34 +12,42 @@ import dev.vivarium.model.Message;
 import dev.vivarium.model.Message.Kind;
 import dev.vivarium.model.Message.Mode;
 import dev.vivarium.model.NewMessage;
+import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.http.Exchange;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
+import tools.jackson.core.JsonGenerator;
 
 /// `POST` and `GET /api/v1/sandboxes/{sandbox_id}/messages`, and `POST …/interventions`: what is said to an agent,
 /// and how it hears of it. Thread-safe.
 public final class MessagesHandler {
     private final Inbox inbox;
     private final Runs runs;
+    private final Duration breath;
 
-    public MessagesHandler(Inbox inbox, Runs runs) {
+    /// @param breath a stream says something at least this often, so that a hang-up is noticed
+    public MessagesHandler(Inbox inbox, Runs runs, Duration breath) {
         this.inbox = inbox;
         this.runs = runs;
+        this.breath = breath;
     }
 
     public void post(Exchange exchange) throws IOException {
         exchange.allowQuery();
-        var queued = inbox.post(exchange.sandbox().id(), message(exchange.json()));
+        SandboxId sandbox = exchange.sandbox().id();
+        var queued = inbox.post(sandbox, message(exchange.json()));
+        boolean isHeard = isHeard(sandbox);
         exchange.answer(202, out -> {
             out.writeStringProperty("message_id", queued.message().id());
             out.writeStringProperty("status", "queued");
             out.writeNumberProperty("queue_size", queued.waiting());
+            out.writeBooleanProperty("listening", isHeard);
         });
     }
 
@@ -58,14 +67,22 @@ public final class MessagesHandler {
     public void intervene(Exchange exchange) throws IOException {
         exchange.allowQuery();
         var said = intervention(exchange.json());
-        var queued = inbox.post(exchange.sandbox().id(), said);
+        SandboxId sandbox = exchange.sandbox().id();
+        var queued = inbox.post(sandbox, said);
+        boolean isHeard = isHeard(sandbox);
         exchange.answer(202, out -> {
             out.writeStringProperty("id", queued.message().id());
             out.writeStringProperty("status", "queued");
             out.writeStringProperty("inject_mode", said.mode().text());
             out.writeNumberProperty(
                     "estimated_delivery_ms", inbox.usualLatency().toMillis());
+            out.writeBooleanProperty("listening", isHeard);
         });
+    }
+
+    /// Reports whether an agent is at work there. What is said to nobody waits for the next run.
+    private boolean isHeard(SandboxId sandbox) {
+        return runs.find(sandbox).filter(Run::isActive).isPresent();
     }
 
     /// A message that is to reach the agent soon, and how.
@@ -99,54 +116,64 @@ public final class MessagesHandler {
         return word;
     }
 
-    /// Gives out what waits. If the caller has hung up by then, it waits on. A worker that says what it has with
-    /// `ack` is given the rest again until it does.
+    /// Gives out what waits, in one answer or as a stream. If the caller has hung up by then, it waits on. A worker
+    /// that says what it has with `ack` is given the rest again until it does.
     public void take(Exchange exchange) throws IOException {
-        if (exchange.principal() instanceof Principal.Worker(WorkerGrant grant)) {
-            requireItsOwn(grant);
-            exchange.allowQuery("wait", "ack");
-            if (exchange.optionalQuery("ack").isPresent()) {
-                offer(exchange);
-                return;
-            }
-        } else {
-            exchange.allowQuery("wait");
-        }
-        SandboxId sandbox = exchange.sandbox().id();
-        try {
-            List<Message> messages = inbox.take(sandbox, Page.wait(exchange));
-            try {
-                exchange.answer(200, "application/json", list(messages));
-            } catch (IOException | RuntimeException e) {
-                inbox.putBack(sandbox, messages);
-                throw e;
-            }
-            inbox.delivered(sandbox, messages);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new SandboxException(new Failure.ShuttingDown(), e);
-        }
-    }
-
-    /// A worker that comes late must not take what was said to the next one.
-    private void requireItsOwn(WorkerGrant grant) {
-        if (runs.isAnothers(grant.sandbox(), grant.task())) {
-            var _ = runs.requireActive(grant.sandbox(), grant.task());
-        }
-    }
-
-    /// To the worker: what it does not acknowledge with its next question, it gets again.
-    private void offer(Exchange exchange) throws IOException {
-        SandboxId sandbox = exchange.sandbox().id();
+        Runnable mayHear = reader(exchange);
+        mayHear.run();
+        Optional<EventStream.Format> format = EventStream.Format.accepted(exchange);
         Duration patience = Page.wait(exchange);
-        exchange.optionalQuery("ack")
-                .filter(ids -> !ids.isEmpty())
-                .ifPresent(ids -> inbox.acknowledge(sandbox, new HashSet<>(List.of(ids.split(",")))));
+        if (format.isPresent() && exchange.optionalQuery("wait").isPresent()) {
+            throw refused("wait", "is for a single answer; a stream waits as long as it stands");
+        }
         try {
-            exchange.answer(200, "application/json", list(inbox.offer(sandbox, patience)));
+            Delivery delivery = delivery(exchange);
+            if (format.isPresent()) {
+                new MessageStream(exchange, delivery, mayHear, breath).run(format.get());
+            } else {
+                answer(exchange, delivery, mayHear, patience);
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new SandboxException(new Failure.ShuttingDown(), e);
+        }
+    }
+
+    /// Looks whether the caller may hear what is said: a worker that comes late must not take what was said to the
+    /// next one. Throws if not.
+    private Runnable reader(Exchange exchange) {
+        if (exchange.principal() instanceof Principal.Worker(WorkerGrant grant)) {
+            exchange.allowQuery("wait", "ack");
+            return () -> {
+                if (runs.isAnothers(grant.sandbox(), grant.task())) {
+                    var _ = runs.requireActive(grant.sandbox(), grant.task());
+                }
+            };
+        }
+        exchange.allowQuery("wait");
+        return () -> {};
+    }
+
+    /// What a worker does not acknowledge with its next question, it gets again.
+    private Delivery delivery(Exchange exchange) {
+        SandboxId sandbox = exchange.sandbox().id();
+        Optional<String> ack = exchange.optionalQuery("ack");
+        ack.filter(ids -> !ids.isEmpty())
+                .ifPresent(ids -> inbox.acknowledge(sandbox, new HashSet<>(List.of(ids.split(",")))));
+        return ack.isPresent() ? inbox.offering(sandbox) : inbox.taking(sandbox);
+    }
+
+    private static void answer(Exchange exchange, Delivery delivery, Runnable mayHear, Duration patience)
+            throws IOException, InterruptedException {
+        List<Message> messages = delivery.next(patience);
+        int passed = 0;
+        try {
+            // Another run may have begun while this one waited.
+            mayHear.run();
+            exchange.answer(200, "application/json", list(messages));
+            passed = messages.size();
+        } finally {
+            delivery.passed(messages, passed);
         }
     }
 
@@ -157,17 +184,19 @@ public final class MessagesHandler {
             if (out.size() > 1) {
                 out.write(',');
             }
-            Json.write(out, json -> {
-                json.writeStringProperty("message_id", message.id());
-                json.writeStringProperty("content", message.content());
-                json.writeStringProperty("message_type", message.kind().text());
-                json.writeStringProperty("source", message.source());
-                Json.time(json, "timestamp", message.at());
-                json.writeStringProperty("inject_mode", message.mode().text());
-            });
+            Json.write(out, json -> write(json, message));
         }
-        out.writeBytes("]".getBytes(StandardCharsets.UTF_8));
+        out.write(']');
         return out.toByteArray();
+    }
+
+    static void write(JsonGenerator out, Message message) {
+        out.writeStringProperty("message_id", message.id());
+        out.writeStringProperty("content", message.content());
+        out.writeStringProperty("message_type", message.kind().text());
+        out.writeStringProperty("source", message.source());
+        Json.time(out, "timestamp", message.at());
+        out.writeStringProperty("inject_mode", message.mode().text());
     }
 
     private static SandboxException refused(String field, String rule) {

@@ -3,6 +3,7 @@ package dev.vivarium.server.api;
 import dev.vivarium.core.run.Agents;
 import dev.vivarium.core.run.NewRun;
 import dev.vivarium.core.run.Tasks;
+import dev.vivarium.core.run.Workers;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.json.RunJson;
 import dev.vivarium.json.SessionJson;
@@ -19,6 +20,7 @@ import java.math.BigDecimal;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 
@@ -27,6 +29,10 @@ public final class SpawnHandler {
     private static final int MOST_WORDS = 1000;
     private static final int LONGEST_MODEL = 200;
     private static final double MOST_BUDGET = 1_000_000;
+
+    /// What says the same as a variable of the worker.
+    private static final Map<String, String> FIELDS =
+            Map.of("MODEL", "model", "BUDGET_USD", "budget_usd", "RESUME_SESSION", "resume_from");
 
     private final Agents agents;
     private final Tasks tasks;
@@ -70,6 +76,7 @@ public final class SpawnHandler {
         var request = SessionJson.readRest(fields, NewSandbox.of(owner, thread), rule.limits());
         fields.refuseOthers();
         rule.check(request);
+        request.env().keySet().forEach(name -> requireFree(program.runtime(), name));
         return new NewRun(assignment, program, request, budget, resume);
     }
 
@@ -114,6 +121,15 @@ public final class SpawnHandler {
         return fresh.<NewRun.Assignment>map(NewRun.Assignment.Fresh::new)
                 .orElseGet(() -> new NewRun.Assignment.Known(
                         tasks.require(known.orElseThrow(), owner::equals).id()));
+    }
+
+    /// What the server sets itself would win in silence over what somebody asked for.
+    private static void requireFree(Run.Runtime runtime, String variable) {
+        String instead = FIELDS.containsKey(variable) ? "give " + FIELDS.get(variable) : "choose another name";
+        require(
+                !Workers.sets(runtime, variable),
+                "env." + variable,
+                "is set by the server for runs of " + runtime.text() + "; " + instead);
     }
 
     private static SandboxId sandbox(String id) {

@@ -47,7 +47,8 @@ final class WorkerCall {
         Consumer<JsonGenerator> act(JsonFields fields, Optional<String> key);
     }
 
-    /// Does it once for each `Idempotency-Key`; who repeats it is told the same.
+    /// Does it once for each `Idempotency-Key`; who repeats it is told the same, and who says something else under
+    /// it is refused.
     static void once(Exchange exchange, Repeats repeats, Once once) throws IOException {
         JsonFields fields = exchange.json();
         Optional<String> key = exchange.header("Idempotency-Key");
@@ -59,7 +60,8 @@ final class WorkerCall {
         var saying = new Repeats.Saying(
                 grant(exchange).sandbox(),
                 key.get(),
-                request.getMethod() + " " + request.getHttpURI().getPath());
+                request.getMethod() + " " + request.getHttpURI().getPath(),
+                fields.text());
         Optional<String> before = repeats.find(saying);
         String answer = before.orElseGet(() -> new String(Json.bytes(once.act(fields, key)), StandardCharsets.UTF_8));
         if (before.isEmpty()) {

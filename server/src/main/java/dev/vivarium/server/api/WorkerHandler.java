@@ -28,6 +28,7 @@ import tools.jackson.core.JsonGenerator;
 public final class WorkerHandler {
     private static final Pattern STEP = Pattern.compile("[a-zA-Z0-9_.]{1,100}");
     private static final List<String> RESULTS = List.of("completed", "failed", "partial");
+    private static final List<String> BEATS = List.of("active", "running", "busy", "idle", "paused");
     private static final String SOURCE = "worker";
     private static final int LONGEST_METRICS = 4 * 1024;
 
@@ -178,11 +179,14 @@ public final class WorkerHandler {
         WorkerCall.requireOwn(fields.string("sandbox_id"), grant.sandbox().value(), "sandbox");
         fields.optionalString("task_id")
                 .ifPresent(task -> WorkerCall.requireOwn(task, grant.task().value(), "task"));
-        boolean isPaused = fields.string("status").equals("paused");
+        String status = fields.string("status");
+        if (!BEATS.contains(status)) {
+            throw WorkerCall.refused("status", "must be one of " + String.join(", ", BEATS));
+        }
         String metrics = fields.optionalObject("metrics").map(JsonFields::text).orElse("{}");
         WorkerCall.requireBytes("metrics", metrics, LONGEST_METRICS);
         fields.refuseOthers();
-        var commands = runs.heartbeat(grant.sandbox(), grant.task(), metrics).commands(isPaused);
+        var commands = runs.heartbeat(grant.sandbox(), grant.task(), metrics).commands(status.equals("paused"));
         exchange.answer(200, out -> {
             out.writeBooleanProperty("success", true);
             out.writeArrayPropertyStart("commands");

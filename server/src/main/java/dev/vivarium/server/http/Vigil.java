@@ -29,10 +29,14 @@ public final class Vigil {
     /// Throws what the caller is to be told, once it may not have this any more. Costs nothing most of the time.
     public void look() {
         long now = System.nanoTime();
-        if (now - looked < EVERY.toNanos()) {
-            return;
+        if (now - looked >= EVERY.toNanos()) {
+            lookNow();
         }
-        looked = now;
+    }
+
+    /// The same before something that must not go to whoever has just lost the right to it.
+    public void lookNow() {
+        looked = System.nanoTime();
         try {
             question.run();
         } catch (SandboxException e) {

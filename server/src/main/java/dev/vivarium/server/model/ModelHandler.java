@@ -41,6 +41,10 @@ public final class ModelHandler implements AutoCloseable {
     private static final Pattern PLAIN_VALUE = Pattern.compile("[\\x20-\\x7e]{1,4096}");
     private static final Pattern PLAIN_QUERY = Pattern.compile("[A-Za-z0-9_.=&-]{0,200}");
 
+    private static final int SHOWN_PATH = 100;
+    private static final String SERVED = "POST /model/v1/messages, POST /model/v1/messages/count_tokens,"
+            + " POST /model/v1/chat/completions and GET /model/v1/models";
+
     private final ModelConfig config;
     private final WorkerTokens tokens;
     private final Books books;
@@ -81,8 +85,26 @@ public final class ModelHandler implements AutoCloseable {
 
     /// Both dialects have this; only one of them has a version in its headers.
     public void models(Exchange exchange) throws IOException {
-        var dialect = exchange.header("Anthropic-Version").isPresent() ? Dialect.ANTHROPIC : Dialect.OPENAI;
-        serve(exchange, new Route(dialect, "GET", "/v1/models", false));
+        serve(exchange, new Route(dialect(exchange), "GET", "/v1/models", false));
+    }
+
+    /// What no model is asked by. An SDK that tries it is told in its own words.
+    public void others(Exchange exchange) throws IOException {
+        String method = exchange.request().getMethod();
+        String path = "/" + exchange.rawPath("rest");
+        var route = new Route(dialect(exchange), method, path, false);
+        try {
+            admit(exchange, route);
+            String shown = path.length() <= SHOWN_PATH ? path : path.substring(0, SHOWN_PATH) + "…";
+            throw new Trouble(
+                    Trouble.Kind.NOT_FOUND, method + " /model" + shown + " is not served here; " + SERVED + " are");
+        } catch (Trouble e) {
+            answer(exchange, route.dialect(), e);
+        }
+    }
+
+    private static Dialect dialect(Exchange exchange) {
+        return exchange.header("Anthropic-Version").isPresent() ? Dialect.ANTHROPIC : Dialect.OPENAI;
     }
 
     private void serve(Exchange exchange, Route route) throws IOException {

@@ -1,6 +1,7 @@
 package dev.vivarium.server.preview;
 
 import dev.vivarium.core.preview.Connection;
+import dev.vivarium.core.sandbox.Occasion;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -111,7 +112,7 @@ public final class PreviewHandler {
             if (!sleeps || !config.wakes()) {
                 throw e;
             }
-            sandbox.resume();
+            sandbox.resume(Occasion.TRAFFIC);
             return sandbox.dial(port);
         }
     }

@@ -4,11 +4,11 @@ import dev.vivarium.core.access.AuditEntry.Kind;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.log.Batch;
 import dev.vivarium.core.log.EventLog;
-import dev.vivarium.core.log.Follower;
 import dev.vivarium.core.run.Agents;
 import dev.vivarium.core.run.Inbox;
-import dev.vivarium.core.sandbox.Chronicle;
+import dev.vivarium.core.sandbox.Occasion;
 import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.core.sandbox.Spectator;
 import dev.vivarium.json.EventJson;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
@@ -52,7 +52,7 @@ public final class EventSocket extends GuardedSocket {
     private volatile Filter filter;
 
     /// Where a watcher is in which log.
-    private record Place(SandboxId sandbox, Optional<Sandbox> alive, Follower follower) {
+    private record Place(SandboxId sandbox, Optional<Sandbox> alive, Spectator spectator) {
         String status() {
             return alive.map(sandbox -> sandbox.info().status().label()).orElse("terminated");
         }
@@ -95,7 +95,8 @@ public final class EventSocket extends GuardedSocket {
         filter = Filter.readTypes(first).or(filter);
         first.refuseOthers();
         var sandbox = new SandboxId(sandboxId());
-        place = Optional.of(new Place(sandbox, caller.sandbox(), log.follow(sandbox, after)));
+        var spectator = new Spectator(log, sandbox, after, caller.sandbox().isPresent());
+        place = Optional.of(new Place(sandbox, caller.sandbox(), spectator));
         door().did(caller, Kind.USED, "watches from " + after);
         return Scope.SHELL_RO;
     }
@@ -103,7 +104,7 @@ public final class EventSocket extends GuardedSocket {
     @Override
     void greet() {
         place.ifPresent(at -> {
-            long waiting = Math.max(0, log.head(at.sandbox) - at.follower.seq());
+            long waiting = Math.max(0, log.head(at.sandbox) - at.spectator.seq());
             peer().send(Messages.message("connected", out -> {
                 out.writeStringProperty("sandbox_id", at.sandbox.value());
                 out.writeStringProperty("status", at.status());
@@ -120,9 +121,8 @@ public final class EventSocket extends GuardedSocket {
             long beaten = System.nanoTime();
             while (true) {
                 long due = Math.max(0, heartbeat.toNanos() - (System.nanoTime() - beaten));
-                Batch batch = at.follower.next(at.alive.isPresent() ? Duration.ofNanos(due) : Duration.ZERO);
-                send(batch);
-                if (isOver(at, batch)) {
+                send(at.spectator.next(Duration.ofNanos(due)));
+                if (at.spectator.isOver()) {
                     close(new Close(1000, "the sandbox has ended"));
                     return;
                 }
@@ -151,10 +151,6 @@ public final class EventSocket extends GuardedSocket {
                 peer().send(Messages.message("event", out -> EventJson.message(out, event)));
             }
         }
-    }
-
-    private static boolean isOver(Place at, Batch batch) {
-        return batch.isEmpty() && at.alive.isEmpty() || batch.events().stream().anyMatch(Chronicle::isEnd);
     }
 
     @Override
@@ -220,10 +216,14 @@ public final class EventSocket extends GuardedSocket {
                         sandbox,
                         Message.Kind.INTERRUPT,
                         payload.map(this::text).orElse("stop"));
-            case "pause" -> agents.pause(sandbox);
-            case "resume" -> agents.resume(sandbox);
+            case "pause" -> agents.pause(sandbox, asked(caller));
+            case "resume" -> agents.resume(sandbox, asked(caller));
             default -> throw new SandboxException(new Failure.InvalidRequest("command", COMMANDS));
         }
+    }
+
+    private static Occasion asked(Caller caller) {
+        return Occasion.by(caller.principal().orElseThrow().name());
     }
 
     private void say(Caller caller, Sandbox sandbox, Message.Kind kind, String content) {
@@ -246,6 +246,6 @@ public final class EventSocket extends GuardedSocket {
 
     @Override
     void vacate() {
-        place.ifPresent(at -> at.follower.close());
+        place.ifPresent(at -> at.spectator.close());
     }
 }

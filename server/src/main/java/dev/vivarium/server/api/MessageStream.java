@@ -1,0 +1,77 @@
+package dev.vivarium.server.api;
+
+import dev.vivarium.core.run.Delivery;
+import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.Message;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.Vigil;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+
+/// Messages on their way to a reader that stays: what waits, and then what comes, each sent at once. It lasts until the
+/// reader hangs up or may no longer read them, or the sandbox or the server ends. Confined to the worker that serves
+/// the request.
+final class MessageStream {
+    private final Exchange exchange;
+    private final Sandbox sandbox;
+    private final Delivery delivery;
+    private final Runnable mayHear;
+    private final Duration breath;
+    private final Vigil vigil;
+
+    /// @param mayHear throws once what is said is meant for somebody else
+    MessageStream(Exchange exchange, Delivery delivery, Runnable mayHear, Duration breath) {
+        this.exchange = exchange;
+        this.sandbox = exchange.sandbox();
+        this.delivery = delivery;
+        this.mayHear = mayHear;
+        this.breath = breath;
+        this.vigil = exchange.vigil();
+    }
+
+    void run(EventStream.Format format) throws IOException {
+        try (var stream = EventStream.begin(exchange, format)) {
+            stream.stand();
+            try {
+                while (true) {
+                    vigil.look();
+                    requireNotEnded();
+                    send(stream, delivery.next(Vigil.EVERY));
+                    stream.breatheAfter(breath);
+                }
+            } catch (SandboxException e) {
+                stream.fail(e.failure());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void requireNotEnded() {
+        sandbox.info().end().ifPresent(end -> {
+            throw new SandboxException(new Failure.SandboxEnded(sandbox.id(), end));
+        });
+    }
+
+    /// Whatever could not be sent waits on.
+    private void send(EventStream stream, List<Message> messages) throws IOException {
+        int sent = 0;
+        try {
+            if (!messages.isEmpty()) {
+                vigil.lookNow();
+                mayHear.run();
+            }
+            for (Message message : messages) {
+                // Whoever reads slowly may have lost the right to the rest.
+                vigil.look();
+                stream.send("message", message.id(), out -> MessagesHandler.write(out, message));
+                sent++;
+            }
+        } finally {
+            delivery.passed(messages, sent);
+        }
+    }
+}
