@@ -16,7 +16,7 @@ import pytest
 
 from backend import TestBackend
 from scripted import PATIENCE, Play
-from test_command import Started
+from started import Started, await_file
 from vivarium_worker import events, worker
 from vivarium_worker.control import Control
 from vivarium_worker.inbox import Inbox
@@ -26,9 +26,10 @@ from vivarium_worker.settings import Settings
 Tools = list[dict[str, Any]]
 
 TASK = {"task_id": "task-1", "title": "Say hello", "description": "Write hello.txt"}
-WAIT_FOR_GO = "until [ -e go ]; do sleep 0.02; done"
+# Each of these commands says that it has begun.
+WAIT_FOR_GO = "touch begun; until [ -e go ]; do sleep 0.02; done"
 # Does not end by itself, and always has something to say.
-CHATTER = "touch chats; until [ -e never ]; do echo x; sleep 0.05; done"
+CHATTER = "touch begun; until [ -e never ]; do echo x; sleep 0.05; done"
 
 
 @dataclass(frozen=True)
@@ -46,13 +47,18 @@ class Kind:
     read: Callable[[Path], Tools]
     write: Callable[[Path, str], Tools]
     search: Callable[[str], Tools]
-    # A command that does not end by itself.
+    # A command that does not end by itself, and says that it has begun.
     endless: str
     # What a model says that has too much to do.
     overloaded: int
 
     def settings(self, env: dict[str, str], url: str, **more: str) -> Settings:
         return Settings.from_env({**env, "MODEL": self.model, "MODEL_URL": url, "MODEL_RETRIES": "1", **more})
+
+
+def await_tool(env: dict[str, str]) -> None:
+    """Waits until one of the commands above runs. That it is called is told before, and may still be refused."""
+    await_file(Path(env["WORKSPACE_DIR"]) / "begun")
 
 
 def held(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
@@ -91,7 +97,7 @@ class AgentContract:
             {"when": {"lacks": "other"}, "text": "As planned.", "tools": shell("echo plain > api.txt")},
         )
         started = self.start(env, model.url)
-        backend.await_event("agent.tool_use")
+        await_tool(env)
         backend.send("use the other API")
         backend.await_received()
         go.touch()
@@ -117,11 +123,11 @@ class AgentContract:
 
         monkeypatch.setattr(Run, "emit", slowly)
         model = play(
-            {"when": {"contains": "Write hello.txt"}, "tools": self.kind.shell(f"touch waits; {WAIT_FOR_GO}")},
+            {"when": {"contains": "Write hello.txt"}, "tools": self.kind.shell(WAIT_FOR_GO)},
             {"when": {"contains": "use the other API"}, "tools": self.kind.shell("echo other | tee api.txt")},
         )
         started = self.start(env, model.url)
-        backend.await_that(lambda _: (go.parent / "waits").exists(), "the tool")
+        await_tool(env)
         backend.send("use the other API")
         backend.await_received()
         go.touch()
@@ -168,13 +174,13 @@ class AgentContract:
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
         workspace = Path(env["WORKSPACE_DIR"])
-        both = self.kind.shell(f"touch waits; {WAIT_FOR_GO}") + self.kind.shell("touch rash.txt")
+        both = self.kind.shell(WAIT_FOR_GO) + self.kind.shell("touch rash.txt")
         model = play(
             {"when": {"contains": "Write hello.txt"}, "tools": both},
             {"when": {"contains": "be wise"}, "tools": self.kind.shell("touch wise.txt")},
         )
         started = self.start(env, model.url)
-        backend.await_that(lambda _: (workspace / "waits").exists(), "the first tool")
+        await_tool(env)
         backend.send("stop, be wise")
         backend.await_received()
         (workspace / "go").touch()
@@ -213,7 +219,7 @@ class AgentContract:
             {"when": {"contains": "do this instead"}, "text": "Better.", "tools": instead},
         )
         started = self.start(env, model.url)
-        backend.await_event("agent.tool_use")
+        await_tool(env)
         backend.send("do this instead", kind="interrupt")
         assert started.join() == worker.COMPLETED
         assert (Path(env["WORKSPACE_DIR"]) / "instead.txt").read_text() == "instead\n"
@@ -222,13 +228,12 @@ class AgentContract:
     def test_tokens_and_dollars_are_those_of_all_turns_of_the_run(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
-        workspace = Path(env["WORKSPACE_DIR"])
         model = play(
-            {"when": {"contains": "Write hello.txt"}, "tools": self.kind.shell(f"touch waits; {self.kind.endless}")},
+            {"when": {"contains": "Write hello.txt"}, "tools": self.kind.shell(self.kind.endless)},
             {"when": {"contains": "do this instead"}, "tools": self.kind.shell("true")},
         )
         started = self.start(env, model.url, HEARTBEAT_SECONDS="0.05")
-        backend.await_that(lambda _: (workspace / "waits").exists(), "the tool")
+        await_tool(env)
         backend.send("do this instead", kind="interrupt")
         assert started.join() == worker.COMPLETED
         completed = backend.of("agent.completed")[0]
@@ -261,7 +266,7 @@ class AgentContract:
             {"when": {"contains": "now go on"}, "text": "I went on."},
         )
         started = self.start(env, model.url)
-        backend.await_event("agent.tool_use")
+        await_tool(env)
         backend.send("", kind="interrupt")
         backend.await_event("agent.message_delivered")
         backend.send("now go on", kind="guidance", mode=mode)
@@ -432,7 +437,7 @@ class AgentContract:
     ) -> None:
         model = play({"when": {"contains": "hello.txt"}, "tools": self.kind.shell(self.kind.endless)})
         started = self.start(env, model.url, HEARTBEAT_SECONDS="0.05")
-        backend.await_event("agent.tool_use")
+        await_tool(env)
         backend.state.commands.append("abort")
         assert started.join() == worker.FAILED
         assert backend.of("agent.failed")[0]["reason"] == "aborted by the server"
@@ -442,11 +447,11 @@ class AgentContract:
     ) -> None:
         workspace = Path(env["WORKSPACE_DIR"])
         model = play(
-            {"when": {"contains": "hello.txt"}, "tools": self.kind.shell(f"touch waits; {self.kind.endless}")},
+            {"when": {"contains": "hello.txt"}, "tools": self.kind.shell(self.kind.endless)},
             {"when": {"contains": "do this instead"}, "tools": self.kind.shell("touch instead.txt")},
         )
         started = self.start(env, model.url, HEARTBEAT_SECONDS="0.05")
-        backend.await_that(lambda _: (workspace / "waits").exists(), "the tool")
+        await_tool(env)
         backend.send("by the way")
         backend.await_received()
         backend.send("do this instead", kind="interrupt")
@@ -457,11 +462,10 @@ class AgentContract:
         assert "by the way" in str(model.asked())
 
     def test_an_aborted_run_tells_what_it_took(self, env: dict[str, str], backend: TestBackend, play: Play) -> None:
-        workspace = Path(env["WORKSPACE_DIR"])
-        tool = self.kind.shell(f"touch waits; {self.kind.endless}")
+        tool = self.kind.shell(self.kind.endless)
         model = play({"when": {"contains": "hello.txt"}, "tools": tool})
         started = self.start(env, model.url, HEARTBEAT_SECONDS="0.05")
-        backend.await_that(lambda _: (workspace / "waits").exists(), "the tool")
+        await_tool(env)
         backend.state.commands.append("abort")
         assert started.join() == worker.FAILED
         failed = backend.of("agent.failed")[0]
@@ -480,7 +484,7 @@ class AgentContract:
             {"when": {"lacks": "hello.txt"}, "tools": self.kind.shell("touch ran.txt")},
         )
         started = self.start(env, model.url, HEARTBEAT_SECONDS="0.05")
-        backend.await_event("agent.tool_use")
+        await_tool(env)
         backend.state.commands.append("pause")
         backend.await_event("agent.paused")
         (workspace / "go").touch()
@@ -531,10 +535,9 @@ class AgentContract:
     def test_an_abort_ends_a_run_that_was_paused_in_the_middle_of_a_tool(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
-        workspace = Path(env["WORKSPACE_DIR"])
         model = play({"when": {"contains": "hello.txt"}, "tools": self.kind.shell(CHATTER)})
         started = self.start(env, model.url, HEARTBEAT_SECONDS="0.05")
-        backend.await_that(lambda _: (workspace / "chats").exists(), "the tool")
+        await_tool(env)
         backend.state.commands.append("pause")
         backend.await_event("agent.paused")
         backend.state.commands.append("abort")
@@ -544,10 +547,9 @@ class AgentContract:
     def test_an_interrupt_ends_the_tool_of_a_paused_run_for_which_a_message_waits(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
-        workspace = Path(env["WORKSPACE_DIR"])
         model = play({"when": {"contains": "hello.txt"}, "tools": self.kind.shell(CHATTER)})
         started = self.start(env, model.url, HEARTBEAT_SECONDS="0.05")
-        backend.await_that(lambda _: (workspace / "chats").exists(), "the tool")
+        await_tool(env)
         backend.state.commands.append("pause")
         backend.await_event("agent.paused")
         backend.send("a note")

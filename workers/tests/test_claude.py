@@ -16,9 +16,9 @@ import pytest
 from claude_agent_sdk import ClaudeSDKClient, ResultMessage, SystemMessage
 
 from backend import PATIENCE, TestBackend
-from contract import AgentContract, Kind
+from contract import AgentContract, Kind, await_tool
 from scripted import Play, ScriptedModel
-from test_command import Started
+from started import Started
 from vivarium_worker import worker
 from vivarium_worker.backend import Backend
 from vivarium_worker.inbox import Message
@@ -44,7 +44,7 @@ CLAUDE = Kind(
     write=lambda path, text: [{"name": "Write", "input": {"file_path": str(path), "content": text}}],
     search=lambda word: [{"name": "Grep", "input": {"pattern": word}}],
     # A bare `sleep` is refused by the program's own rules.
-    endless="until [ -e never ]; do sleep 0.05; done",
+    endless="touch begun; until [ -e never ]; do sleep 0.05; done",
     overloaded=529,
 )
 
@@ -138,7 +138,7 @@ def test_a_program_that_dies_while_it_waits_to_be_told_more_fails_the_run(
     model = play({"when": {"contains": "hello.txt"}, "tools": bash(CLAUDE.endless)})
     before = children()
     started = Started(with_model(env, model), ClaudeRuntime())
-    backend.await_event("agent.tool_use")
+    await_tool(env)
     backend.send("", kind="interrupt")
     backend.await_event("agent.usage")
     for program in children() - before:
@@ -201,7 +201,7 @@ def test_a_program_that_is_late_to_say_that_it_was_interrupted_goes_on(
         {"when": {"contains": "do this instead"}, "text": "Better."},
     )
     started = Started(with_model(env, model), ClaudeRuntime())
-    backend.await_event("agent.tool_use")
+    await_tool(env)
     backend.send("do this instead", kind="interrupt")
     assert started.join() == worker.COMPLETED
     assert backend.of("agent.completed")[0]["summary"] == "Better."
@@ -252,7 +252,7 @@ def test_an_interrupt_counts_also_when_the_program_has_not_begun_with_what_it_wa
         {"when": {"contains": "go on"}, "times": 0, "tools": bash("true")},
     )
     started = Started(with_model(env, model), ClaudeRuntime())
-    backend.await_event("agent.tool_use")
+    await_tool(env)
     backend.send("", kind="interrupt")
     # Several times: in most of them the program would have begun soon enough. One that goes on ends the run.
     for told in [*["go on"] * 4, "that is all"]:

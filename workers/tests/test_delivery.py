@@ -15,7 +15,7 @@ import pytest
 
 from backend import PATIENCE, TestBackend
 from disk import NO_SPACE, FullDisk
-from test_command import Started
+from started import Started
 from test_spool import kill, run_python
 from vivarium_worker import courier as couriers
 from vivarium_worker import events, worker

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from backend import TestBackend
-from contract import TASK, AgentContract, Kind
+from contract import TASK, AgentContract, Kind, await_tool
 from scripted import PATIENCE, Play
-from test_command import Started
+from started import Started
 from vivarium_worker import worker
 from vivarium_worker.inbox import Message
 from vivarium_worker.runtimes.openhands import Conversation, OpenHandsRuntime
@@ -43,7 +43,7 @@ OPENHANDS = Kind(
     read=lambda path: editor("view", path),
     write=lambda path, text: editor("create", path, file_text=text),
     search=lambda word: [{"name": "grep", "input": {"pattern": word, **MORE}}],
-    endless="sleep 600",
+    endless="touch begun; sleep 600",
     overloaded=500,
 )
 
@@ -67,7 +67,7 @@ def test_an_interrupt_is_one_also_if_it_counts_as_delivered_before_the_agent_is_
         {"when": {"contains": "now go on"}, "text": "I went on."},
     )
     started = Started(OPENHANDS.settings(env, model.url), OpenHandsRuntime())
-    backend.await_event("agent.tool_use")
+    await_tool(env)
     backend.send("", kind="interrupt")
     backend.await_event("agent.message_delivered")
     backend.send("now go on")

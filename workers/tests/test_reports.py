@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backend import TestBackend
-from test_command import python
+from started import python
 from vivarium_worker import events, reports, worker
 from vivarium_worker.run import Outcome, Run
 from vivarium_worker.runtimes.command import CommandRuntime

@@ -12,6 +12,8 @@ import signal
 import subprocess
 import urllib.request
 
+INTERRUPT_AGAIN = 0.5
+
 BASH = {
     "name": "Bash",
     "description": "Runs a line of shell in the workspace.",
@@ -65,10 +67,14 @@ def run(command, ears):
     # Without a standard input: that is the agent's own.
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     bash = subprocess.Popen(["bash", "-c", command], text=True, **streams)
-    if ears.interrupted:
-        # It came before there was anything to end.
-        os.killpg(0, signal.SIGINT)
-    return bash.communicate()[0], bash.returncode != 0
+    while True:
+        try:
+            return bash.communicate(timeout=INTERRUPT_AGAIN)[0], bash.returncode != 0
+        except subprocess.TimeoutExpired:
+            if ears.interrupted:
+                # It came before there was anything to end, or just when one command of many ended by itself: bash
+                # takes it for that command's own then, and goes on with the next.
+                os.killpg(0, signal.SIGINT)
 
 
 def decision(asked, given, ears):
