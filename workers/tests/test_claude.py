@@ -235,7 +235,7 @@ def test_an_interrupt_counts_also_when_the_program_has_not_begun_with_what_it_wa
         await send(self, client, message)
         if message.content == "go on":
             backend.send("", kind="interrupt")
-            await self._bell.until(lambda: len(self._unsent()) > 1)
+            await self._changed.until(lambda: len(self._unsent()) > 1)
 
     ended = threading.Semaphore(0)
     result_of = Conversation._result
@@ -334,7 +334,7 @@ def test_a_message_goes_in_also_when_the_tool_that_waits_for_it_is_interrupted(
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
         program.go.set()
-        await conversation._bell.until(lambda: bool(conversation._sent))
+        await conversation._changed.until(lambda: bool(conversation._sent))
         assert program.read == ["use the other API"]
         feeding.cancel()
 

@@ -61,20 +61,20 @@ class ClaudeRuntime:
             return asyncio.run(Conversation(run, threads).hold())
 
 
-class Bell:
+class Changed:
     """Wakes all who wait for a fact, so that they look whether it is there. Belongs to an event loop."""
 
     def __init__(self) -> None:
-        self._rung = asyncio.Event()
+        self._event = asyncio.Event()
 
-    def ring(self) -> None:
-        self._rung.set()
+    def notify(self) -> None:
+        self._event.set()
 
     async def until(self, fact: Callable[[], bool]) -> None:
-        # Nothing may be awaited between the look and the wait: the ring in between would be lost.
+        # Nothing may be awaited between the look and the wait: what changes in between would be lost.
         while not fact():
-            self._rung.clear()
-            await self._rung.wait()
+            self._event.clear()
+            await self._event.wait()
 
 
 class Turn(Enum):
@@ -92,7 +92,7 @@ class Conversation:
         self._run = run
         self._threads = threads
         self._directory = run.settings.state / "claude"
-        self._bell = Bell()
+        self._changed = Changed()
         # What went in and the model has not read, by the id it went in with; and the messages' own ids, for ever.
         self._unread: dict[str, Message] = {}
         self._sent: set[str] = set()
@@ -109,7 +109,7 @@ class Conversation:
         def wake() -> None:
             # Who had this at hand when the run ended may call it later still, when nobody is there to be woken.
             with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(self._bell.ring)
+                loop.call_soon_threadsafe(self._changed.notify)
 
         self._run.inbox.listen(wake)
         self._run.control.listen(wake)
@@ -194,12 +194,12 @@ class Conversation:
         """
         try:
             while True:
-                await self._bell.until(lambda: bool(self._unsent()))
+                await self._changed.until(lambda: bool(self._unsent()))
                 # Not more than one: what comes meanwhile may be an interrupt.
                 for message in self._unsent()[:1]:
                     await self._put_in(client, message)
                     self._sent.add(message.id)
-                    self._bell.ring()
+                    self._changed.notify()
         except CLIConnectionError:
             # The program has ended, and its last words, which are still to be heard, say more about that.
             await asyncio.sleep(END_SECONDS)
@@ -224,7 +224,7 @@ class Conversation:
 
     async def _interrupt(self, client: ClaudeSDKClient) -> None:
         # The program forgets an interrupt that comes before it has begun with what it was told just before.
-        await self._bell.until(lambda: self._turn is not Turn.OWED)
+        await self._changed.until(lambda: self._turn is not Turn.OWED)
         try:
             await client.interrupt()
         except ClaudeSDKError:
@@ -236,7 +236,7 @@ class Conversation:
 
     async def _heed_abort(self, client: ClaudeSDKClient) -> None:
         """Interrupts, so that the last turn still has a result, and waits for it, but not for ever."""
-        await self._bell.until(lambda: self._run.control.aborted is not None)
+        await self._changed.until(lambda: self._run.control.aborted is not None)
         if self._turn is Turn.OVER:
             return
         with contextlib.suppress(ClaudeSDKError, TimeoutError):
@@ -279,7 +279,7 @@ class Conversation:
             data = {"tool_use_id": block.id, "tool_name": block.name, "tool_input": block.input}
             await self._emit(events.TOOL_USE, data)
             self._names[block.id] = block.name
-            self._bell.ring()
+            self._changed.notify()
 
     async def _told(self, message: UserMessage) -> None:
         """Results of tools; and our own words, which come back when the model has them."""
@@ -316,7 +316,7 @@ class Conversation:
     async def _system(self, message: SystemMessage) -> None:
         if message.subtype == "init":
             self._turn = Turn.ON
-            self._bell.ring()
+            self._changed.notify()
         if message.subtype == "init" and self._spent.session != message.data.get("session_id"):
             self._spent.session = str(message.data.get("session_id"))
             data = {"runtime": "claude", "session_id": self._spent.session, "directory": str(self._directory)}
@@ -344,7 +344,7 @@ class Conversation:
         await self._heard_of(call)
         control = self._run.control
         # What has come goes in before a tool is refused for it, so that the model has both at once.
-        await self._bell.until(lambda: not control.holds() and not self._unsent())
+        await self._changed.until(lambda: not control.holds() and not self._unsent())
         if control.aborted is not None:
             return {"continue_": False, "stopReason": control.aborted, **_decision("deny", control.aborted)}
         allowed = allowed_tools(self._run)
@@ -362,7 +362,7 @@ class Conversation:
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(HEAR_SECONDS):
-                await self._bell.until(lambda: call is None or call in self._names)
+                await self._changed.until(lambda: call is None or call in self._names)
 
     async def _emit(self, event_type: str, data: dict[str, Any], source: str = "agent") -> None:
         # In a thread: a full spool makes this wait, and the loop must still hear an abort.

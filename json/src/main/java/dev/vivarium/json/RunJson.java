@@ -12,7 +12,6 @@ import tools.jackson.core.JsonGenerator;
 
 /// Tasks and runs as the API says them. Stateless.
 public final class RunJson {
-    private static final String HELD = "paused by request";
     private static final int MOST_TOOLS = 100;
     private static final int LONGEST_TOOL = 200;
     private static final Pattern TOOL = Pattern.compile("[^\\p{Cntrl}]{1," + LONGEST_TOOL + "}");
@@ -98,7 +97,7 @@ public final class RunJson {
                 && run.filter(known -> known.status().isFinal()).isEmpty();
         return run.flatMap(Run::reason)
                 .or(() -> sandbox.end().map(end -> end.sentence()))
-                .or(() -> isHeld ? Optional.of(HELD) : Optional.empty());
+                .or(() -> isHeld ? Optional.of(Run.HELD) : Optional.empty());
     }
 
     /// A sandbox with its run, if it has one, between the braces.

@@ -31,6 +31,9 @@ public record Run(
         Optional<Instant> endedAt,
         Optional<Heartbeat> heartbeat) {
 
+    /// The reason of what stands still because somebody wanted it so.
+    public static final String HELD = "paused by request";
+
     /// The last sign of life of its worker.
     ///
     /// @param metrics what it said of itself, a JSON object as text

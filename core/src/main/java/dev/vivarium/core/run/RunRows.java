@@ -133,7 +133,7 @@ final class RunRows {
         Optional<String> reason =
                 ReviewRows.blocking(sql, sandbox).map(review -> "waits for the answer to review " + review.id());
         if (reason.isEmpty() && isHeld(sql, sandbox)) {
-            reason = Optional.of("paused by request");
+            reason = Optional.of(Run.HELD);
         }
         sql.update(
                 "update sandbox_runs set status = ?, reason = ? where sandbox_id = ? and status <> ? and " + ALIVE,
