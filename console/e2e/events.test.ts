@@ -41,6 +41,8 @@ function pagesAsked(page: Page): string[] {
 }
 
 const nodes = (page: Page) => page.evaluate(() => document.querySelectorAll('*').length)
+/** How far the end of the timeline is from sight. */
+const leftBelow = (page: Page) => timeline(page).evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight)
 const timeline = (page: Page) => page.getByRole('region', { name: 'Timeline' })
 
 test('a link leads to an event far back, with one page', async ({ person, page }) => {
@@ -161,4 +163,26 @@ test('the end of a sandbox is said', async ({ person, page }) => {
   await page.getByRole('banner').getByText('Live').first().waitFor()
   await person.api.end(id)
   await page.getByRole('banner').getByText('Ended', { exact: true }).first().waitFor()
+})
+
+test('a row stays under the hand that presses it, and the end is followed again', async ({ person, page }) => {
+  const id = await person.api.sandbox(randomUUID())
+  const call = { tool_use_id: 'c1', tool_name: 'Bash', tool_input: { command: 'ls' } }
+  const says = (text: string) => ({ event_type: 'agent.message', event_data: { text } })
+  await person.api.tell(
+    id,
+    Array.from({ length: 40 }, (_, index) => says(`before ${index}`)),
+  )
+  await person.api.tell(id, [{ event_type: 'agent.tool_use', event_data: call }])
+  await person.open(`/sandboxes/${id}`)
+  const button = page.getByRole('button', { name: 'Bash ls' })
+  await button.hover()
+  await page.mouse.down()
+  await person.api.tell(id, [says('meanwhile'), says('news')])
+  await page.getByText('news', { exact: true }).waitFor({ state: 'attached' })
+  await page.mouse.up()
+  await expect.poll(() => button.getAttribute('aria-expanded')).toBe('true')
+  await person.api.tell(id, [says('later')])
+  await page.getByText('later', { exact: true }).waitFor({ state: 'attached' })
+  await expect.poll(() => leftBelow(page)).toBeLessThan(40)
 })

@@ -44,7 +44,7 @@ export function TimelineList({ events, timeline, shown, isLive, target, marked, 
   const placeOf = (index: number) => (shown === undefined ? index : (shown[index] ?? -1))
   const rowAt = (index: number) => rows[placeOf(index)]
   const scroller = useRef<HTMLElement>(null)
-  const following = useRef(isLive)
+  const mayFollow = useRef(() => isLive)
   const list = useVirtualizer<HTMLElement, Element>({
     count: shown?.length ?? rows.length,
     getScrollElement: () => scroller.current,
@@ -52,13 +52,13 @@ export function TimelineList({ events, timeline, shown, isLive, target, marked, 
     estimateSize: () => ROW_PX,
     overscan: OVERSCAN,
     anchorTo: 'end',
-    followOnAppend: following.current,
+    followOnAppend: mayFollow.current(),
     scrollEndThreshold: AT_END_PX,
     paddingStart: PADDING_PX,
     paddingEnd: PADDING_PX,
   })
-  const { isFollowing, follow, moved, scrolled } = useFollow(scroller, list, target === undefined, isLive)
-  following.current = isFollowing
+  const { isFollowing, follow, ...hand } = useFollow(scroller, list, target === undefined, isLive)
+  mayFollow.current = () => isFollowing && !hand.isPressed()
   const unseen = useUnseen(timeline, events.lastSeq, isFollowing)
   const toEnd = () => {
     onEnd()
@@ -68,10 +68,10 @@ export function TimelineList({ events, timeline, shown, isLive, target, marked, 
   useTarget({ scroller, list, timeline, shown, target, onGo: () => follow(false) })
   const [said, say] = useSaid()
   const toggle = () => (isFollowing ? follow(false) : toEnd())
-  useTimelineKeys({ scroller, list, moved, marked, toEnd, toggle, onCopied: say })
+  useTimelineKeys({ scroller, list, moved: hand.moved, marked, toEnd, toggle, onCopied: say })
 
   const onScroll = () => {
-    scrolled()
+    hand.scrolled()
     const box = scroller.current
     if (box === null) return
     if (box.scrollTop < LOAD_PX) void events.loadOlder().catch(() => undefined)
@@ -86,10 +86,10 @@ export function TimelineList({ events, timeline, shown, isLive, target, marked, 
         ref={scroller}
         className={css.scroller}
         onScroll={onScroll}
-        onWheel={moved}
-        onTouchMove={moved}
-        onPointerDown={moved}
-        onKeyDown={moved}
+        onWheel={hand.moved}
+        onTouchMove={hand.moved}
+        onPointerDown={hand.pressed}
+        onKeyDown={hand.moved}
         aria-label="Timeline"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it with the keys
         tabIndex={0}

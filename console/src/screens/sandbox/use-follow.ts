@@ -1,5 +1,5 @@
 import type { Virtualizer } from '@tanstack/react-virtual'
-import { type RefObject, useEffect, useRef, useState } from 'react'
+import { type PointerEvent, type RefObject, useEffect, useRef, useState } from 'react'
 
 export type List = Virtualizer<HTMLElement, Element>
 
@@ -12,6 +12,8 @@ const HAND_FRAMES = 12
  * Whether the end is followed. Only a hand that scrolls away from the end stops it: rows that turn out larger than they
  * were thought to be, or a composer that grows, scroll too, and the end then stays in sight. A window on the past has no
  * end to follow.
+ *
+ * While a row is pressed nothing moves: it would slip away from under the pointer, and the click would be lost.
  */
 export function useFollow(scroller: RefObject<HTMLElement | null>, list: List, startsAtEnd: boolean, isLive: boolean) {
   const [isFollowing, setFollowing] = useState(startsAtEnd && isLive)
@@ -40,6 +42,16 @@ export function useFollow(scroller: RefObject<HTMLElement | null>, list: List, s
     isFollowing,
     follow,
     moved: hand.moved,
+    isPressed: hand.isPressed,
+    pressed: (event: PointerEvent) => {
+      hand.moved()
+      // The bar at its side is the list's own.
+      if (event.target === event.currentTarget) return
+      const { count } = list.options
+      hand.pressed(() => {
+        if (latest.current && list.options.count > count) list.scrollToEnd()
+      })
+    },
     scrolled: () => {
       if (isAtEnd(scroller.current)) follow(true)
       else if (hand.isMoving()) follow(false)
@@ -47,11 +59,12 @@ export function useFollow(scroller: RefObject<HTMLElement | null>, list: List, s
   }
 }
 
-/** Whether a hand has just moved the list. */
+/** Whether a hand has just moved the list, or is pressing something in it. */
 function useHand() {
   return useState(() => {
     let at = Number.NEGATIVE_INFINITY
     let frames = 0
+    let isDown = false
     const drawn = () => {
       frames--
       if (frames > 0) requestAnimationFrame(drawn)
@@ -62,6 +75,18 @@ function useHand() {
         if (frames === 0) requestAnimationFrame(drawn)
         frames = HAND_FRAMES
       },
+      /** Until it is released, wherever that is; `onRelease` comes after the click. */
+      pressed: (onRelease: () => void) => {
+        isDown = true
+        const released = new AbortController()
+        const up = () => {
+          isDown = false
+          released.abort()
+          requestAnimationFrame(onRelease)
+        }
+        for (const type of ['pointerup', 'pointercancel']) addEventListener(type, up, { signal: released.signal })
+      },
+      isPressed: () => isDown,
       isMoving: () => frames > 0 || performance.now() - at < HAND_MS,
     }
   })[0]
