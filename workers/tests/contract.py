@@ -359,7 +359,7 @@ class AgentContract:
         started = self.start(env, model.url, DRAIN_SECONDS="0.1")
         backend.await_that(lambda state: state.reviews, "a review")
         backend.down()
-        runs[0].control.abort("the time limit has passed")
+        runs[0].control.dismiss("aborted by the server")
         assert started.join() == worker.UNDELIVERED
         backend.up()
 

@@ -18,7 +18,7 @@ from disk import NO_SPACE, FullDisk
 from started import Started
 from test_spool import kill, run_python
 from vivarium_worker import courier as couriers
-from vivarium_worker import events, worker
+from vivarium_worker import events, reports, worker
 from vivarium_worker import inbox as inboxes
 from vivarium_worker.backend import Backend, Refused, Stopped
 from vivarium_worker.connection import Unreachable
@@ -27,6 +27,7 @@ from vivarium_worker.courier import Courier
 from vivarium_worker.heartbeat import Heartbeat
 from vivarium_worker.inbox import Inbox
 from vivarium_worker.records import RecordFile
+from vivarium_worker.run import Outcome, Run
 from vivarium_worker.runtimes.command import CommandRuntime
 from vivarium_worker.settings import Settings
 from vivarium_worker.spool import Spool, SpoolClosed
@@ -39,7 +40,7 @@ class Delivery:
         self.spool = Spool(tmp_path / "spool", 1 << 24)
         self.lost: list[Refused] = []
         self.aside = tmp_path / "refused.log"
-        self.courier = Courier(self.spool, Backend(settings), self.aside, self.lost.append)
+        self.courier = Courier(self.spool, Backend(settings), settings.task_id, self.aside, self.lost.append)
 
     def emit(self, **data: Any) -> None:
         self.spool.append(events.record("test.event", data, "agent"))
@@ -280,7 +281,7 @@ from vivarium_worker.settings import Settings
 from vivarium_worker.spool import Spool, SpoolClosed
 settings = Settings.from_env()
 spool = Spool(settings.state / "spool", 1 << 24)
-courier = Courier(spool, Backend(settings), settings.state / "refused.log", lambda refusal: None)
+courier = Courier(spool, Backend(settings), settings.task_id, settings.state / "refused.log", lambda refusal: None)
 courier.start()
 for n in range(int(sys.argv[1]), int(sys.argv[1]) + int(sys.argv[2])):
     spool.append(events.record("test.event", {"n": n}, "agent"))
@@ -539,6 +540,59 @@ def test_a_server_that_takes_no_last_word_does_not_hold_up_the_end(env: dict[str
     backend.await_event("agent.started")
     backend.send("go home")
     assert started.join() in (worker.COMPLETED, worker.UNDELIVERED)
+
+
+@pytest.fixture
+def over(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Set when a run is over, and its worker has only to deliver what it left."""
+    finish, noted = Run.finish, threading.Event()
+
+    def finished(run: Run, runtime: str, outcome: Outcome) -> None:
+        finish(run, runtime, outcome)
+        noted.set()
+
+    monkeypatch.setattr(Run, "finish", finished)
+    return noted
+
+
+def test_a_finished_run_waits_for_a_server_that_is_away_and_beats_meanwhile(
+    env: dict[str, str], backend: TestBackend, over: threading.Event
+) -> None:
+    backend.fault("/events", "503", times=1_000_000)
+    settings = Settings.from_env({**env, "DRAIN_SECONDS": "0.1", "HEARTBEAT_SECONDS": "0.05"})
+    started = Started(settings, CommandRuntime(["true"]))
+    assert over.wait(PATIENCE)
+    backend.state.commands.append("pause")
+    beats = len(backend.state.heartbeats)
+    backend.await_that(lambda state: len(state.heartbeats) > beats + 20, "more beats")
+    backend.state.faults.clear()
+    assert started.join() == worker.COMPLETED
+    assert backend.types() == ["agent.started", "agent.completed"]
+
+
+def test_a_worker_that_waits_for_the_server_goes_when_it_is_told_to(
+    env: dict[str, str], backend: TestBackend, over: threading.Event, caplog: pytest.LogCaptureFixture
+) -> None:
+    backend.fault("/events", "503", times=1_000_000)
+    settings = Settings.from_env({**env, "DRAIN_SECONDS": "0.1", "HEARTBEAT_SECONDS": "0.05"})
+    started = Started(settings, CommandRuntime(["true"]))
+    assert over.wait(PATIENCE)
+    backend.state.commands.append("abort")
+    assert started.join() == worker.UNDELIVERED
+    assert "was not told how the run ended" in caplog.text
+
+
+@pytest.mark.parametrize("to", ["status", "progress", "results"])
+def test_what_was_left_of_another_task_is_told_and_is_no_report_of_this_one(
+    delivery: Delivery, backend: TestBackend, to: str
+) -> None:
+    delivery.spool.append(reports.record("task-0", to, {"status": "completed", "summary": "All done."}))
+    assert delivery.spool.drain(PATIENCE)
+    (late,) = backend.of("worker.report_undelivered")
+    assert (late["task_id"], late["to"], late["summary"]) == ("task-0", to, "All done.")
+    assert not backend.state.results
+    assert not backend.state.progress
+    assert not backend.state.statuses
 
 
 def test_what_is_no_event_is_repeated_under_one_key(delivery: Delivery, backend: TestBackend) -> None:

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from backend import TestBackend
+from backend import PATIENCE, TestBackend
 
 SOURCES = str(Path(__file__).parent.parent / "src")
 
@@ -33,7 +33,7 @@ def test_a_run_from_start_to_end(env: dict[str, str], backend: TestBackend) -> N
 
 
 def test_a_worker_that_is_told_to_end_ends_the_program_and_says_so(env: dict[str, str], backend: TestBackend) -> None:
-    worker = launched(env)
+    worker = launched(env, "sh", "-c", "echo $$; exec sleep 600")
     backend.await_event("agent.output")
     worker.terminate()
     assert worker.wait(30) == 1
@@ -41,7 +41,7 @@ def test_a_worker_that_is_told_to_end_ends_the_program_and_says_so(env: dict[str
 
 
 def test_a_worker_that_is_killed_leaves_no_program_behind(env: dict[str, str], backend: TestBackend) -> None:
-    worker = launched(env)
+    worker = launched(env, "sh", "-c", "echo $$; exec sleep 600")
     pid = int(backend.await_event("agent.output")["text"])
     worker.kill()
     worker.wait()
@@ -51,9 +51,8 @@ def test_a_worker_that_is_killed_leaves_no_program_behind(env: dict[str, str], b
         time.sleep(0.02)
 
 
-def launched(env: dict[str, str]) -> subprocess.Popen[bytes]:
+def launched(env: dict[str, str], *program: str) -> subprocess.Popen[bytes]:
     own = {"PATH": os.environ["PATH"], "PYTHONPATH": SOURCES, **env}
-    program = ["sh", "-c", "echo $$; exec sleep 600"]
     return subprocess.Popen([sys.executable, "-m", "vivarium_worker", "command", "--", *program], env=own)
 
 
@@ -71,11 +70,13 @@ def test_what_is_missing_is_said(env: dict[str, str]) -> None:
     assert "TASK_ID is not set" in done.stderr
 
 
-def test_a_server_that_comes_back_later_gets_the_end_of_the_run(env: dict[str, str], backend: TestBackend) -> None:
+def test_what_a_worker_could_not_deliver_the_next_one_delivers(env: dict[str, str], backend: TestBackend) -> None:
     backend.fault("/events", "503", times=100000)
-    done = started({**env, "DRAIN_SECONDS": "0.2"}, "command", "--", "true")
-    assert done.returncode == 4
+    told = launched({**env, "DRAIN_SECONDS": "0.2"}, "sleep", "600")
+    backend.await_that(lambda state: state.statuses, "the run has begun")
+    told.terminate()
+    assert told.wait(PATIENCE) == 4
     assert backend.types() == []
     backend.state.faults.clear()
     assert started(env, "command", "--", "true").returncode == 0
-    assert backend.types() == ["agent.started", "agent.completed"] * 2
+    assert backend.types() == ["agent.started", "agent.failed", "agent.started", "agent.completed"]

@@ -25,6 +25,8 @@ class Control:
         self._listener: Callable[[], None] = lambda: None
         # Set once the run is aborted or over: whoever waits for something else than this control waits for it too.
         self.ending = threading.Event()
+        # Set once others want the worker itself to go, and not only its run to end.
+        self.dismissed = threading.Event()
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Has a function called after every change; at once if there was one before."""
@@ -62,6 +64,11 @@ class Control:
             listener = self._listener
         self._on_abort()
         listener()
+
+    def dismiss(self, why: str) -> None:
+        """Ends the run, if it is still on, and has the worker not stay for long after it."""
+        self.dismissed.set()
+        self.abort(why)
 
     def end(self) -> None:
         """The run is over: whoever waits at a checkpoint goes home."""

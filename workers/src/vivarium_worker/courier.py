@@ -30,8 +30,11 @@ class Courier:
     record that the server will never take is set aside on disk, and the log is told.
     """
 
-    def __init__(self, spool: Spool, backend: Backend, aside: Path, on_lost: Callable[[Refused], None]) -> None:
+    def __init__(
+        self, spool: Spool, backend: Backend, task: str, aside: Path, on_lost: Callable[[Refused], None]
+    ) -> None:
         self._spool = spool
+        self._task = task
         self._backend = backend
         self._aside = aside
         self._on_lost = on_lost
@@ -102,6 +105,9 @@ class Courier:
         self._spool.acknowledge(len(records))
 
     def _send(self, record: dict[str, Any]) -> None:
+        if record.get("task", self._task) != self._task:
+            self._send_late(record)
+            return
         if record.get("default") and self._is_handed_in():
             return
         answer = self._backend.deliver(record["to"], record["id"], record["body"], self._stop)
@@ -109,6 +115,12 @@ class Courier:
             self._has_results = True
             action = answer.get("next_action")
             self.next_action = str(action) if action else None
+
+    def _send_late(self, record: dict[str, Any]) -> None:
+        """What another worker has left of its own task, which is over. The log hears of it, but no task of today."""
+        data = {"task_id": record["task"], "to": record["to"], **record["body"]}
+        event = events.record(events.REPORT_UNDELIVERED, data, "worker", record["id"])
+        self._backend.deliver(event["to"], event["id"], event["body"], self._stop)
 
     def _is_handed_in(self) -> bool:
         """Whether the task has a result that did not come from here: the agent's program speaks HTTP itself."""

@@ -27,6 +27,7 @@ RESUMED = "agent.resumed"
 REVIEW_REQUESTED = "agent.review_requested"
 REVIEW_ANSWERED = "agent.review_answered"
 EVENT_REJECTED = "worker.event_rejected"
+REPORT_UNDELIVERED = "worker.report_undelivered"
 SPOOL_DAMAGED = "worker.spool_damaged"
 
 # The log takes 100 KB of data in an event; the rest is for the names around the text.

@@ -23,6 +23,11 @@ MAX_OBJECT_BYTES = 72 * 1024
 MAX_FILES_BYTES = 48 * 1024
 
 
+def record(task: str, to: str, body: dict[str, Any], default: bool = False) -> dict[str, Any]:
+    """A report as it lies in the spool. Whoever brings it may be at another task by then."""
+    return {"id": events.new_id(), "to": to, "task": task, "body": body, "default": default}
+
+
 def status(word: str, message: str) -> dict[str, Any]:
     return {"status": word, "message": events.shortened(message, MAX_STATUS_BYTES)}
 

@@ -88,6 +88,7 @@ class Run:
         self._tools: Counter[str] = Counter()
         self._files: dict[str, dict[str, Any]] = {}
         self._dropped = 0
+        self._is_over = False
 
     def emit(self, event_type: str, data: dict[str, Any], source: str = "agent", urgent: bool = False) -> None:
         """Puts an event on its way; it is safe when this returns, unless the run is to end and finds no room.
@@ -132,7 +133,9 @@ class Run:
         return "\n\n".join(part for part in parts if part)
 
     def command(self, name: str) -> None:
-        """What the server asked for in its answer to a heartbeat."""
+        """What the server asked for in its answer to a heartbeat. Once the run is over it can only be left."""
+        if self._is_over and name != "abort":
+            return
         if name == "pause":
             if self.control.pause("server"):
                 self.emit(events.PAUSED, {"by": "server"}, "worker", urgent=True)
@@ -140,7 +143,7 @@ class Run:
             if self.control.resume("server"):
                 self.emit(events.RESUMED, {"by": "server"}, "worker", urgent=True)
         elif name == "abort":
-            self.control.abort("aborted by the server")
+            self.control.dismiss("aborted by the server")
         else:
             log.warning("the server sent a command that this worker does not know: %s", name)
 
@@ -158,6 +161,7 @@ class Run:
 
     def finish(self, runtime: str, outcome: Outcome) -> None:
         """The last words: the results for the task, then the event that ends the run."""
+        self._is_over = True
         with self._counting:
             tools, files, dropped = dict(self._tools), list(self._files.values()), self._dropped
         # Where the runtime keeps what another sandbox needs to go on from here.
@@ -184,8 +188,8 @@ class Run:
             data["reason"] = reason
         word = "completed" if outcome.completed else "failed"
         said = outcome.summary or reason
-        results = {"to": "results", "body": reports.results(word, said, files, reason), "default": not outcome.told}
-        self._spool.append({"id": events.new_id(), **results}, urgent=True)
+        results = reports.results(word, said, files, reason)
+        self._tell("results", results, urgent=True, default=not outcome.told)
         self._tell("status", reports.status(word, said), urgent=True)
         end = events.COMPLETED if outcome.completed else events.FAILED
         self._spool.append(events.record(end, data, "agent"), urgent=True)
@@ -207,8 +211,8 @@ class Run:
         self.emit(events.REVIEW_ANSWERED, {**answer, "review_id": review_id})
         return answer
 
-    def _tell(self, to: str, body: dict[str, Any], urgent: bool = False) -> None:
-        self._append({"id": events.new_id(), "to": to, "body": body}, urgent)
+    def _tell(self, to: str, body: dict[str, Any], urgent: bool = False, default: bool = False) -> None:
+        self._append(reports.record(self.settings.task_id, to, body, default), urgent)
 
     def _emit_as(self, event_type: str, data: dict[str, Any], event_id: str) -> None:
         self._append(events.record(event_type, data, "worker", event_id), urgent=True)

@@ -27,6 +27,8 @@ FAILED = 1
 NO_TASK = 2
 LOST = 3
 UNDELIVERED = 4
+# How often a worker that waits for the server looks whether it is to go.
+LOOK_SECONDS = 0.2
 
 
 def work(settings: Settings, runtime: Runtime) -> int:
@@ -42,18 +44,19 @@ class Worker:
         self._runtime = runtime
         self._backend = Backend(settings)
         self._spool = Spool(settings.state / f"spool-{settings.sandbox_id}", settings.spool_bytes)
-        self._courier = Courier(self._spool, self._backend, settings.state / "refused.log", self._on_lost)
+        self._courier = Courier(
+            self._spool, self._backend, settings.task_id, settings.state / "refused.log", self._on_lost
+        )
         # There before the run is: who ends it does not wait until it is made.
         self._control = Control(self._spool.hurry)
         self._lost = False
-        self._inbox: Inbox | None = None
 
     def work(self) -> int:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, self._on_term)
         self._courier.start()
         try:
-            return self._status(self._work())
+            return self._work()
         except (SpoolClosed, Stopped):
             return LOST
         except Refused as e:
@@ -64,14 +67,13 @@ class Worker:
             self._spool.close()
             self._backend.close()
 
-    def _work(self) -> Outcome:
+    def _work(self) -> int:
         settings, spool, backend = self._settings, self._spool, self._backend
         run = Run(settings, backend.task(self._control.ending), spool, backend, self._control)
         if spool.damaged:
             run.emit(events.SPOOL_DAMAGED, {"records": spool.damaged}, "worker")
         heartbeat = Heartbeat(backend, run.control, settings.heartbeat_seconds, run.command)
         heartbeat.start()
-        self._inbox = run.inbox
         run.inbox.start()
         try:
             run.start(self._runtime.name)
@@ -80,25 +82,35 @@ class Worker:
             run.inbox.close()
             _return_unread(run)
             run.finish(self._runtime.name, outcome)
-            return outcome
+            run.control.end()
+            return self._status(outcome, run.inbox)
         finally:
             run.control.end()
             heartbeat.close()
             run.inbox.close()
 
-    def _status(self, outcome: Outcome) -> int:
-        """How it went, once the server knows, or does not in time."""
-        deadline = monotonic() + self._settings.drain_seconds
-        delivered = self._spool.drain(self._settings.drain_seconds)
+    def _status(self, outcome: Outcome, inbox: Inbox) -> int:
+        """How it went, once the server knows."""
+        delivered = self._drain()
         if self._lost:
             return LOST
-        if self._inbox is not None:
-            self._inbox.settle(max(0.0, deadline - monotonic()))
+        inbox.settle(self._settings.drain_seconds if delivered else 0.0)
         if self._courier.next_action:
             log.info("the server asks for: %s", self._courier.next_action)
         if not delivered:
+            log.error("the server was not told how the run ended; the next one in this sandbox tells it")
             return UNDELIVERED
         return COMPLETED if outcome.completed else FAILED
+
+    def _drain(self) -> bool:
+        """Waits until the server has everything, however long it is away; but not for long when told to go."""
+        deadline: float | None = None
+        while not self._spool.drain(LOOK_SECONDS):
+            if self._control.dismissed.is_set() and deadline is None:
+                deadline = monotonic() + self._settings.drain_seconds
+            if self._lost or (deadline is not None and monotonic() > deadline):
+                return False
+        return True
 
     def _on_lost(self, refusal: Refused) -> None:
         """The courier's last call: nobody empties the spool any more, so nobody may wait for room in it."""
@@ -108,7 +120,7 @@ class Worker:
 
     def _on_term(self, *_: object) -> None:
         # In a thread: the signal may come while this one holds the very lock that is needed.
-        threading.Thread(target=self._control.abort, args=["the worker was told to end"], daemon=True).start()
+        threading.Thread(target=self._control.dismiss, args=["the worker was told to end"], daemon=True).start()
 
 
 @contextlib.contextmanager
