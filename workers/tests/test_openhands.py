@@ -13,9 +13,10 @@ import pytest
 from backend import TestBackend
 from contract import TASK, AgentContract, Kind, await_tool
 from scripted import PATIENCE, Play
-from started import Started
+from started import Started, await_end
 from vivarium_worker import worker
 from vivarium_worker.inbox import Message
+from vivarium_worker.runtimes import openhands_terminal
 from vivarium_worker.runtimes.openhands import Conversation, OpenHandsRuntime
 from vivarium_worker.runtimes.openhands_agent import WatchedConversation
 from vivarium_worker.runtimes.openhands_mail import Mail
@@ -219,3 +220,21 @@ def test_the_editor_does_what_the_task_allows(
     )
     assert worker.work(OPENHANDS.settings(env, model.url), OpenHandsRuntime()) == worker.COMPLETED
     assert file.read_text() == f"{text}\n"
+
+
+def test_a_command_that_ignores_an_interrupt_and_the_end_of_its_terminal_is_killed(
+    env: dict[str, str], backend: TestBackend, play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openhands_terminal, "INTERRUPT_SECONDS", 0.5)
+    workspace = Path(env["WORKSPACE_DIR"])
+    stubborn = "(trap '' INT HUP; echo $BASHPID > pid; touch begun; exec sleep 600)"
+    model = play(
+        {"when": {"contains": "Write hello.txt"}, "tools": terminal(stubborn)},
+        {"when": {"contains": "do this instead"}, "tools": terminal("touch instead.txt")},
+    )
+    started = Started(OPENHANDS.settings(env, model.url), OpenHandsRuntime())
+    await_tool(env)
+    backend.send("do this instead", kind="interrupt")
+    assert started.join() == worker.COMPLETED
+    assert (workspace / "instead.txt").exists()
+    await_end(int((workspace / "pid").read_text()))

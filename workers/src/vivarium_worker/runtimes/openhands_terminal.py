@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
+import signal
 import threading
 from itertools import count
 from time import monotonic
@@ -45,7 +48,7 @@ class Terminal:
 
         The SDK signals the shell's own process group, which an interactive shell's command is not in; a Ctrl-C
         reaches whatever is in the foreground. Once is not enough: the command may just be about to start, which is
-        also why the terminal must be found quiet twice. What does not hear it goes with its terminal.
+        also why the terminal must be found quiet twice. What does not hear it is killed, with its terminal.
         """
         self._ending.set()
         try:
@@ -87,6 +90,7 @@ class Terminal:
     def _replace(self) -> None:
         """Of the same kind: the SDK itself would take tmux where there is one."""
         executor, old = self._executor, self._executor.session
+        _kill_foreground(old.terminal)
         old.close()
         executor._session = create_terminal_session(
             work_dir=old.work_dir,
@@ -133,6 +137,16 @@ def _gone(terminal: Any) -> bool:
     """Whether nobody is left who could answer: it was closed, or its shell has ended."""
     process = terminal.process
     return process is None or process.poll() is not None
+
+
+def _kill_foreground(terminal: Any) -> None:
+    """Kills what runs in it. That may ignore also that its terminal goes; the shell itself ends with it."""
+    if _gone(terminal):
+        return
+    with contextlib.suppress(OSError):
+        group = os.tcgetpgrp(terminal._pty_master_fd)
+        if group not in (0, terminal.process.pid):
+            os.killpg(group, signal.SIGKILL)
 
 
 def _keep_prompts(terminal: Any) -> None:
