@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Agents in isolated sandboxes ask models: a scripted one in Anthropic's dialect, and one of ours in OpenAI's that
 /// shows what it was sent. Needs root.
@@ -149,6 +150,19 @@ class ModelGatewayTest {
         play("{\"text\":\"x\",\"usage\":{\"input_tokens\":0,\"output_tokens\":1000}}");
         ask("messages", ASK.formatted("").replace("claude-sonnet-4-5", "nobody-knows-me"));
         assertThat(lastCall().number("cost_usd")).isCloseTo(0.075, within(1e-9));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", ",\"stream\":true"})
+    void aUsageBelowNothingIsNotFree(String kind) {
+        play("{\"text\":\"12345678\",\"usage\":{\"input_tokens\":-100000,\"output_tokens\":-5}}");
+
+        assertThat(ask("messages", ASK.formatted(kind))).contains("-100000").endsWith(" 200");
+        var call = lastCall();
+        assertThat(call.flag("estimated")).isTrue();
+        assertThat(call.integer("input_tokens")).isGreaterThan(10);
+        assertThat(call.integer("output_tokens")).isEqualTo(2);
+        assertThat(call.number("cost_usd")).isPositive();
     }
 
     @Test

@@ -32,9 +32,13 @@ enum Dialect {
 
         @Override
         void whole(JsonFields answer, Tally tally) {
-            tally.model(answer.optionalString("model"));
-            answer.optionalObject("usage").ifPresent(usage -> usage(usage, tally));
+            tally.part(answer, "usage").ifPresent(usage -> usage(usage, tally));
             tally.finished();
+            tally.model(answer.optionalString("model"));
+            for (JsonFields block : answer.findObjects("content")) {
+                said(block, tally);
+                tally.said(block.optionalObject("input").map(JsonFields::text));
+            }
         }
 
         @Override
@@ -42,31 +46,37 @@ enum Dialect {
             switch (event.optionalString("type").orElse("")) {
                 case "message_start" ->
                     event.optionalObject("message").ifPresent(message -> {
+                        tally.part(message, "usage").ifPresent(usage -> usage(usage, tally));
                         tally.model(message.optionalString("model"));
-                        message.optionalObject("usage").ifPresent(usage -> usage(usage, tally));
                     });
-                case "content_block_delta" ->
-                    event.optionalObject("delta").ifPresent(delta -> {
-                        for (String field : new String[] {"text", "thinking", "partial_json"}) {
-                            tally.said(delta.optionalString(field));
-                        }
-                    });
-                case "message_delta" -> {
-                    event.optionalObject("usage").ifPresent(usage -> usage(usage, tally));
-                    tally.finished();
-                }
+                case "content_block_delta" -> event.optionalObject("delta").ifPresent(delta -> said(delta, tally));
+                case "message_delta" -> tally.part(event, "usage").ifPresent(usage -> total(usage, tally));
                 default -> {}
+            }
+        }
+
+        private void said(JsonFields words, Tally tally) {
+            for (String field : new String[] {"text", "thinking", "partial_json"}) {
+                tally.said(words.optionalString(field));
+            }
+        }
+
+        /// The last usage of a stream. Without its output it is none: the first one does not know it yet.
+        private void total(JsonFields usage, Tally tally) {
+            usage(usage, tally);
+            if (tally.told(usage, "output_tokens").isPresent()) {
+                tally.finished();
             }
         }
 
         /// What comes later counts from the beginning again, and may leave out what has not changed.
         private void usage(JsonFields usage, Tally tally) {
-            usage.optionalInteger("input_tokens").ifPresent(tally::input);
-            usage.optionalInteger("output_tokens").ifPresent(tally::output);
-            usage.optionalInteger("cache_read_input_tokens").ifPresent(tally::cacheRead);
-            usage.optionalInteger("cache_creation_input_tokens").ifPresent(tally::cacheWrite);
-            usage.optionalObject("cache_creation")
-                    .flatMap(created -> created.optionalInteger("ephemeral_1h_input_tokens"))
+            tally.told(usage, "input_tokens").ifPresent(tally::input);
+            tally.told(usage, "output_tokens").ifPresent(tally::output);
+            tally.told(usage, "cache_read_input_tokens").ifPresent(tally::cacheRead);
+            tally.told(usage, "cache_creation_input_tokens").ifPresent(tally::cacheWrite);
+            tally.part(usage, "cache_creation")
+                    .flatMap(created -> tally.told(created, "ephemeral_1h_input_tokens"))
                     .ifPresent(tally::longCacheWrite);
         }
     },
@@ -97,26 +107,28 @@ enum Dialect {
 
         @Override
         void whole(JsonFields answer, Tally tally) {
-            event(answer, tally);
             tally.finished();
+            event(answer, tally);
         }
 
         @Override
         void event(JsonFields event, Tally tally) {
+            tally.part(event, "usage").ifPresent(usage -> usage(usage, tally));
             tally.model(event.optionalString("model"));
             for (JsonFields choice : event.findObjects("choices")) {
                 Optional<JsonFields> said = choice.optionalObject("delta").or(() -> choice.optionalObject("message"));
                 said.ifPresent(words -> said(words, tally));
             }
-            event.optionalObject("usage").ifPresent(usage -> {
-                long cached = usage.optionalObject("prompt_tokens_details")
-                        .flatMap(details -> details.optionalInteger("cached_tokens"))
-                        .orElse(0L);
-                usage.optionalInteger("prompt_tokens").ifPresent(all -> tally.input(Math.max(0, all - cached)));
-                usage.optionalInteger("completion_tokens").ifPresent(tally::output);
-                tally.cacheRead(cached);
-                tally.finished();
-            });
+        }
+
+        private void usage(JsonFields usage, Tally tally) {
+            long cached = tally.part(usage, "prompt_tokens_details")
+                    .flatMap(details -> tally.told(details, "cached_tokens"))
+                    .orElse(0L);
+            tally.told(usage, "prompt_tokens").ifPresent(all -> tally.input(Math.max(0, all - cached)));
+            tally.told(usage, "completion_tokens").ifPresent(tally::output);
+            tally.cacheRead(cached);
+            tally.finished();
         }
 
         private void said(JsonFields words, Tally tally) {

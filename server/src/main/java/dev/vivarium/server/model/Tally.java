@@ -1,16 +1,20 @@
 package dev.vivarium.server.model;
 
 import dev.vivarium.json.Json;
+import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.Usage;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/// Counts the tokens of one answer while it passes. What the model does not say is estimated, so that no answer is
-/// free. Confined to the worker that passes the answer on.
+/// Counts the tokens of one answer while it passes. What the model does not say, or says in numbers that make no sense,
+/// is estimated, so that no answer is free. Confined to the worker that passes the answer on.
 final class Tally {
     /// About so many bytes are a token, in most languages of people and machines.
     private static final long BYTES_A_TOKEN = 4;
+
+    /// No answer takes more; beyond it, not every reader of JSON has the same number.
+    private static final long MOST = 1L << 53;
 
     private static final String NOTHING_MORE = "[DONE]";
 
@@ -24,6 +28,7 @@ final class Tally {
     private long saidBytes;
     private boolean begun;
     private boolean finished;
+    private boolean inDoubt;
 
     /// @param askedFor the model of the question, until the answer names its own
     Tally(Dialect dialect, String askedFor) {
@@ -35,25 +40,50 @@ final class Tally {
         name.filter(text -> !text.isBlank()).ifPresent(text -> model = text);
     }
 
+    /// An object that tells of tokens, if there is one.
+    Optional<JsonFields> part(JsonFields whole, String name) {
+        try {
+            return whole.optionalObject(name);
+        } catch (SandboxException e) {
+            inDoubt = true;
+            return Optional.empty();
+        }
+    }
+
+    /// How many tokens are told under this name, if they are. A number that makes no sense is not told, and puts
+    /// the others in doubt: they may leave out what it was to say.
+    Optional<Long> told(JsonFields usage, String name) {
+        try {
+            Optional<Long> tokens = usage.optionalInteger(name);
+            if (tokens.isEmpty() || (tokens.get() >= 0 && tokens.get() <= MOST)) {
+                return tokens;
+            }
+        } catch (SandboxException e) {
+            // Not a whole number at all.
+        }
+        inDoubt = true;
+        return Optional.empty();
+    }
+
     void input(long tokens) {
-        input = Math.max(0, tokens);
+        input = tokens;
     }
 
     void output(long tokens) {
-        output = Math.max(0, tokens);
+        output = tokens;
     }
 
     void cacheRead(long tokens) {
-        cacheRead = Math.max(0, tokens);
+        cacheRead = tokens;
     }
 
     void cacheWrite(long tokens) {
-        cacheWrite = Math.max(0, tokens);
+        cacheWrite = tokens;
     }
 
     /// How many of those that were written to the cache stay there for an hour; they cost more.
     void longCacheWrite(long tokens) {
-        longCacheWrite = Math.max(0, tokens);
+        longCacheWrite = tokens;
     }
 
     void said(Optional<String> words) {
@@ -83,15 +113,21 @@ final class Tally {
         }
     }
 
-    /// An answer in one piece. Reports whether it is an answer of this kind at all.
+    /// An answer in one piece. Reports whether it is an answer at all. What is not understood is not counted.
     boolean whole(String json) {
+        begun = true;
+        JsonFields answer;
         try {
-            begun = true;
-            dialect.whole(Json.answer(json), this);
-            return true;
+            answer = Json.answer(json);
         } catch (SandboxException e) {
             return false;
         }
+        try {
+            dialect.whole(answer, this);
+        } catch (SandboxException e) {
+            saidBytes += json.length();
+        }
+        return true;
     }
 
     /// Reports whether anything of an answer came, so that somebody will want to be paid.
@@ -101,7 +137,7 @@ final class Tally {
 
     /// Reports whether some of the numbers are ours.
     boolean isEstimated() {
-        return begun && (!finished || input < 0 || output < 0);
+        return begun && (!finished || inDoubt || input < 0 || output < 0);
     }
 
     /// What was taken, and what it costs.
@@ -111,8 +147,8 @@ final class Tally {
         if (!begun) {
             return new Usage(model, 0, 0, 0, 0, java.math.BigDecimal.ZERO);
         }
-        long in = input < 0 ? tokens(asked) : input;
-        long out = finished && output >= 0 ? output : Math.max(output, tokens(saidBytes));
+        long in = input >= 0 && !inDoubt ? input : Math.max(input, tokens(asked));
+        long out = output >= 0 && finished && !inDoubt ? output : Math.max(output, tokens(saidBytes));
         var cost = prices.of(model).cost(in, out, cacheRead, cacheWrite, Math.min(longCacheWrite, cacheWrite));
         return new Usage(model, in, out, cacheRead, cacheWrite, cost);
     }

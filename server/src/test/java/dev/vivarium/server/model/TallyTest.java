@@ -1,0 +1,128 @@
+package dev.vivarium.server.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.vivarium.model.Usage;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// What an answer took, by what the model says of it, and by our own estimate where that makes no sense.
+class TallyTest {
+    private static final Prices PRICES = Prices.of(Optional.empty());
+
+    /// So many bytes has the question: ten tokens.
+    private static final long ASKED = 40;
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"input_tokens\":-100000,\"output_tokens\":-5}",
+                "{\"input_tokens\":9007199254740993,\"output_tokens\":9007199254740993}",
+                "{\"input_tokens\":1e999,\"output_tokens\":1e999}",
+                "{\"input_tokens\":99999999999999999999,\"output_tokens\":null}",
+                "{\"input_tokens\":\"0\",\"output_tokens\":\"NaN\"}",
+                "{\"input_tokens\":0.5,\"output_tokens\":[]}",
+                "{\"input_tokens\":0,\"output_tokens\":0,\"cache_read_input_tokens\":-1}",
+                "{\"input_tokens\":0,\"output_tokens\":0,\"cache_creation\":{\"ephemeral_1h_input_tokens\":-1}}",
+                "{\"input_tokens\":0,\"output_tokens\":0,\"cache_creation\":-1}",
+                "{}",
+                "[]",
+                "-7",
+                "null"
+            })
+    void aUsageThatMakesNoSenseIsNotTold(String usage) {
+        var whole = new Tally(Dialect.ANTHROPIC, "claude-sonnet-4-5");
+        assertThat(whole.whole("{\"content\":[{\"type\":\"text\",\"text\":\"12345678\"},"
+                        + "{\"type\":\"tool_use\",\"input\":{\"a\":1}}],\"usage\":" + usage + "}"))
+                .isTrue();
+        assertEstimated(whole, 4);
+
+        var stream = new Tally(Dialect.ANTHROPIC, "claude-sonnet-4-5");
+        stream.event("{\"type\":\"message_start\",\"message\":{\"usage\":" + usage + "}}");
+        stream.event("{\"type\":\"content_block_delta\",\"delta\":{\"text\":\"12345678\"}}");
+        stream.event("{\"type\":\"message_delta\",\"usage\":" + usage + "}");
+        assertEstimated(stream, 2);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"prompt_tokens\":-100000,\"completion_tokens\":-5}",
+                "{\"prompt_tokens\":1e999,\"completion_tokens\":9007199254740993}",
+                "{\"prompt_tokens\":\"0\",\"completion_tokens\":{}}",
+                "{\"prompt_tokens\":0,\"completion_tokens\":0,\"prompt_tokens_details\":{\"cached_tokens\":-8}}",
+                "{\"prompt_tokens\":0,\"completion_tokens\":0,\"prompt_tokens_details\":7}",
+                "{}",
+                "true",
+                "null"
+            })
+    void soItIsInTheOtherDialect(String usage) {
+        var whole = new Tally(Dialect.OPENAI, "gpt-4o");
+        assertThat(whole.whole("{\"choices\":[{\"message\":{\"content\":\"12345678\"}}],\"usage\":" + usage + "}"))
+                .isTrue();
+        assertEstimated(whole, 2);
+
+        var stream = new Tally(Dialect.OPENAI, "gpt-4o");
+        stream.event("{\"choices\":[{\"delta\":{\"content\":\"12345678\"}}]}");
+        stream.event("{\"choices\":[],\"usage\":" + usage + "}");
+        stream.event("[DONE]");
+        assertEstimated(stream, 2);
+    }
+
+    @Test
+    void whatWasToldBeforeIsTheLeastThatCounts() {
+        var tally = new Tally(Dialect.ANTHROPIC, "claude-sonnet-4-5");
+        tally.event("{\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":500,\"output_tokens\":1}}}");
+        tally.event("{\"type\":\"content_block_delta\",\"delta\":{\"text\":\"12345678\"}}");
+        tally.event("{\"type\":\"message_delta\",\"usage\":{\"output_tokens\":-5}}");
+
+        Usage usage = tally.usage(ASKED, PRICES);
+        assertThat(tally.isEstimated()).isTrue();
+        assertThat(usage.inputTokens()).isEqualTo(500);
+        assertThat(usage.outputTokens()).isEqualTo(2);
+    }
+
+    @Test
+    void anEndWithoutAUsageLeavesTheEstimate() {
+        var tally = new Tally(Dialect.ANTHROPIC, "claude-sonnet-4-5");
+        tally.event("{\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":10,\"output_tokens\":1}}}");
+        tally.event("{\"type\":\"content_block_delta\",\"delta\":{\"text\":\"12345678\"}}");
+        tally.event("{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}");
+
+        assertEstimated(tally, 2);
+    }
+
+    @Test
+    void aUsageThatMakesSenseIsTakenAsItIs() {
+        var tally = new Tally(Dialect.ANTHROPIC, "claude-sonnet-4-5");
+        tally.event("{\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":0,\"output_tokens\":1,"
+                + "\"cache_read_input_tokens\":null,\"cache_creation\":null}}}");
+        tally.event("{\"type\":\"content_block_delta\",\"delta\":{\"text\":\"12345678\"}}");
+        tally.event("{\"type\":\"message_delta\",\"usage\":{\"output_tokens\":0}}");
+
+        assertThat(tally.isEstimated()).isFalse();
+        assertThat(tally.usage(ASKED, PRICES).inputTokens()).isZero();
+        assertThat(tally.usage(ASKED, PRICES).outputTokens()).isZero();
+    }
+
+    @Test
+    void wordsThatAreNotUnderstoodHideNoUsage() {
+        var tally = new Tally(Dialect.ANTHROPIC, "claude-sonnet-4-5");
+
+        assertThat(tally.whole("{\"content\":[{\"text\":\"\\ud83d\"}],"
+                        + "\"usage\":{\"input_tokens\":7,\"output_tokens\":1}}"))
+                .isTrue();
+        assertThat(tally.isEstimated()).isFalse();
+        assertThat(tally.usage(ASKED, PRICES).inputTokens()).isEqualTo(7);
+    }
+
+    private static void assertEstimated(Tally tally, long output) {
+        Usage usage = tally.usage(ASKED, PRICES);
+        assertThat(tally.isEstimated()).isTrue();
+        assertThat(usage.inputTokens()).isEqualTo(10);
+        assertThat(usage.outputTokens()).isEqualTo(output);
+        assertThat(usage.costUsd()).isPositive();
+    }
+}
