@@ -74,6 +74,11 @@ public final class JsonFields {
         return prefix;
     }
 
+    /// Reports whether there is something, whatever it is.
+    public boolean has(String name) {
+        return find(name, Object.class, "").isPresent();
+    }
+
     public String string(String name) {
         return optionalString(name).orElseThrow(() -> missing(name));
     }

@@ -37,6 +37,9 @@ class ModelGatewayTest {
     private static final String ASK =
             "{\"model\":\"claude-sonnet-4-5\",\"max_tokens\":10,\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]%s}";
 
+    /// What curl ends with when an answer ends before it is complete.
+    private static final int CURL_CUT = 18;
+
     @TempDir
     static Path directory;
 
@@ -81,6 +84,7 @@ class ModelGatewayTest {
     @BeforeEach
     void spawn() {
         api = server.api();
+        vendor.stream(OpenAiVendor.STREAM);
         spawn("1.5");
     }
 
@@ -207,13 +211,39 @@ class ModelGatewayTest {
         play("{\"text\":\"" + "word ".repeat(100) + "\",\"fault\":{\"kind\":\"cut\"},"
                 + "\"usage\":{\"input_tokens\":100,\"output_tokens\":100}}");
 
-        assertThat(api.execute(sandbox, curl("messages", ASK.formatted(",\"stream\":true"), xApiKey()))
-                        .string("stdout"))
-                .contains("message_start")
-                .doesNotContain("message_stop");
+        var heard = api.execute(sandbox, curl("messages", ASK.formatted(",\"stream\":true"), xApiKey()));
+        assertThat(heard.string("stdout")).contains("message_start").doesNotContain("message_stop");
+        assertThat(heard.integer("exit_code")).isEqualTo(CURL_CUT);
         var call = lastCall();
+        assertThat(call.integer("status")).isEqualTo(502);
         assertThat(call.flag("estimated")).isTrue();
         assertThat(call.integer("output_tokens")).isGreaterThan(10);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"data: {{{{\n\n\0\u00ff", "\0\u00ff", "data: {\"choices\":[{\"delta\":{}}]}\n\n"})
+    void aStreamWithoutItsLastEventHasBrokenOff(String stream) {
+        vendor.stream(stream);
+        var heard = api.execute(
+                sandbox,
+                curl("chat/completions", "{\"model\":\"gpt-4o\",\"stream\":true}", xApiKey())
+                        + " | tr -d '\\0'; exit ${PIPESTATUS[0]}");
+
+        assertThat(heard.integer("exit_code")).isEqualTo(CURL_CUT);
+        var call = lastCall();
+        assertThat(call.integer("status")).isEqualTo(502);
+        assertThat(call.flag("estimated")).isTrue();
+        assertThat(call.number("cost_usd")).isPositive();
+    }
+
+    @Test
+    void aStreamOfNothingIsABadAnswer() {
+        vendor.stream("");
+
+        assertThat(ask("chat/completions", "{\"model\":\"gpt-4o\",\"stream\":true}"))
+                .contains("server_error", "ended before its last event")
+                .endsWith(" 502");
+        assertThat(lastCall().integer("status")).isEqualTo(502);
     }
 
     @Test

@@ -12,11 +12,17 @@ import java.util.concurrent.TimeUnit;
 
 /// A model in OpenAI's dialect that shows what it was sent. Thread-safe.
 final class OpenAiVendor implements AutoCloseable {
+    /// What is streamed unless something else was said.
+    static final String STREAM = "data: {\"model\":\"gpt-4o\",\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n"
+            + "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1000,\"completion_tokens\":100,"
+            + "\"prompt_tokens_details\":{\"cached_tokens\":400}}}\n\ndata: [DONE]\n\n";
+
     private final HttpServer http;
     private final String key;
     private final CountDownLatch gone = new CountDownLatch(1);
     private volatile boolean held;
     private volatile String sent = "";
+    private volatile String stream = STREAM;
 
     private OpenAiVendor(HttpServer http, String key) {
         this.http = http;
@@ -43,6 +49,11 @@ final class OpenAiVendor implements AutoCloseable {
         return sent;
     }
 
+    /// Streams these bytes from now on, a character each.
+    void stream(String bytes) {
+        stream = bytes;
+    }
+
     void forget() {
         sent = "";
     }
@@ -63,11 +74,7 @@ final class OpenAiVendor implements AutoCloseable {
         } else if (body.contains("\"stream\":true")) {
             exchange.getResponseHeaders().add("Content-Type", "text/event-stream");
             exchange.sendResponseHeaders(200, 0);
-            exchange.getResponseBody()
-                    .write(("data: {\"model\":\"gpt-4o\",\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n"
-                                    + "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1000,\"completion_tokens\":100,"
-                                    + "\"prompt_tokens_details\":{\"cached_tokens\":400}}}\n\ndata: [DONE]\n\n")
-                            .getBytes(StandardCharsets.UTF_8));
+            exchange.getResponseBody().write(stream.getBytes(StandardCharsets.ISO_8859_1));
             exchange.close();
         } else {
             say(exchange, 200, "{\"model\":\"gpt-4o\",\"choices\":[{\"message\":{\"content\":\"12345678\"}}]}");

@@ -51,6 +51,8 @@ enum Dialect {
                     });
                 case "content_block_delta" -> event.optionalObject("delta").ifPresent(delta -> said(delta, tally));
                 case "message_delta" -> tally.part(event, "usage").ifPresent(usage -> total(usage, tally));
+                // After an error nothing comes, and SDKs know it for one.
+                case "message_stop", "error" -> tally.ended();
                 default -> {}
             }
         }
@@ -115,7 +117,14 @@ enum Dialect {
         void event(JsonFields event, Tally tally) {
             tally.part(event, "usage").ifPresent(usage -> usage(usage, tally));
             tally.model(event.optionalString("model"));
+            if (event.has("error")) {
+                tally.ended();
+            }
             for (JsonFields choice : event.findObjects("choices")) {
+                // Not everybody who speaks this dialect says more than that; some say an empty one all the time.
+                choice.optionalString("finish_reason")
+                        .filter(why -> !why.isEmpty())
+                        .ifPresent(_ -> tally.ended());
                 Optional<JsonFields> said = choice.optionalObject("delta").or(() -> choice.optionalObject("message"));
                 said.ifPresent(words -> said(words, tally));
             }

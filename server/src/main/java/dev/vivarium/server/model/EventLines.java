@@ -22,7 +22,8 @@ final class EventLines {
     void see(byte[] piece) {
         int from = 0;
         for (int at = 0; at < piece.length; at++) {
-            if (piece[at] == '\n') {
+            // Of two that end one line, the second ends an empty one.
+            if (piece[at] == '\n' || piece[at] == '\r') {
                 add(piece, from, at - from);
                 end();
                 from = at + 1;

@@ -84,6 +84,7 @@ final class Relay {
 
     private void stream(HttpHeaders headers, BodyStream body) throws IOException, InterruptedException, Trouble {
         pass(headers);
+        tally.begun();
         OutputStream out = exchange.stream(OK, "text/event-stream; charset=utf-8", OptionalLong.empty());
         var lines = new EventLines(tally::event);
         for (var piece = body.next(config.patience()); piece.isPresent(); piece = body.next(config.patience())) {
@@ -92,6 +93,10 @@ final class Relay {
             out.flush();
         }
         lines.end();
+        if (!tally.hasEnded()) {
+            // A proper end of the connection is none of the answer; passed on, it would look like one.
+            throw new Trouble(Trouble.Kind.UNREACHABLE, "the model's answer ended before its last event");
+        }
         lastWord = out::close;
     }
 

@@ -29,6 +29,7 @@ final class Tally {
     private boolean begun;
     private boolean finished;
     private boolean inDoubt;
+    private boolean ended;
 
     /// @param askedFor the model of the question, until the answer names its own
     Tally(Dialect dialect, String askedFor) {
@@ -100,10 +101,17 @@ final class Tally {
         finished = true;
     }
 
+    /// Nothing more has to come.
+    void ended() {
+        ended = true;
+    }
+
     /// One event of a stream. What is not understood is not counted.
     void event(String data) {
         begun = true;
-        if (!data.equals(NOTHING_MORE)) {
+        if (data.equals(NOTHING_MORE)) {
+            ended |= dialect == Dialect.OPENAI;
+        } else {
             try {
                 dialect.event(Json.answer(data), this);
             } catch (SandboxException e) {
@@ -133,6 +141,11 @@ final class Tally {
     /// Reports whether anything of an answer came, so that somebody will want to be paid.
     boolean hasBegun() {
         return begun;
+    }
+
+    /// Reports whether the last event of a stream has come, or the model's own word of why there is none.
+    boolean hasEnded() {
+        return ended;
     }
 
     /// Reports whether some of the numbers are ours.

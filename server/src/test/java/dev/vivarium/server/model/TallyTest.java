@@ -3,9 +3,12 @@ package dev.vivarium.server.model;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.vivarium.model.Usage;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// What an answer took, by what the model says of it, and by our own estimate where that makes no sense.
@@ -116,6 +119,48 @@ class TallyTest {
                 .isTrue();
         assertThat(tally.isEstimated()).isFalse();
         assertThat(tally.usage(ASKED, PRICES).inputTokens()).isEqualTo(7);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "ANTHROPIC | {\"type\":\"message_stop\"} | true",
+                "ANTHROPIC | {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}} | true",
+                "ANTHROPIC | {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}} | false",
+                "ANTHROPIC | {\"type\":\"ping\"} | false",
+                "ANTHROPIC | [DONE] | false",
+                "ANTHROPIC | {{{{ | false",
+                "OPENAI | [DONE] | true",
+                "OPENAI | {\"error\":{\"message\":\"overloaded\"}} | true",
+                "OPENAI | {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]} | true",
+                "OPENAI | {\"choices\":[{\"delta\":{\"content\":7},\"finish_reason\":\"length\"}]} | true",
+                "OPENAI | {\"choices\":[{\"delta\":{\"content\":\"x\"},\"finish_reason\":null}]} | false",
+                "OPENAI | {\"choices\":[{\"delta\":{\"content\":\"x\"},\"finish_reason\":\"\"}]} | false",
+                "OPENAI | {\"choices\":[],\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":1}} | false",
+                "OPENAI | {\"type\":\"message_stop\"} | false",
+                "OPENAI | {{{{ | false"
+            })
+    void aStreamHasALastEvent(Dialect dialect, String event, boolean isLast) {
+        var tally = new Tally(dialect, "gpt-4o");
+        assertThat(tally.hasEnded()).isFalse();
+        tally.event(event);
+
+        assertThat(tally.hasEnded()).isEqualTo(isLast);
+        tally.event("{\"type\":\"ping\"}");
+        assertThat(tally.hasEnded()).isEqualTo(isLast);
+    }
+
+    @Test
+    void linesEndAsTheStandardAllows() {
+        var seen = new ArrayList<String>();
+        var lines = new EventLines(seen::add);
+        lines.see("data: 1\r\rdata: 2\r\n\r\ndata: 3\n\nda".getBytes(StandardCharsets.UTF_8));
+        lines.see("ta: 4".getBytes(StandardCharsets.UTF_8));
+        lines.end();
+
+        assertThat(seen).containsExactly("1", "2", "3", "4");
     }
 
     private static void assertEstimated(Tally tally, long output) {
