@@ -26,6 +26,7 @@ import tools.jackson.core.JsonToken;
 /// `null` counts as absent. Confined to the worker that reads it.
 public final class JsonFields {
     private static final String MALFORMED = "must be well-formed Unicode";
+    private static final String UNHELD = "must be a number of ordinary size";
 
     private static final Pattern TOO_DEEP = Pattern.compile("nesting depth .* maximum allowed \\((\\d+)");
     private static final Pattern ADVICE = Pattern.compile(
@@ -98,7 +99,7 @@ public final class JsonFields {
         }
         double value = found.get().doubleValue();
         if (!Double.isFinite(value)) {
-            throw invalid(prefix + name, "must be a number of ordinary size");
+            throw invalid(prefix + name, UNHELD);
         }
         return OptionalDouble.of(value);
     }
@@ -224,7 +225,8 @@ public final class JsonFields {
         return new JsonFields(prefix, changed);
     }
 
-    /// This object as text again, whatever it holds. Half a character, which nobody could write, is refused.
+    /// This object as text again, whatever it holds. Half a character, which nobody could write, is refused, and so
+    /// is a number beyond a `double`, which would come back as another value.
     public String text() {
         return new String(Json.bytes(this::write), StandardCharsets.UTF_8);
     }
@@ -242,6 +244,7 @@ public final class JsonFields {
             case String text -> out.writeString(text);
             case Long number -> out.writeNumber(number);
             case BigInteger number -> out.writeNumber(number);
+            case Double number when !Double.isFinite(number) -> throw invalid(path, UNHELD);
             case Double number -> out.writeNumber(number);
             case Boolean flag -> out.writeBoolean(flag);
             case List<?> elements -> {

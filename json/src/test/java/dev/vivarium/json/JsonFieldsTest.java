@@ -8,6 +8,7 @@ import dev.vivarium.model.SandboxException;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class JsonFieldsTest {
@@ -84,6 +85,29 @@ class JsonFieldsTest {
         var thrown = catchThrowableOfType(SandboxException.class, () -> fields.number("a"));
 
         assertThat(thrown).hasMessageStartingWith("a must be a number");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "{\"a\":{\"b\":1e999}} | a.b",
+                "{\"a\":{\"b\":[1,{\"c\":-1e999}]}} | a.b[1].c",
+                "{\"a\":{\"b\":[1.5,1.8e308]}} | a.b[1]"
+            })
+    void aNumberThatCannotBeHeldIsNotKeptAsAnother(String json, String field) {
+        var object = request(json).object("a");
+
+        assertThat(catchThrowableOfType(SandboxException.class, object::text))
+                .hasMessage(field + " must be a number of ordinary size");
+    }
+
+    @Test
+    void whatCanBeHeldIsKept() {
+        String text = "{\"a\":1.7E308,\"b\":-0.5,\"c\":123456789012345678901234567890}";
+
+        assertThat(request(text).text()).isEqualTo(text);
     }
 
     @Test

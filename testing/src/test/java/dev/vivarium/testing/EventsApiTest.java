@@ -226,6 +226,15 @@ class EventsApiTest {
     }
 
     @Test
+    void aNumberThatCannotBeHeldIsUnprocessableAndNotChanged() {
+        Api.Answer answer = api.post(path(session), "{\"event_type\":\"a\",\"event_data\":{\"x\":1e999}}");
+
+        assertThat(answer.status()).isEqualTo(422);
+        assertThat(answer.json().string("field")).isEqualTo("event_data.x");
+        assertThat(types(api, "?type=a")).isEmpty();
+    }
+
+    @Test
     void dataBeyondItsLimitAndTooDeepIsUnprocessable() {
         var large = "{\"event_type\":\"a\",\"event_data\":{\"x\":\"" + "y".repeat(101 * 1024) + "\"}}";
         var deep = "{\"event_type\":\"a\",\"event_data\":" + "{\"x\":".repeat(100) + "1" + "}".repeat(100) + "}";

@@ -43,6 +43,9 @@ class WorkerWordsTest {
                 .post("/api/v1/sandbox/heartbeat", heartbeat(other, "{\"a\":\"" + "x".repeat(5000) + "\"}"));
         assertThat(much.status()).isEqualTo(422);
         assertThat(much.json().string("field")).isEqualTo("metrics");
+        var endless = other.worker().post("/api/v1/sandbox/heartbeat", heartbeat(other, "{\"load\":1e999}"));
+        assertThat(endless.status()).isEqualTo(422);
+        assertThat(endless.json().string("field")).isEqualTo("metrics.load");
     }
 
     private static String heartbeat(AgentRun run, String metrics) {
@@ -104,8 +107,11 @@ class WorkerWordsTest {
                 "results|{'status':'completed','summary':'s','files_changed':[{'path':'HALF'}]}|files_changed[0].path",
                 "review|{'reason':'x','description':'y','context':{'a':'HALF'}}|context.a",
                 "status|{'status':'blocked','message':'HALF'}|message",
+                "progress|{'event_type':'info','message':'x','details':{'a':[1e999]}}|details.a[0]",
+                "results|{'status':'completed','summary':'s','files_changed':[{'n':-1e999}]}|files_changed[0].n",
+                "review|{'reason':'x','description':'y','context':{'a':1e999}}|context.a",
             })
-    void halfACharacterIsRefusedByItsPlace(String what, String body, String field) {
+    void whatCannotBeKeptIsRefusedByItsPlace(String what, String body, String field) {
         var answer = post(run, what, halved(body));
 
         assertThat(answer.status()).as(answer.text()).isEqualTo(422);
