@@ -16,7 +16,6 @@ from scripted import PATIENCE, Play
 from started import Started, await_end
 from vivarium_worker import worker
 from vivarium_worker.inbox import Message
-from vivarium_worker.runtimes import openhands_terminal
 from vivarium_worker.runtimes.openhands import Conversation, OpenHandsRuntime
 from vivarium_worker.runtimes.openhands_agent import WatchedConversation
 from vivarium_worker.runtimes.openhands_mail import Mail
@@ -225,7 +224,7 @@ def test_the_editor_does_what_the_task_allows(
 def test_a_command_that_ignores_an_interrupt_and_the_end_of_its_terminal_is_killed(
     env: dict[str, str], backend: TestBackend, play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(openhands_terminal, "INTERRUPT_SECONDS", 0.5)
+    monkeypatch.setattr("vivarium_worker.runtimes.openhands_terminal.INTERRUPT_SECONDS", 0.5)
     workspace = Path(env["WORKSPACE_DIR"])
     stubborn = "(trap '' INT HUP; echo $BASHPID > pid; touch begun; exec sleep 600)"
     model = play(
