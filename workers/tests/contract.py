@@ -86,6 +86,14 @@ class AgentContract:
     def start(self, env: dict[str, str], url: str, **more: str) -> Started:
         return Started(self.kind.settings(env, url, **more), self.kind.runtime())
 
+    def paused_in_a_tool(self, env: dict[str, str], backend: TestBackend, play: Play) -> Started:
+        model = play({"when": {"contains": "hello.txt"}, "tools": self.kind.shell(CHATTER)})
+        started = self.start(env, model.url, HEARTBEAT_SECONDS="0.05")
+        await_tool(env)
+        backend.state.commands.append("pause")
+        backend.await_event("agent.paused")
+        return started
+
     def test_a_message_during_a_tool_changes_the_next_step(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
@@ -535,11 +543,7 @@ class AgentContract:
     def test_an_abort_ends_a_run_that_was_paused_in_the_middle_of_a_tool(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
-        model = play({"when": {"contains": "hello.txt"}, "tools": self.kind.shell(CHATTER)})
-        started = self.start(env, model.url, HEARTBEAT_SECONDS="0.05")
-        await_tool(env)
-        backend.state.commands.append("pause")
-        backend.await_event("agent.paused")
+        started = self.paused_in_a_tool(env, backend, play)
         backend.state.commands.append("abort")
         assert started.join() == worker.FAILED
         assert backend.of("agent.failed")[0]["reason"] == "aborted by the server"
@@ -547,11 +551,7 @@ class AgentContract:
     def test_an_interrupt_ends_the_tool_of_a_paused_run_for_which_a_message_waits(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
-        model = play({"when": {"contains": "hello.txt"}, "tools": self.kind.shell(CHATTER)})
-        started = self.start(env, model.url, HEARTBEAT_SECONDS="0.05")
-        await_tool(env)
-        backend.state.commands.append("pause")
-        backend.await_event("agent.paused")
+        started = self.paused_in_a_tool(env, backend, play)
         backend.send("a note")
         backend.await_received()
         backend.send("stop", kind="interrupt")

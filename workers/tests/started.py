@@ -24,7 +24,7 @@ for line in sys.stdin:
         if said["content"] == "enough":
             break
 """
-# More than a pipe holds.
+# More than a pipe holds: who prints it must be read.
 MUCH = "for i in range(20000): print('x' * 50)"
 
 

@@ -132,8 +132,6 @@ def test_a_program_that_speaks_is_understood(settings: Settings, backend: TestBa
 
 
 # It prints nothing of the protocol.
-
-
 OVER_HTTP = """
 import json, os, urllib.request
 def say(path, **body):

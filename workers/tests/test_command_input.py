@@ -16,6 +16,20 @@ from vivarium_worker.runtimes import command_input
 from vivarium_worker.runtimes.command import CommandRuntime
 from vivarium_worker.settings import Settings
 
+# More than a pipe holds.
+LARGE_TASK = {"task_id": TASK, "title": "large", "description": "é" * 200_000}
+# Reads nothing, and ends with an interrupt.
+DEAF = """
+import signal, sys
+def stop(*_):
+    print("interrupted", flush=True)
+    sys.exit(0)
+signal.signal(signal.SIGINT, stop)
+print("ready", flush=True)
+while True:
+    signal.pause()
+"""
+
 
 def test_a_program_gets_a_message_for_its_next_turn_at_once_and_is_told_so(
     settings: Settings, backend: TestBackend
@@ -81,17 +95,7 @@ def test_a_message_that_comes_with_the_end_of_a_run_stays_with_the_server(
 
 
 def test_an_interrupt_overtakes_and_signals_the_program(settings: Settings, backend: TestBackend) -> None:
-    program = """
-import json, signal, sys
-def stop(*_):
-    print("interrupted", flush=True)
-    sys.exit(0)
-signal.signal(signal.SIGINT, stop)
-print("ready", flush=True)
-while True:
-    signal.pause()
-"""
-    started = Started(settings, python(program))
+    started = Started(settings, python(DEAF))
     backend.await_event("agent.output")
     backend.send("stop now", kind="interrupt")
     assert started.join() == worker.COMPLETED
@@ -126,24 +130,6 @@ print(json.dumps({"type": "result", "summary": "heard" if heard else "deaf"}), f
     (settings.workspace / "go").touch()
     assert started.join() == worker.COMPLETED
     assert backend.of("agent.completed")[0]["summary"] == "heard"
-
-
-# More than a pipe holds.
-
-
-LARGE_TASK = {"task_id": TASK, "title": "large", "description": "é" * 200_000}
-
-
-DEAF = """
-import os, signal, sys, time
-def stop(*_):
-    print("interrupted", flush=True)
-    sys.exit(0)
-signal.signal(signal.SIGINT, stop)
-print("ready", flush=True)
-while True:
-    signal.pause()
-"""
 
 
 def test_an_interrupt_signals_a_program_that_reads_nothing_and_has_been_told_much(

@@ -48,9 +48,6 @@ def test_only_a_whole_line_speaks(settings: Settings, backend: TestBackend) -> N
     assert backend.of("agent.completed")[0]["summary"] != "not said"
 
 
-# More than a pipe holds: who prints it must be read.
-
-
 def test_a_line_that_nests_without_end_is_output(settings: Settings, backend: TestBackend) -> None:
     assert worker.work(settings, python("print('{\"a\":' + '[' * 60000)\n" + MUCH)) == worker.COMPLETED
     text = "".join(event["text"] for event in backend.of("agent.output"))
