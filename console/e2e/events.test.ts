@@ -180,6 +180,10 @@ test('a row stays under the hand that presses it, and the end is followed again'
   await page.mouse.down()
   await person.api.tell(id, [says('meanwhile'), says('news')])
   await page.getByText('news', { exact: true }).waitFor({ state: 'attached' })
+  // Longer than a click takes: words are being marked, or somebody hesitates.
+  await page.waitForTimeout(600)
+  await person.api.tell(id, [says('more news')])
+  await page.getByText('more news', { exact: true }).waitFor({ state: 'attached' })
   await page.mouse.up()
   await expect.poll(() => button.getAttribute('aria-expanded')).toBe('true')
   await person.api.tell(id, [says('later')])

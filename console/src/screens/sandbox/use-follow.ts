@@ -87,7 +87,7 @@ function useHand() {
         for (const type of ['pointerup', 'pointercancel']) addEventListener(type, up, { signal: released.signal })
       },
       isPressed: () => isDown,
-      isMoving: () => frames > 0 || performance.now() - at < HAND_MS,
+      isMoving: () => isDown || frames > 0 || performance.now() - at < HAND_MS,
     }
   })[0]
 }
