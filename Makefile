@@ -7,7 +7,7 @@ export PATH := $(HOME)/.cargo/bin:$(PATH):/usr/sbin:/sbin
 
 mvn := scripts/maven
 cargo := cd guest && cargo
-shell_scripts := console/scripts/build console/scripts/install scripts/assemble scripts/bench scripts/check-launcher scripts/find-java.sh scripts/format scripts/gvisor scripts/maven scripts/setup scripts/test-others scripts/test-workers scripts/train-aot scripts/viv scripts/worker-image .ci/run
+shell_scripts := console/scripts/build console/scripts/install scripts/assemble scripts/bench scripts/check-launcher scripts/failures scripts/find-java.sh scripts/format scripts/gvisor scripts/maven scripts/setup scripts/test-others scripts/test-workers scripts/train-aot scripts/viv scripts/worker-image .ci/run
 
 # What the distribution is made of; a change to any of it means packaging again.
 shipped := guest model core json server sdk third-party cli scripted demo console dist workers/src
@@ -42,10 +42,11 @@ test: setup ## run every check and every test
 	@# The image is fetched while the first tests run; those that need it wait for it. What Maven does not test is
 	@# tested beside it, since both mostly wait for sandboxes and programs, and is told of when Maven has said all. Each
 	@# is a process group, so that whoever ends this ends them with all that they started.
-	@others=$$(mktemp); set -m; nice scripts/worker-image >/dev/null & image=$$!; \
+	@others=$$(mktemp); since=$$(mktemp); set -m; nice scripts/worker-image >/dev/null & image=$$!; \
 	nice scripts/test-others >"$$others" 2>&1 & beside=$$!; $(mvn) verify & maven=$$!; set +m; \
-	trap 'kill -- -$$image -$$beside -$$maven 2>/dev/null || true; rm -f "$$others"' EXIT; \
-	status=0; wait $$maven || status=$$?; wait $$beside || status=$$?; cat "$$others"; exit $$status
+	trap 'kill -- -$$image -$$beside -$$maven 2>/dev/null || true; rm -f "$$others" "$$since"' EXIT; \
+	status=0; wait $$maven || status=$$?; wait $$beside || status=$$?; cat "$$others"; \
+	scripts/failures "$$since"; exit $$status
 
 .PHONY: test-guest
 test-guest: setup

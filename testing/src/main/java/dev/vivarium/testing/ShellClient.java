@@ -3,30 +3,17 @@ package dev.vivarium.testing;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.WebSocket;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
 
 /// A shell's socket as bare as a client can have it. Confined to one worker, but for [#type].
 public final class ShellClient implements AutoCloseable {
-    private static final HttpClient CLIENT =
-            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
-    private static final long PATIENCE_S = 60;
-
-    private final LinkedBlockingQueue<String> messages = new LinkedBlockingQueue<>();
-    private final CompletableFuture<Integer> closed = new CompletableFuture<>();
-    private final AtomicReference<@Nullable WebSocket> socket = new AtomicReference<>();
+    private final TestSocket socket;
     private final StringBuilder screen = new StringBuilder();
     private String session = "";
 
-    private ShellClient() {}
+    private ShellClient(TestSocket socket) {
+        this.socket = socket;
+    }
 
     /// Connects and says nothing.
     public static ShellClient connect(URI server, String sandbox) {
@@ -46,14 +33,11 @@ public final class ShellClient implements AutoCloseable {
 
     /// A socket to anything else of a server. `headers` are names and values, one after the other.
     public static ShellClient open(URI server, String path, Reading reading, String... headers) {
-        var client = new ShellClient();
-        URI uri = URI.create("ws://" + server.getAuthority() + path);
-        var builder = CLIENT.newWebSocketBuilder();
-        for (int i = 0; i < headers.length; i += 2) {
-            builder.header(headers[i], headers[i + 1]);
+        var socket = new TestSocket(URI.create("ws://" + server.getAuthority() + path), headers);
+        if (reading == Reading.ALWAYS) {
+            socket.read(Long.MAX_VALUE);
         }
-        client.socket.set(builder.buildAsync(uri, client.listener(reading)).join());
-        return client;
+        return new ShellClient(socket);
     }
 
     /// Connects and is let in; `more` are further fields of the first message.
@@ -74,12 +58,12 @@ public final class ShellClient implements AutoCloseable {
     }
 
     public ShellClient send(String message) {
-        socket().sendText(message, true).join();
+        socket.send(message);
         return this;
     }
 
     public void sendBinary(byte[] bytes) {
-        socket().sendBinary(ByteBuffer.wrap(bytes), true).join();
+        socket.send(bytes);
     }
 
     public ShellClient type(String text) {
@@ -92,7 +76,7 @@ public final class ShellClient implements AutoCloseable {
 
     /// Takes what has come for a client that does not read by itself.
     public void read(long count) {
-        socket().request(count);
+        socket.read(count);
     }
 
     /// The next message of this type; output on the way is put on the screen.
@@ -121,80 +105,25 @@ public final class ShellClient implements AutoCloseable {
     }
 
     public JsonFields next() {
-        try {
-            String text = messages.poll(PATIENCE_S, TimeUnit.SECONDS);
-            if (text == null) {
-                throw new AssertionError("nothing came; the screen: " + screen);
-            }
-            if (text.isEmpty()) {
-                throw new AssertionError("closed with " + closed.join() + "; the screen: " + screen);
-            }
-            JsonFields message = Json.answer(text);
-            if (message.string("type").equals("stdout")) {
-                screen.append(message.string("data"));
-            }
-            return message;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(e);
+        String text = socket.next().orElseThrow(() -> new AssertionError("nothing came; the screen: " + screen));
+        if (text.isEmpty()) {
+            throw new AssertionError("closed with " + socket.awaitClose() + "; the screen: " + screen);
         }
+        JsonFields message = Json.answer(text);
+        if (message.string("type").equals("stdout")) {
+            screen.append(message.string("data"));
+        }
+        return message;
     }
 
     /// Waits for the server to hang up; the code it gave.
     public int awaitClose() {
-        return closed.orTimeout(PATIENCE_S, TimeUnit.SECONDS).join();
+        return socket.awaitClose();
     }
 
     /// Cuts the connection without a word.
     @Override
     public void close() {
-        socket().abort();
-    }
-
-    private WebSocket socket() {
-        WebSocket open = socket.get();
-        if (open == null) {
-            throw new IllegalStateException("not connected");
-        }
-        return open;
-    }
-
-    private WebSocket.Listener listener(Reading reading) {
-        return new WebSocket.Listener() {
-            private final StringBuilder partial = new StringBuilder();
-
-            @Override
-            public void onOpen(WebSocket opened) {
-                if (reading == Reading.ALWAYS) {
-                    opened.request(1);
-                }
-            }
-
-            @Override
-            public @Nullable CompletionStage<?> onText(WebSocket from, CharSequence data, boolean last) {
-                partial.append(data);
-                if (last) {
-                    messages.add(partial.toString());
-                    partial.setLength(0);
-                }
-                if (reading == Reading.ALWAYS) {
-                    from.request(1);
-                }
-                return null;
-            }
-
-            @Override
-            public @Nullable CompletionStage<?> onClose(WebSocket from, int code, String reason) {
-                closed.complete(code);
-                messages.add("");
-                return null;
-            }
-
-            @Override
-            public void onError(WebSocket from, Throwable error) {
-                closed.completeExceptionally(error);
-                messages.add("");
-            }
-        };
+        socket.close();
     }
 }
