@@ -94,6 +94,11 @@ final class TestSocket implements AutoCloseable {
         }
     }
 
+    /// Says goodbye, and leaves it to the server to hang up.
+    void leave() {
+        session.close();
+    }
+
     /// Waits for the server to hang up; the code it gave.
     int awaitClose() {
         return closed.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();

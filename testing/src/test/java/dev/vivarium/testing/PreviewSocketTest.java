@@ -7,15 +7,10 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.Socket;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.WebSocket;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
+import org.eclipse.jetty.websocket.api.exceptions.UpgradeException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -26,7 +21,6 @@ import org.junit.jupiter.api.Timeout;
 @Tag("root")
 @Timeout(120)
 class PreviewSocketTest {
-    private static final HttpClient CLIENT = HttpClient.newHttpClient();
     private static TestServer server;
     private static Program program;
 
@@ -41,67 +35,31 @@ class PreviewSocketTest {
         server.close();
     }
 
-    /// What comes over a WebSocket, message by message.
-    private static final class Inbox implements WebSocket.Listener {
-        private final BlockingQueue<String> messages = new LinkedBlockingQueue<>();
-        private final StringBuilder partial = new StringBuilder();
-
-        @Override
-        public CompletionStage<?> onText(WebSocket socket, CharSequence data, boolean last) {
-            partial.append(data);
-            if (last) {
-                messages.add(partial.toString());
-                partial.setLength(0);
-            }
-            return WebSocket.Listener.super.onText(socket, data, last);
-        }
-
-        @Override
-        public CompletionStage<?> onClose(WebSocket socket, int status, String reason) {
-            messages.add("closed " + status);
-            return null;
-        }
-
-        @Override
-        public void onError(WebSocket socket, Throwable error) {
-            messages.add("broken");
-        }
-
-        String next() throws InterruptedException {
-            return messages.poll(60, TimeUnit.SECONDS);
-        }
-    }
-
     @Test
-    void aWebSocketPassesBothWaysAndIsClosedProperly() throws Exception {
-        var inbox = new Inbox();
-        var socket = CLIENT.newWebSocketBuilder()
-                .header("Authorization", "Bearer " + program.key())
-                .buildAsync(webSocket("/ws"), inbox)
-                .join();
+    void aWebSocketPassesBothWaysAndIsClosedProperly() {
+        try (var socket = new TestSocket(webSocket("/ws"), "Authorization", "Bearer " + program.key())) {
+            socket.read(Long.MAX_VALUE);
 
-        assertThat(inbox.next()).isEqualTo("hello");
-        socket.sendText("over the wire", true).join();
-        assertThat(inbox.next()).isEqualTo("over the wire");
-        String large = "0123456789".repeat(20_000);
-        socket.sendText(large, true).join();
-        assertThat(inbox.next()).isEqualTo(large);
-        socket.sendClose(1000, "").join();
-        assertThat(inbox.next()).isEqualTo("closed 1000");
+            assertThat(socket.next()).hasValue("hello");
+            socket.send("over the wire");
+            assertThat(socket.next()).hasValue("over the wire");
+            String large = "0123456789".repeat(20_000);
+            socket.send(large);
+            assertThat(socket.next()).hasValue(large);
+            socket.leave();
+            assertThat(socket.awaitClose()).isEqualTo(1000);
+        }
     }
 
     @Test
     void aWebSocketWithoutACredentialIsRefused() {
-        assertThatThrownBy(() -> CLIENT.newWebSocketBuilder()
-                        .buildAsync(webSocket("/ws"), new Inbox())
-                        .join())
+        assertThatThrownBy(() -> new TestSocket(webSocket("/ws")))
                 .isInstanceOfSatisfying(
                         CompletionException.class,
                         e -> assertThat(e.getCause())
                                 .isInstanceOfSatisfying(
-                                        java.net.http.WebSocketHandshakeException.class,
-                                        refused -> assertThat(
-                                                        refused.getResponse().statusCode())
+                                        UpgradeException.class,
+                                        refused -> assertThat(refused.getResponseStatusCode())
                                                 .isEqualTo(401)));
     }
 
