@@ -408,6 +408,15 @@ def test_half_an_answer_is_not_what_a_person_says(settings: Settings, backend: T
     assert caller.review(review_id, 1, threading.Event())["option"] == "ours"
 
 
+def test_who_waits_for_a_person_goes_when_the_run_does(settings: Settings) -> None:
+    stop = threading.Event()
+    caller = Backend(settings)
+    review_id = caller.request_review({"reason": "which"}, stop)["review_id"]
+    threading.Timer(0.2, stop.set).start()
+    with pytest.raises(Stopped):
+        caller.review(review_id, 600, stop)
+
+
 def test_a_server_that_is_not_there_is_an_answer_too(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, backend: TestBackend
 ) -> None:

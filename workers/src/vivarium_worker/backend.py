@@ -114,7 +114,7 @@ class Backend:
 
     def insist(self, method: str, path: str, body: Any = None, **options: Any) -> Any:
         """Calls until the server answers or `stop` is set; honours what it says about when to come back."""
-        stop: threading.Event = options.pop("stop")
+        stop: threading.Event = options["stop"]
         pauses = Pauses()
         while not stop.is_set():
             answer: Answer | None = None
@@ -141,7 +141,7 @@ class Backend:
         while True:
             answer: Answer | None = None
             try:
-                answer = self._checked(self._connection().call(method, path, body, headers=headers))
+                answer = self._checked(self._connection().call(method, path, body, headers=headers, stop=stop))
                 if answer.ok:
                     return _object(answer.body)
                 last = answer.problem

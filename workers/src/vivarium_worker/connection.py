@@ -5,14 +5,19 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import select
+import ssl
+import threading
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from time import time
+from time import monotonic, time
 from typing import Any
 from urllib.parse import urlsplit
 
 # An answer is a task, a page of messages or an acknowledgement. More is not ours.
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
+# How often who waits for an answer looks whether it is still wanted.
+LOOK_SECONDS = 0.1
 
 
 class Unreachable(Exception):
@@ -56,15 +61,21 @@ class Connection:
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
 
     def call(self, method: str, path: str, body: Any = None, **options: Any) -> Answer:
-        """One request and its answer. `extra_wait` is added to the timeout, `headers` to the headers."""
+        """One request and its answer. `extra_wait` is added to the timeout, `headers` to the headers.
+
+        Once `stop` is set the answer is waited for no longer: it counts as one that did not come.
+        """
         headers = {**self._headers, **options.get("headers", {})}
         payload: bytes | None = None
         if body is not None:
             payload = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
             headers["Content-Type"] = "application/json"
+        seconds = self._timeout + options.get("extra_wait", 0.0)
         try:
-            self._limit(self._timeout + options.get("extra_wait", 0.0))
+            self._limit(seconds)
             self._http.request(method, self._prefix + path, payload, headers)
+            if "stop" in options:
+                self._await_answer(seconds, options["stop"])
             return _answer(self._http.getresponse())
         except (OSError, http.client.HTTPException, ValueError) as e:
             # The connection may be in the middle of something: never use it again.
@@ -74,6 +85,17 @@ class Connection:
     def close(self) -> None:
         with contextlib.suppress(OSError):
             self._http.close()
+
+    def _await_answer(self, seconds: float, stop: threading.Event) -> None:
+        """Returns when its first byte is there."""
+        sock, deadline = self._http.sock, monotonic() + seconds
+        if isinstance(sock, ssl.SSLSocket) and sock.pending():
+            return
+        poll = select.poll()
+        poll.register(sock, select.POLLIN)
+        while not poll.poll(LOOK_SECONDS * 1000):
+            if stop.is_set() or monotonic() > deadline:
+                raise TimeoutError("nobody waits for the answer any more")
 
     def _limit(self, seconds: float) -> None:
         self._http.timeout = seconds
