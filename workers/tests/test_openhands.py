@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from started import Started, await_end
 from vivarium_worker import worker
 from vivarium_worker.inbox import Message
 from vivarium_worker.runtimes.openhands import Conversation, OpenHandsRuntime
-from vivarium_worker.runtimes.openhands_agent import WatchedConversation
+from vivarium_worker.runtimes.openhands_agent import CUT_OFF, WatchedConversation
 from vivarium_worker.runtimes.openhands_mail import Mail
 
 # 1000 tokens in and 50 out, in dollars, by the price list of the SDK.
@@ -73,6 +74,38 @@ def test_an_interrupt_is_one_also_if_it_counts_as_delivered_before_the_agent_is_
     backend.send("now go on")
     assert started.join() == worker.COMPLETED
     assert backend.types().count("agent.interrupted") == 1
+
+
+def forget_after_the_call(directory: Path) -> None:
+    """As a worker leaves a conversation that is killed while a tool runs: the call is written, but not counted yet."""
+    files = sorted(directory.glob("*/events/event-*.json"))
+    kinds = [json.loads(file.read_text())["kind"] for file in files]
+    call = kinds.index("ActionEvent")
+    for file in files[call + 1 :]:
+        file.unlink()
+    base = next(directory.glob("*/base_state.json"))
+    state = json.loads(base.read_text())
+    base.write_text(json.dumps({**state, "leaf_event_id": json.loads(files[call].read_text())["parent_id"]}))
+
+
+def test_a_call_that_a_killed_worker_was_in_is_not_made_again_but_told(
+    env: dict[str, str], backend: TestBackend, play: Play
+) -> None:
+    done = Path(env["WORKSPACE_DIR"]) / "done"
+    model = play(
+        {"when": {"contains": "hello.txt"}, "text": "I begin.", "tools": terminal("touch done")}, {"text": "."}
+    )
+    settings = OPENHANDS.settings(env, model.url)
+    assert worker.work(settings, OpenHandsRuntime()) == worker.COMPLETED
+    session = backend.of("agent.completed")[0]["session_id"]
+    forget_after_the_call(settings.state / "openhands")
+    done.unlink()
+    backend.state.task = {"task_id": "task-1", "title": "Go on"}
+    resumed = OPENHANDS.settings(env, model.url, RESUME_SESSION=session)
+    assert worker.work(resumed, OpenHandsRuntime()) == worker.COMPLETED
+    said = json.dumps(json.loads(model.asked()[-1]["body"])["messages"])
+    assert said.index("I begin.") < said.index(CUT_OFF) < said.index("Go on")
+    assert not done.exists()
 
 
 @pytest.mark.parametrize("what", ["abort", "interrupt"])

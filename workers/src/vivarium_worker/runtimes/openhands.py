@@ -77,6 +77,8 @@ class Conversation:
         self._toolbox = Toolbox(run.constraints.allowed_tools, run.settings.resume is not None)
         self._terminal: Terminal | None = None
         self._conversation = self._open()
+        if run.settings.resume:
+            self._conversation.catch_up()
         stats = self._conversation.conversation_stats.get_combined_metrics()
         self._spent_before = float(stats.accumulated_cost)
         if run.settings.budget_usd is not None:

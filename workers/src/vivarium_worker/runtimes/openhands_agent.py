@@ -10,11 +10,20 @@ from typing import Any
 
 from openhands.sdk import LLM, Agent, LocalConversation
 from openhands.sdk.conversation.cancellation import CancellationToken
-from openhands.sdk.event import ActionEvent, Event, UserRejectObservation
+from openhands.sdk.conversation.state import ConversationState
+from openhands.sdk.event import (
+    ActionEvent,
+    AgentErrorEvent,
+    ConversationStateUpdateEvent,
+    Event,
+    UserRejectObservation,
+)
 from pydantic import SecretStr
 
 from ..settings import Model
 
+# What a model is told of a call that nobody saw the end of.
+CUT_OFF = "The run ended while this was being done. It may have been done in part; look before you do it again."
 # The turn that a tool's thread belongs to, which has the context of its step; the conversation may be in the next one.
 _turn: ContextVar[CancellationToken] = ContextVar("turn")
 
@@ -60,6 +69,21 @@ class WatchedConversation(LocalConversation):
     before_step: Callable[[], None]
     after_step: Callable[[], None]
     refusal: Callable[[ActionEvent, CancellationToken], str | None]
+
+    def catch_up(self) -> None:
+        """Goes on behind the last event that there is, as if what had no end were cut off.
+
+        A worker that was killed has written events of its last step that its conversation does not count yet; and a
+        call without a result would be made again before the model is asked.
+        """
+        last = next((e for e in reversed(self.state.events) if not isinstance(e, ConversationStateUpdateEvent)), None)
+        if last is not None and last.id != self.state.leaf_event_id:
+            self.navigate_to(last.id)
+        with self.state:
+            for call in ConversationState.get_unmatched_actions(self.state.active_branch()):
+                self._on_event(AgentErrorEvent(error=CUT_OFF, tool_name=call.tool_name, tool_call_id=call.tool_call_id))
+            # Until now it left out what had no result.
+            self.state.rebuild_view()
 
 
 def model(settings: Model) -> LLM:

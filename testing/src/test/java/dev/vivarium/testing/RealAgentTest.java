@@ -161,6 +161,25 @@ class RealAgentTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"claude", "openhands"})
+    void aWorkerThatIsKilledFailsTheRunAndItsConversationGoesOn(String runtime) {
+        agents.play(Step.saying("I begin.").when("Begin").running(runtime, "touch begun; " + UNTIL_TOLD));
+        var first = spawn(runtime, "Begin", "");
+        first.awaitEvent("file.created", "begun");
+        first.shell("pkill -KILL -f '[w]orker.pyz'");
+        assertThat(first.awaitEnd("failed").string("reason")).contains("signal 9");
+        assertThat(first.events("agent.message"))
+                .extracting(event -> event.object("event_data").string("text"))
+                .containsExactly("I begin.");
+
+        agents.play(Step.saying("I go on.").when("Go on"));
+        var second = spawn(runtime, "Go on", "\"resume_from\":\"" + first.sandbox() + "\"");
+        second.awaitEnd("completed");
+
+        assertThat(agents.asked()).contains("I begin.", "Go on");
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"{\"kind\":\"garbage\"}", "{\"kind\":\"close\"}", "{\"kind\":\"status\",\"status\":529}"})
     void aModelThatDoesNotAnswerFailsTheRunWithTheReason(String fault) {
         agents.play(new Step("\"fault\":" + fault).always());
