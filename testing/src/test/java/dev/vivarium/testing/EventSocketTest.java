@@ -158,6 +158,10 @@ class EventSocketTest {
             assertThat(heard)
                     .extracting(message -> message.optionalString("event_type").orElse(""))
                     .contains("user.message");
+            assertThat(heard)
+                    .filteredOn(message -> message.string("type").equals("queued"))
+                    .extracting(message -> message.flag("listening"))
+                    .containsExactly(false);
             assertThat(api.get("/api/v1/sandboxes/" + sandbox + "/messages").text())
                     .contains("hello");
 

@@ -63,13 +63,17 @@ public final class Agents {
         return runs.find(run.sandbox()).orElse(run);
     }
 
+    /// Reports whether an agent is at work in a sandbox.
+    public boolean isAtWork(SandboxId sandbox) {
+        return runs.isAtWork(sandbox);
+    }
+
     /// Freezes a sandbox with all that runs in it; where machines cannot be frozen, its worker holds the agent.
     public void pause(Sandbox sandbox, Occasion why) {
         try {
             sandbox.pause(why);
         } catch (SandboxException e) {
-            boolean hasAgent = runs.find(sandbox.id()).filter(Run::isActive).isPresent();
-            if (!(e.failure() instanceof Failure.Unsupported) || !hasAgent) {
+            if (!(e.failure() instanceof Failure.Unsupported) || !isAtWork(sandbox.id())) {
                 throw e;
             }
             runs.hold(sandbox.id());
@@ -124,7 +128,7 @@ public final class Agents {
         if (!sandbox.info().user().equals(request.user())) {
             return;
         }
-        if (runs.find(sandbox.id()).filter(Run::isActive).isPresent()) {
+        if (isAtWork(sandbox.id())) {
             throw Runs.inProgress("thread " + request.thread() + " has an agent at work");
         }
         if (request.limits().isPresent()

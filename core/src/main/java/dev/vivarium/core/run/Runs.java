@@ -57,6 +57,11 @@ public final class Runs {
         return db.read(sql -> RunRows.find(sql, sandbox));
     }
 
+    /// Reports whether an agent is at work in a sandbox. What is said to nobody waits for the next run.
+    public boolean isAtWork(SandboxId sandbox) {
+        return find(sandbox).filter(Run::isActive).isPresent();
+    }
+
     /// The run that is going on in a sandbox. Fails with `no-run` when there is none.
     public Run requireActive(SandboxId sandbox) {
         return find(sandbox).filter(Run::isActive).orElseThrow(() -> noRun(sandbox));

@@ -12,7 +12,6 @@ import dev.vivarium.model.Message;
 import dev.vivarium.model.Message.Kind;
 import dev.vivarium.model.Message.Mode;
 import dev.vivarium.model.NewMessage;
-import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.http.Exchange;
@@ -42,7 +41,7 @@ public final class MessagesHandler {
         exchange.allowQuery();
         SandboxId sandbox = exchange.sandbox().id();
         var queued = inbox.post(sandbox, message(exchange.json()));
-        boolean isHeard = isHeard(sandbox);
+        boolean isHeard = runs.isAtWork(sandbox);
         exchange.answer(202, out -> {
             out.writeStringProperty("message_id", queued.message().id());
             out.writeStringProperty("status", "queued");
@@ -69,7 +68,7 @@ public final class MessagesHandler {
         var said = intervention(exchange.json());
         SandboxId sandbox = exchange.sandbox().id();
         var queued = inbox.post(sandbox, said);
-        boolean isHeard = isHeard(sandbox);
+        boolean isHeard = runs.isAtWork(sandbox);
         exchange.answer(202, out -> {
             out.writeStringProperty("id", queued.message().id());
             out.writeStringProperty("status", "queued");
@@ -78,11 +77,6 @@ public final class MessagesHandler {
                     "estimated_delivery_ms", inbox.usualLatency().toMillis());
             out.writeBooleanProperty("listening", isHeard);
         });
-    }
-
-    /// Reports whether an agent is at work there. What is said to nobody waits for the next run.
-    private boolean isHeard(SandboxId sandbox) {
-        return runs.find(sandbox).filter(Run::isActive).isPresent();
     }
 
     /// A message that is to reach the agent soon, and how.

@@ -229,9 +229,11 @@ public final class EventSocket extends GuardedSocket {
     private void say(Caller caller, Sandbox sandbox, Message.Kind kind, String content) {
         var who = caller.principal().orElseThrow().name().value();
         var queued = inbox.post(sandbox.id(), new NewMessage(content, kind, NewEvent.sourceOf(who)));
+        boolean isHeard = agents.isAtWork(sandbox.id());
         peer().send(Messages.message("queued", out -> {
             out.writeStringProperty("message_id", queued.message().id());
             out.writeNumberProperty("queue_size", queued.waiting());
+            out.writeBooleanProperty("listening", isHeard);
         }));
     }
 
