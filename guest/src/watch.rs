@@ -206,23 +206,21 @@ impl Watching {
         });
     }
 
-    /// Sends whole events as far as the credit goes.
+    /// Sends whole events as far as the credit goes. Reports whether that was all of them.
     fn send(&mut self, channel: u32, place: &mut Place) -> bool {
-        let length = self.events.buffer.len() as u64;
-        if length > self.credit {
-            return false;
-        }
-        if length > 0 {
-            self.credit -= length;
-            let mut rest = self.events.buffer.as_slice();
-            while !rest.is_empty() {
-                let (now, later) = rest.split_at(whole_events(rest));
-                place.out.frames.begin(channel, kind::DATA).u8(1).raw(now).end();
-                rest = later;
+        let mut sent = 0;
+        loop {
+            let rest = &self.events.buffer[sent..];
+            let length = whole_events(rest, self.credit);
+            if length == 0 || length as u64 > self.credit {
+                break;
             }
-            self.events.buffer.clear();
+            self.credit -= length as u64;
+            place.out.frames.begin(channel, kind::DATA).u8(1).raw(&rest[..length]).end();
+            sent += length;
         }
-        true
+        self.events.buffer.drain(..sent);
+        self.events.buffer.is_empty()
     }
 
     fn look(&mut self, place: &Place) -> core::result::Result<(), Fail> {
@@ -241,12 +239,13 @@ impl Watching {
     }
 }
 
-/// How many bytes of whole events fit into one frame.
-fn whole_events(bytes: &[u8]) -> usize {
+/// How many bytes of whole events fit into one frame and into the credit; one event at least.
+fn whole_events(bytes: &[u8], credit: u64) -> usize {
+    let room = credit.min(crate::wire::MAX_DATA as u64);
     let mut end = 0;
     while let Some(head) = bytes.get(end + 2..end + 6).and_then(|head| head.first_chunk()) {
         let next = end + 6 + u32::from_be_bytes(*head) as usize;
-        if next > crate::wire::MAX_DATA && end > 0 {
+        if next as u64 > room && end > 0 {
             break;
         }
         end = next;

@@ -76,6 +76,22 @@ fn aWatchEndsWithItsDirectory() {
 }
 
 #[test]
+fn moreThanTheCreditIsToldInParts() {
+    let mut host = Host::start();
+    let deep = vec!["a-directory-among-many"; 60].join("/");
+    fs::create_dir_all(host.path("src")).unwrap();
+    fs::create_dir_all(host.path("aside").join(&deep)).unwrap();
+    host.open(9, service::WATCH, |f| f.u32(8_192).string(b"src").u8(1));
+    assert_eq!(host.frame().kind, kind::STARTED);
+    // Sixty paths, which are 40 KB together, come at once.
+    fs::rename(host.path("aside"), host.path("src/new")).unwrap();
+    let mut outcome = Outcome::default();
+    await_event(&mut host, 9, &mut outcome, (1, 1, &format!("new/{deep}")));
+    fs::write(host.path("src/after"), "").unwrap();
+    await_event(&mut host, 9, &mut outcome, (1, 0, "after"));
+}
+
+#[test]
 fn aFloodOfChangesIsAnOverflowNotALoss() {
     let mut host = Host::start();
     // Without credit the events stay with the kernel, whose queue is bounded.
