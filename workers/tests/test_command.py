@@ -59,6 +59,16 @@ def test_a_program_that_says_that_it_failed_is_believed_and_its_words_are_the_re
     assert (failed["reason"], failed["exit_code"]) == ("I lost the key", code)
 
 
+@pytest.mark.parametrize("status", ['"error"', '"partial"', '"FAILED"', "7", "{}"])
+def test_a_result_that_is_called_neither_completed_nor_failed_is_no_success(
+    settings: Settings, backend: TestBackend, status: str
+) -> None:
+    said = f'{{"type": "result", "status": {status}, "summary": "it went wrong"}}'
+    assert worker.work(settings, CommandRuntime(["echo", said])) == worker.FAILED
+    assert backend.of("agent.failed")[0]["reason"] == "it went wrong"
+    assert "must be completed or failed" in backend.of("agent.error")[0]["problem"]
+
+
 def test_a_program_that_is_killed_by_a_signal_without_a_name_fails_with_its_last_output(
     settings: Settings, backend: TestBackend
 ) -> None:

@@ -167,9 +167,7 @@ class Conversation:
         elif kind == "review":
             threading.Thread(target=self._review, args=(said,), name="review", daemon=True).start()
         elif kind == "result":
-            summary, failed = _text(said.get("summary")), said.get("status") == "failed"
-            with self._lock:
-                self._summary, self._said_failed = summary, failed
+            self._result(said)
 
     def _event(self, said: dict[str, Any]) -> None:
         event_type, data = str(said.get("event_type", "")), said.get("data")
@@ -177,6 +175,14 @@ class Conversation:
             self._run.emit(event_type, data if isinstance(data, dict) else {"value": data})
         else:
             self._complain("event_type must be letters, digits, _ and ., at most 100", line=said)
+
+    def _result(self, said: dict[str, Any]) -> None:
+        """One that is called neither this nor that is not taken for a success."""
+        status = said.get("status")
+        if status not in (None, "completed", "failed"):
+            self._complain("the status of a result must be completed or failed; it counts as failed", line=said)
+        with self._lock:
+            self._summary, self._said_failed = _text(said.get("summary")), status not in (None, "completed")
 
     def _complain(self, problem: str, **more: Any) -> None:
         self._run.emit(events.ERROR, {"problem": problem, **more}, "worker")
