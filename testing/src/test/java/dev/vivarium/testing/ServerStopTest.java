@@ -62,6 +62,39 @@ class ServerStopTest {
         }
     }
 
+    @Test
+    void whoWaitsForAMessageIsAnsweredSoonAndDoesNotUseUpTheGrace() throws Exception {
+        try (var server = TestServer.start();
+                var workers = Executors.newVirtualThreadPerTaskExecutor()) {
+            Api api = server.api();
+            String session = api.session();
+            var poll = workers.submit(() -> api.get("/api/v1/sandboxes/" + session + "/messages?wait=60"));
+            // By then it waits.
+            api.execute(session, "sleep 0.2");
+
+            var stop = workers.submit(() -> server.stop(Duration.ofHours(1)));
+
+            await().until(stop::isDone);
+            assertThat(poll.get().text()).isEqualTo("[]");
+        }
+    }
+
+    @Test
+    void whoWaitsForAMessageIsAnsweredWhenTheSandboxEnds() throws Exception {
+        try (var server = TestServer.start();
+                var workers = Executors.newVirtualThreadPerTaskExecutor()) {
+            Api api = server.api();
+            String session = api.session();
+            var poll = workers.submit(() -> api.get("/api/v1/sandboxes/" + session + "/messages?wait=60"));
+            api.execute(session, "sleep 0.2");
+
+            api.post("/cleanup", "{\"session_id\":\"" + session + "\"}");
+
+            await().until(poll::isDone);
+            assertThat(poll.get().text()).isEqualTo("[]");
+        }
+    }
+
     /// All that a stream says until it ends.
     private static String read(HttpClient client, Api api, String path, CountDownLatch begun) throws Exception {
         var request = api.request(path).header("Accept", "text/event-stream").build();

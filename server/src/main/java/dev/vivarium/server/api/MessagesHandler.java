@@ -15,6 +15,7 @@ import dev.vivarium.model.NewMessage;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.Vigil;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.time.Duration;
@@ -159,9 +160,13 @@ public final class MessagesHandler {
 
     private static void answer(Exchange exchange, Delivery delivery, Runnable mayHear, Duration patience)
             throws IOException, InterruptedException {
-        List<Message> messages = delivery.next(patience);
+        Vigil vigil = exchange.vigil();
+        List<Message> messages = vigil.await(patience, delivery::next, found -> !found.isEmpty());
         int passed = 0;
         try {
+            if (!messages.isEmpty()) {
+                vigil.lookNow();
+            }
             // Another run may have begun while this one waited.
             mayHear.run();
             exchange.answer(200, "application/json", list(messages));

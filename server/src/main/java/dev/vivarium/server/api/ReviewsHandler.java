@@ -52,7 +52,14 @@ public final class ReviewsHandler {
         var grant = WorkerCall.ofTask(exchange);
         Duration patience = Page.wait(exchange);
         try {
-            answer(exchange, reviews.await(grant.sandbox(), exchange.path("review_id"), patience));
+            String id = exchange.path("review_id");
+            answer(
+                    exchange,
+                    exchange.vigil()
+                            .await(
+                                    patience,
+                                    step -> reviews.await(grant.sandbox(), id, step),
+                                    review -> !review.isPending()));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new SandboxException(new Failure.ShuttingDown(), e);
