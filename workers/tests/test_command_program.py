@@ -19,6 +19,7 @@ from backend import PATIENCE, TestBackend
 from disk import FullDisk
 from started import LISTENER, Started, await_end, await_no, python
 from vivarium_worker import worker
+from vivarium_worker.control import Control
 from vivarium_worker.inbox import Inbox
 from vivarium_worker.records import RecordFile
 from vivarium_worker.run import Outcome, Run
@@ -137,7 +138,17 @@ def test_an_abort_by_heartbeat_ends_the_run_with_the_reason(env: dict[str, str],
     assert backend.of("agent.failed")[0]["reason"] == "aborted by the server"
 
 
-def test_a_paused_program_stands_still_until_it_is_resumed(env: dict[str, str], backend: TestBackend) -> None:
+def test_a_paused_program_stands_still_until_it_is_resumed(
+    env: dict[str, str], backend: TestBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resume = Control.resume
+
+    def late(control: Control, why: str) -> bool:
+        news = resume(control, why)
+        backend.await_event("agent.completed")
+        return news
+
+    monkeypatch.setattr(Control, "resume", late)
     settings = Settings.from_env({**env, "HEARTBEAT_SECONDS": "0.05"})
     started = Started(settings, python(LISTENER))
     backend.await_event("agent.output")

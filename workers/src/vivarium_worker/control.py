@@ -77,6 +77,10 @@ class Control:
             self.ending.set()
             self._changed.notify_all()
 
+    def is_paused_by(self, why: str) -> bool:
+        with self._changed:
+            return why in self._paused
+
     @property
     def paused(self) -> bool:
         with self._changed:

@@ -140,8 +140,10 @@ class Run:
             if self.control.pause("server"):
                 self.emit(events.PAUSED, {"by": "server"}, "worker", urgent=True)
         elif name == "resume":
-            if self.control.resume("server"):
+            if self.control.is_paused_by("server"):
+                # Told first: what goes on may come to its end at once.
                 self.emit(events.RESUMED, {"by": "server"}, "worker", urgent=True)
+                self.control.resume("server")
         elif name == "abort":
             self.control.dismiss("aborted by the server")
         else:
