@@ -143,10 +143,9 @@ def test_a_paused_program_stands_still_until_it_is_resumed(
 ) -> None:
     resume = Control.resume
 
-    def late(control: Control, why: str) -> bool:
-        news = resume(control, why)
+    def late(control: Control, why: str) -> None:
+        resume(control, why)
         backend.await_event("agent.completed")
-        return news
 
     monkeypatch.setattr(Control, "resume", late)
     settings = Settings.from_env({**env, "HEARTBEAT_SECONDS": "0.05"})

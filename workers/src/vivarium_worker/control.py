@@ -45,14 +45,12 @@ class Control:
         listener()
         return news
 
-    def resume(self, why: str) -> bool:
+    def resume(self, why: str) -> None:
         with self._changed:
-            news = why in self._paused
             self._paused.discard(why)
             self._changed.notify_all()
             listener = self._listener
         listener()
-        return news
 
     def abort(self, why: str) -> None:
         with self._changed:

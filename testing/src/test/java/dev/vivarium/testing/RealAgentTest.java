@@ -165,6 +165,8 @@ class RealAgentTest {
     void aWorkerThatIsKilledFailsTheRunAndItsConversationGoesOn(String runtime) {
         agents.play(Step.saying("I begin.").when("Begin").running(runtime, "touch begun; " + UNTIL_TOLD));
         var first = spawn(runtime, "Begin", "");
+        // Told by then is what it said before; what it had not sent would go with it.
+        first.awaitEvent("agent.tool_use");
         first.awaitEvent("file.created", "begun");
         first.shell("pkill -KILL -f '[w]orker.pyz'");
         assertThat(first.awaitEnd("failed").string("reason")).contains("signal 9");

@@ -9,7 +9,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
 class ServerStopTest {
@@ -68,9 +70,7 @@ class ServerStopTest {
                 var workers = Executors.newVirtualThreadPerTaskExecutor()) {
             Api api = server.api();
             String session = api.session();
-            var poll = workers.submit(() -> api.get("/api/v1/sandboxes/" + session + "/messages?wait=60"));
-            // By then it waits.
-            api.execute(session, "sleep 0.2");
+            var poll = poll(workers, api, session);
 
             var stop = workers.submit(() -> server.stop(Duration.ofHours(1)));
 
@@ -85,14 +85,21 @@ class ServerStopTest {
                 var workers = Executors.newVirtualThreadPerTaskExecutor()) {
             Api api = server.api();
             String session = api.session();
-            var poll = workers.submit(() -> api.get("/api/v1/sandboxes/" + session + "/messages?wait=60"));
-            api.execute(session, "sleep 0.2");
+            var poll = poll(workers, api, session);
 
             api.post("/cleanup", "{\"session_id\":\"" + session + "\"}");
 
             await().until(poll::isDone);
             assertThat(poll.get().text()).isEqualTo("[]");
         }
+    }
+
+    /// Somebody who waits for a message for longer than anybody does here.
+    private static Future<Api.Answer> poll(ExecutorService workers, Api api, String session) {
+        var poll = workers.submit(() -> api.get("/api/v1/sandboxes/" + session + "/messages?wait=60"));
+        // By then it waits.
+        api.execute(session, "sleep 0.2");
+        return poll;
     }
 
     /// All that a stream says until it ends.
@@ -117,7 +124,7 @@ class ServerStopTest {
             server.stop(Duration.ofMillis(50));
 
             await().until(running::isDone);
-            assertThat(running.state()).isEqualTo(java.util.concurrent.Future.State.FAILED);
+            assertThat(running.state()).isEqualTo(Future.State.FAILED);
         }
     }
 
