@@ -34,6 +34,7 @@ public final class Main {
         all.put("chaos", new Chaos());
         all.put("start", new StartUp());
         all.put("cli", new CommandStart());
+        all.put("attacks", new Attacks());
         all.put("burst", new Burst());
         all.put("load", new Load());
         return all;
