@@ -16,4 +16,10 @@ public record SandboxInfo(
         Instant lastActivity,
         Instant expiresAt,
         Instant endsAt,
-        Optional<End> end) {}
+        Optional<End> end) {
+    /// The same sandbox once it has ended.
+    public SandboxInfo ended(Status as, End how) {
+        return new SandboxInfo(
+                id, thread, user, as, limits, createdAt, lastActivity, expiresAt, endsAt, Optional.of(how));
+    }
+}

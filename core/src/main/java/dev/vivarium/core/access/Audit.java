@@ -28,15 +28,17 @@ import org.slf4j.LoggerFactory;
 
 /// The record of who did what with tokens and sandboxes. Numbered without gaps; the newest are kept. Thread-safe.
 ///
-/// Nobody waits for it: entries queue up for one worker, which writes all there are in one transaction. When the queue
-/// is full an entry is dropped and counted; refusals of strangers, of which anybody can cause any number, are dropped
-/// while there is still room for the others. Whoever reads sees everything that was recorded before.
+/// Writes are asynchronous: entries queue up for one worker, which writes all there are in one transaction. If the
+/// store fails, the worker retries every second. When the queue is full an entry is dropped and counted; refusals of
+/// strangers, of which anybody can cause any number, are dropped while there is still room for the others. Whoever
+/// reads sees everything that was recorded before.
 public final class Audit implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Audit.class);
     private static final int QUEUE = 8192;
     private static final int GROUP = 1024;
     private static final int MAX_DETAIL = 200;
     private static final int PRUNE_EVERY = 10_000;
+    private static final Duration RETRY = Duration.ofSeconds(1);
     private static final Duration GATHER = Duration.ofMillis(100);
 
     /// Of a reader. As long as a write may take, and then some: what is shown must not lack what was done before.
@@ -191,18 +193,56 @@ public final class Audit implements AutoCloseable {
         }
     }
 
+    /// Tries until the store takes the group. Entries that arrive meanwhile wait in the queue, up to its bound.
     private void write(List<AuditEntry> group) {
-        long first = lastSeq + 1;
-        try {
-            db.write(sql -> insert(sql, group, first));
-            lastSeq += group.size();
-            if (lastSeq - lastPruned >= PRUNE_EVERY) {
-                lastPruned = lastSeq;
-                db.write(sql -> sql.update("delete from audit where seq <= ?", lastSeq - keep));
+        for (boolean isFirst = true; ; isFirst = false) {
+            try {
+                insertAndPrune(group);
+                return;
+            } catch (SandboxException e) {
+                if (closed || isRefused(e)) {
+                    dropped.addAndGet(group.size());
+                    LOG.warn("{} entries of the audit are lost: {}", group.size(), e.getMessage());
+                    return;
+                }
+                if (isFirst) {
+                    LOG.warn("Entries of the audit are stored later: {}", e.getMessage());
+                }
+                awaitRetry();
             }
+        }
+    }
+
+    private void insertAndPrune(List<AuditEntry> group) {
+        long first = lastSeq + 1;
+        db.write(sql -> insert(sql, group, first));
+        lastSeq += group.size();
+        if (lastSeq - lastPruned >= PRUNE_EVERY) {
+            lastPruned = lastSeq;
+            prune();
+        }
+    }
+
+    private void prune() {
+        try {
+            db.write(sql -> sql.update("delete from audit where seq <= ?", lastSeq - keep));
         } catch (SandboxException e) {
-            dropped.addAndGet(group.size());
-            LOG.warn("{} entries of the audit are lost: {}", group.size(), e.getMessage());
+            LOG.warn("Old entries of the audit are deleted later: {}", e.getMessage());
+        }
+    }
+
+    /// Reports whether the database refuses the entries themselves (SQL states of data and syntax), so that a retry
+    /// would fail again.
+    private static boolean isRefused(SandboxException failure) {
+        String state = failure.getCause() instanceof SQLException cause ? cause.getSQLState() : null;
+        return state != null && (state.startsWith("22") || state.startsWith("42"));
+    }
+
+    private static void awaitRetry() {
+        try {
+            TimeUnit.MILLISECONDS.sleep(RETRY.toMillis());
+        } catch (InterruptedException e) {
+            // close() interrupts; the loop then makes its last attempt.
         }
     }
 
@@ -220,7 +260,9 @@ public final class Audit implements AutoCloseable {
         long seq = first;
         for (AuditEntry entry : group) {
             sql.update(
-                    "insert into audit (" + COLUMNS + ") values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    // A write that timed out may have been committed after all; then this is its retry.
+                    "insert into audit (" + COLUMNS
+                            + ") values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (seq) do nothing",
                     seq++,
                     entry.at().toEpochMilli(),
                     entry.kind().text(),

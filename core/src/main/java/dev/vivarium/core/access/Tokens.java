@@ -150,10 +150,14 @@ public final class Tokens implements AutoCloseable {
 
     /// A sandbox has ended: its key is destroyed, and its tokens with it.
     public void forget(SandboxId sandbox) {
-        keys.forget(sandbox);
-        form.forget(sandbox);
-        revocations.forget(sandbox);
-        watches.tell(sandbox, _ -> true, Ended.SANDBOX_ENDED);
+        try {
+            keys.forget(sandbox);
+            form.forget(sandbox);
+            revocations.forget(sandbox);
+        } finally {
+            // A store that fails must not keep connections open.
+            watches.tell(sandbox, _ -> true, Ended.SANDBOX_ENDED);
+        }
     }
 
     /// Somebody's invitation to a thread was taken back or changed: their connections have to ask again.

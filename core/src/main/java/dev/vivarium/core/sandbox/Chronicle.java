@@ -19,6 +19,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -175,14 +176,31 @@ public final class Chronicle implements Observer, AutoCloseable {
         return event.source().equals(SOURCE);
     }
 
-    /// Whoever ended it reads so in the log afterwards, and waits for the disk. What could not be told is told by
-    /// the next server.
+    /// Waits until the event is on the disk, so that whoever ended the sandbox reads it in the log afterwards. If
+    /// the store fails, this server tries again every second, and after that the next server.
     @Override
     public void ended(SandboxInfo sandbox) {
         try {
             log.append(sandbox.id(), end(sandbox));
         } catch (SandboxException e) {
-            LOG.warn("the end of {} is told at the next start: {}", sandbox.id(), e.getMessage());
+            LOG.warn("The end of {} is logged later: {}", sandbox.id(), e.getMessage());
+            retryLater(sandbox);
+        }
+    }
+
+    private void retryLater(SandboxInfo sandbox) {
+        try {
+            var _ = pulse.schedule(() -> retry(sandbox), 1, TimeUnit.SECONDS);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("The end of {} is logged at the next start", sandbox.id());
+        }
+    }
+
+    private void retry(SandboxInfo sandbox) {
+        try {
+            log.append(sandbox.id(), end(sandbox));
+        } catch (SandboxException e) {
+            retryLater(sandbox);
         }
     }
 

@@ -3,11 +3,16 @@ package dev.vivarium.core.sandbox;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.sandbox.Transition.Kind;
+import dev.vivarium.core.store.EndMarkers;
+import dev.vivarium.core.store.EndMarkers.Marker;
 import dev.vivarium.core.store.SandboxRow.Phase;
 import dev.vivarium.model.End;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SandboxInfo;
+import dev.vivarium.model.Status;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -23,18 +28,19 @@ final class Ending {
     private final Engine engine;
     private final Capacity capacity;
 
-    /// Ends that could not be stored; the reconciler tries again.
+    /// Ends that the store has not taken yet; [#settle] tries again.
     private final Map<SandboxId, Owed> owed = new ConcurrentHashMap<>();
 
-    private record Owed(Phase phase, End end) {}
+    /// @param sandbox the sandbox as it was when it ended
+    private record Owed(Marker marker, SandboxInfo sandbox) {}
 
     Ending(Engine engine, Capacity capacity) {
         this.engine = engine;
         this.capacity = capacity;
     }
 
-    /// Ends `sandbox` and returns when its machine is gone; if somebody else ends it already, waits for that. A
-    /// store that fails stops an end that was wished for, and nothing has happened then; it cannot stop a death.
+    /// Ends `sandbox` and returns when its machine is gone; if somebody else ends it already, waits for that. If
+    /// the store fails, the end proceeds: a marker in the home keeps it until the store takes it.
     void end(Sandbox sandbox, End.Cause cause, String detail) {
         Kind kind = Transition.endKind(cause);
         if (kind == Kind.TERMINATED && sandbox.info().end().isEmpty()) {
@@ -49,7 +55,7 @@ final class Ending {
         try (Lifecycle.Move move = begun.get()) {
             before = move.before();
             var end = new End(cause, detail, engine.world.now());
-            store(sandbox.id(), kind, end);
+            store(sandbox, kind, end);
             if (!move.to(kind == Kind.TERMINATED ? new State.Terminated(end) : new State.Failed(end))) {
                 sandbox.awaitGone();
                 return;
@@ -58,16 +64,31 @@ final class Ending {
         dispose(sandbox, before);
     }
 
-    private void store(SandboxId id, Kind kind, End end) {
+    private void store(Sandbox sandbox, Kind kind, End end) {
         Phase phase = kind == Kind.TERMINATED ? Phase.TERMINATED : Phase.FAILED;
         try {
-            engine.rows.end(id, phase, end);
+            engine.rows.end(sandbox.id(), phase, end);
         } catch (SandboxException e) {
-            if (kind == Kind.TERMINATED) {
-                throw e;
-            }
-            owed.put(id, new Owed(phase, end));
+            LOG.warn("The end of {} is stored later: {}", sandbox.id(), e.getMessage());
+            var marker = new Marker(sandbox.id(), phase, end);
+            Status status = kind == Kind.TERMINATED ? Status.TERMINATED : Status.FAILED;
+            owed.put(sandbox.id(), new Owed(marker, sandbox.info().ended(status, end)));
+            mark(marker);
         }
+    }
+
+    private void mark(Marker marker) {
+        engine.markers.ifPresent(markers -> markers.put(marker));
+    }
+
+    /// The sandbox as it was, if it has ended and the store does not know that yet.
+    Optional<SandboxInfo> findUnstored(SandboxId id) {
+        return Optional.ofNullable(owed.get(id)).map(Owed::sandbox);
+    }
+
+    /// Every sandbox that has ended and whose end the store does not know yet.
+    List<SandboxInfo> unstored() {
+        return owed.values().stream().map(Owed::sandbox).toList();
     }
 
     /// Ends one that could not be started, like [#end]. If it was ended before its row was written, that end found
@@ -75,8 +96,8 @@ final class Ending {
     void endUnstarted(Sandbox sandbox, String detail) {
         end(sandbox, End.Cause.SERVER, detail);
         switch (sandbox.lifecycle().state()) {
-            case State.Terminated(End end) -> engine.rows.end(sandbox.id(), Phase.TERMINATED, end);
-            case State.Failed(End end) -> engine.rows.end(sandbox.id(), Phase.FAILED, end);
+            case State.Terminated(End end) -> store(sandbox, Kind.TERMINATED, end);
+            case State.Failed(End end) -> store(sandbox, Kind.FAILED, end);
             case State.Creating _, State.Running _, State.Paused _, State.Recovering _ -> {}
         }
     }
@@ -87,6 +108,8 @@ final class Ending {
         closeStream(before);
         try {
             remove(sandbox.id());
+            // A full file system has space again once the disk is gone.
+            Optional.ofNullable(owed.get(sandbox.id())).ifPresent(end -> mark(end.marker()));
         } finally {
             engine.registry.remove(sandbox);
             capacity.leave();
@@ -121,12 +144,32 @@ final class Ending {
         }
     }
 
-    /// Stores the ends that are owed.
+    /// Stores the ends that the store did not take before. If the store still fails, the next call tries again.
     void settle() {
-        for (var entry : owed.entrySet()) {
-            engine.rows.end(
-                    entry.getKey(), entry.getValue().phase(), entry.getValue().end());
-            owed.remove(entry.getKey());
+        try {
+            for (Owed end : owed.values()) {
+                settle(end.marker());
+                owed.remove(end.marker().id());
+                LOG.info("The end of {} is stored now", end.marker().id());
+            }
+        } catch (SandboxException e) {
+            LOG.debug("{} ends are stored later: {}", owed.size(), e.getMessage());
+        }
+    }
+
+    private void settle(Marker marker) {
+        engine.rows.end(marker.id(), marker.phase(), marker.end());
+        engine.markers.ifPresent(markers -> markers.remove(marker));
+    }
+
+    /// Stores the ends that an earlier server could not store, and removes what is left of those machines. Call it
+    /// before sandboxes are looked for: their rows still say that they live.
+    void settleMarked() {
+        List<Marker> marked = engine.markers.map(EndMarkers::list).orElse(List.of());
+        for (Marker marker : marked) {
+            settle(marker);
+            engine.registry.claim(marker.id());
+            engine.tasks.start("remove-" + marker.id(), () -> remove(marker.id()));
         }
     }
 }

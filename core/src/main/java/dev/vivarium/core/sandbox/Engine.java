@@ -7,12 +7,14 @@ import dev.vivarium.core.exec.Audience;
 import dev.vivarium.core.exec.Beginning;
 import dev.vivarium.core.guest.GuestLoop;
 import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.store.EndMarkers;
 import dev.vivarium.core.store.SandboxRows;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -31,6 +33,9 @@ final class Engine {
     final Tasks tasks = new Tasks();
     final Reception reception = new Reception();
     final Registry registry = new Registry();
+    /// Ends that the store could not take.
+    final Optional<EndMarkers> markers;
+
     final List<Consumer<SandboxId>> endListeners = new CopyOnWriteArrayList<>();
 
     /// Those who want something of a sandbox before it ends.
@@ -51,6 +56,7 @@ final class Engine {
         this.world = world;
         this.gateway = new Gateway(config.egress());
         this.doors = rows.doors();
+        this.markers = config.disk().map(disk -> new EndMarkers(disk.home().resolve("ended")));
     }
 
     /// The door of a sandbox as it was left.

@@ -52,6 +52,7 @@ final class Recovery {
 
     /// Makes every sandbox that the store has known at once, and starts to look for their machines.
     void start() {
+        ending.settleMarked();
         for (SandboxRow row : engine.rows.alive()) {
             engine.registry.claim(row.id());
             switch (row.phase()) {

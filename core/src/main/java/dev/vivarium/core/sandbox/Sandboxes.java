@@ -33,6 +33,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /// All sandboxes of one server, found by thread. Thread-safe.
 ///
@@ -73,6 +74,7 @@ public final class Sandboxes implements AutoCloseable {
         new Recovery(engine, launch, streams, ending, capacity, pool).start();
         this.pulse = new Pulse(engine)
                 .every(REAP_EVERY, "reaper", reaper::beat)
+                .every(REAP_EVERY, "unstored-ends", ending::settle)
                 .every(REAP_EVERY, "pool", pool::refill)
                 .every(FLUSH_EVERY, "activity", activity::flush)
                 .every(Vigil.EVERY, "vigil", new Vigil(engine)::beat)
@@ -247,19 +249,27 @@ public final class Sandboxes implements AutoCloseable {
     public Optional<UserId> endedOwner(SandboxId id) {
         return find(id).isPresent()
                 ? Optional.empty()
-                : engine.rows.find(id).flatMap(SandboxRow::owner).map(SandboxRow.Owner::user);
+                : ending.findUnstored(id)
+                        .map(SandboxInfo::user)
+                        .or(() ->
+                                engine.rows.find(id).flatMap(SandboxRow::owner).map(SandboxRow.Owner::user));
     }
 
     /// What is known of a sandbox that has ended.
     public Optional<SandboxInfo> findEnded(SandboxId id) {
-        return engine.rows.find(id).filter(row -> row.end().isPresent()).flatMap(SandboxRow::info);
+        return ending.findUnstored(id)
+                .or(() -> engine.rows
+                        .find(id)
+                        .filter(row -> row.end().isPresent())
+                        .flatMap(SandboxRow::info));
     }
 
     /// What is known of those that ended last, newest first; of one user, if there is one.
     public List<SandboxInfo> newestEnded(Optional<UserId> user, int limit) {
-        return engine.rows.newestEnded(user, limit).stream()
-                .flatMap(row -> row.info().stream())
-                .toList();
+        var unstored = ending.unstored().stream()
+                .filter(sandbox -> user.isEmpty() || user.get().equals(sandbox.user()));
+        var stored = engine.rows.newestEnded(user, limit).stream().flatMap(row -> row.info().stream());
+        return Stream.concat(unstored, stored).limit(limit).toList();
     }
 
     /// The thread's sandbox. Fails with `NoSandboxForThread`.
@@ -283,6 +293,10 @@ public final class Sandboxes implements AutoCloseable {
     }
 
     private Optional<End> endOf(SandboxId id, Predicate<UserId> mine) {
+        Optional<SandboxInfo> unstored = ending.findUnstored(id).filter(sandbox -> mine.test(sandbox.user()));
+        if (unstored.isPresent()) {
+            return unstored.get().end();
+        }
         return engine.rows
                 .find(id)
                 .filter(row ->

@@ -5,11 +5,14 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.SandboxException;
 import java.time.Duration;
+import java.util.Optional;
 
 /// How many sandboxes there may be, how long they live, and what each gets unless asked otherwise. Immutable.
 ///
 /// @param egress what sandboxes may reach outside
-public record SandboxesConfig(Room room, Times times, Limits limits, String image, EgressConfig egress) {
+/// @param disk   the home's file system; without it, free space is not watched and unstored ends are only in memory
+public record SandboxesConfig(
+        Room room, Times times, Limits limits, String image, EgressConfig egress, Optional<HomeDisk> disk) {
     /// How many there may be.
     ///
     /// @param poolSize machines kept warm; they count towards `sandboxes` only while there is room
@@ -43,15 +46,16 @@ public record SandboxesConfig(Room room, Times times, Limits limits, String imag
                 new Times(Duration.ofMinutes(30), Duration.ofHours(24), Duration.ofSeconds(30), Duration.ofDays(7)),
                 Limits.STANDARD,
                 "host",
-                EgressConfig.ordinary());
+                EgressConfig.ordinary(),
+                Optional.empty());
     }
 
     public SandboxesConfig with(Room other) {
-        return new SandboxesConfig(other, times, limits, image, egress);
+        return new SandboxesConfig(other, times, limits, image, egress, disk);
     }
 
     public SandboxesConfig with(Limits each, String from) {
-        return new SandboxesConfig(room, times, each, from, egress);
+        return new SandboxesConfig(room, times, each, from, egress, disk);
     }
 
     public SandboxesConfig withPoolSize(int machines) {
@@ -64,11 +68,15 @@ public record SandboxesConfig(Room room, Times times, Limits limits, String imag
 
     public SandboxesConfig withIdle(Duration timeout) {
         var other = new Times(timeout, times.lifetime, times.reconcileEvery, times.keepEnded);
-        return new SandboxesConfig(room, other, limits, image, egress);
+        return new SandboxesConfig(room, other, limits, image, egress, disk);
     }
 
     public SandboxesConfig withEgress(EgressConfig reach) {
-        return new SandboxesConfig(room, times, limits, image, reach);
+        return new SandboxesConfig(room, times, limits, image, reach, disk);
+    }
+
+    public SandboxesConfig with(HomeDisk home) {
+        return new SandboxesConfig(room, times, limits, image, egress, Optional.of(home));
     }
 
     private static void require(boolean holds, String field, String rule) {

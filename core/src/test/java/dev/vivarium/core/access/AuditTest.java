@@ -1,6 +1,7 @@
 package dev.vivarium.core.access;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.SandboxId;
@@ -9,6 +10,7 @@ import dev.vivarium.model.UserId;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -89,6 +91,21 @@ class AuditTest {
         audit.record(used(1));
 
         assertThat(audit.dropped()).isOne();
+    }
+
+    @Test
+    void entriesAreKeptWhileTheStoreFailsAndStoredAfterwards() {
+        int ignored = db.write(sql -> sql.update(
+                "create trigger broken before insert on audit begin select raise(abort, 'broken by the test'); end"));
+        audit.record(used(1));
+        audit.record(used(2));
+        await().until(() -> db.read(sql -> sql.first("select count(*) from audit", row -> row.getInt(1)))
+                .equals(Optional.of(0)));
+        int mended = db.write(sql -> sql.update("drop trigger broken"));
+        audit.record(used(3));
+
+        assertThat(numbers(audit.list(AuditQuery.ALL, 10))).containsExactly(1L, 2L, 3L);
+        assertThat(audit.dropped()).isZero();
     }
 
     private static AuditEntry used(int outcome) {

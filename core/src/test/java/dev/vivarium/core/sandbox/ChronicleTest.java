@@ -9,6 +9,7 @@ import dev.vivarium.core.log.Query;
 import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.provider.process.ProcessProvider;
 import dev.vivarium.core.store.Db;
+import dev.vivarium.model.End;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.ThreadId;
 import java.nio.file.Files;
@@ -16,6 +17,7 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -49,6 +51,29 @@ class ChronicleTest {
                             .contains("\"reason\":\"" + reason + "\"", "\"detail\":\"" + detail + "\"")));
             sandboxes.drain();
             provider.survivors().forEach(left -> provider.remove(left, Disk.ERASE));
+        }
+    }
+
+    @Test
+    void anEndThatTheStoreRefusedIsLoggedWhenTheStoreWorksAgain() {
+        var clock = InstantSource.system();
+        try (var db = Db.sqlite(home.resolve("viv.db"));
+                var log = new EventLog(db, clock);
+                var chronicle = new Chronicle(log);
+                var provider = ProcessProvider.open(home, GuestBinary.extractTo(home));
+                var sandboxes = Sandboxes.open(provider, db, House.plain(), List.of(chronicle), clock)) {
+            var id = sandboxes
+                    .open(NewSandbox.of(House.ANN, new ThreadId("t1")))
+                    .sandbox()
+                    .id();
+            int broken = db.write(sql -> sql.update("create trigger broken before insert on sandbox_events"
+                    + " begin select raise(abort, 'broken by the test'); end"));
+            sandboxes.terminate(id, End.Cause.USER, "by request");
+            assertThat(log.newest(id, "sandbox.terminated", 1)).isEmpty();
+            int mended = db.write(sql -> sql.update("drop trigger broken"));
+
+            await().untilAsserted(() ->
+                    assertThat(log.newest(id, "sandbox.terminated", 1)).hasSize(1));
         }
     }
 }

@@ -6,12 +6,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.sandbox.FaultyProvider.Step;
+import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.SandboxRows;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.ThreadId;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,6 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /// Whatever fails at whatever step, the caller is told and nothing remains.
 class FaultsTest {
+    private static final String ENDS = "before update on sandboxes when new.ended_at is not null";
     private static final Duration UNTIL_RECONCILED = Duration.ofSeconds(31);
 
     @TempDir
@@ -117,15 +122,72 @@ class FaultsTest {
     }
 
     @Test
-    void aStoreThatFailsStopsATerminationAndTheSandboxGoesOn() {
+    void anEndThatTheStoreRefusesRemovesTheMachineAndIsStoredLater() {
         house = House.at(home, House.plain());
         Sandbox sandbox = house.sandbox("t1");
-        breakStore("before update on sandboxes when new.ended_at is not null");
-        failure(Failure.StoreFailed.class, () -> house.sandboxes.terminate(sandbox.id(), End.Cause.USER, ""));
-        assertThat(output(sandbox, "echo on")).isEqualTo("on");
+        breakStore(ENDS);
+        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "by request");
+        assertThat(house.provider.survivors()).isEmpty();
+        assertThat(house.sandboxes.find(new ThreadId("t1"))).isEmpty();
+        assertEnd(sandbox);
+        assertThat(house.sandboxes.newestEnded(Optional.empty(), 10))
+                .extracting(SandboxInfo::id)
+                .containsExactly(sandbox.id());
         mendStore();
-        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "");
-        house.assertNothingRemains();
+        house.time.advance(Duration.ofSeconds(1));
+        await().untilAsserted(house::assertNothingRemains);
+        assertEnd(sandbox);
+        await().untilAsserted(() -> assertThat(markers()).isEmpty());
+    }
+
+    @Test
+    void anEndThatTheStoreRefusedIsKnownToTheNextServer() {
+        house = House.at(home, House.plain());
+        Sandbox sandbox = house.sandbox("t1");
+        breakStore(ENDS);
+        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "by request");
+        house.stop();
+        assertThat(markers()).hasSize(1);
+        mendStoreOfAStoppedServer();
+        house.open(House.plain());
+        assertThat(house.rowsAlive()).isEmpty();
+        assertEnd(sandbox);
+        assertThat(markers()).isEmpty();
+        assertThat(house.recorder.recoveries).isEmpty();
+    }
+
+    @Test
+    void anEndThatNeitherStoreNorMachineTookIsFinishedByTheNextServer() {
+        house = House.at(home, House.plain());
+        Sandbox sandbox = house.sandbox("t1");
+        breakStore(ENDS);
+        house.provider.fail(Step.REMOVE, 1);
+        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "by request");
+        house.stop();
+        mendStoreOfAStoppedServer();
+        house.open(House.plain());
+        assertEnd(sandbox);
+        await().untilAsserted(house::assertNothingRemains);
+    }
+
+    private void assertEnd(Sandbox sandbox) {
+        End end = failure(Failure.NoSuchSandbox.class, () -> house.sandboxes.require(sandbox.id()))
+                .end()
+                .orElseThrow();
+        assertThat(end.cause()).isEqualTo(End.Cause.USER);
+        assertThat(end.detail()).isEqualTo("by request");
+        assertThat(house.sandboxes.findEnded(sandbox.id()).orElseThrow().end()).contains(end);
+    }
+
+    private List<String> markers() {
+        String[] names = home.resolve("ended").toFile().list();
+        return names == null ? List.of() : List.of(names);
+    }
+
+    private void mendStoreOfAStoppedServer() {
+        try (Db db = Db.sqlite(home.resolve("viv.db"))) {
+            db.write(sql -> sql.update("drop trigger broken"));
+        }
     }
 
     @Test
