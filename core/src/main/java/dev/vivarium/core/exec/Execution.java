@@ -52,21 +52,20 @@ public final class Execution implements AutoCloseable {
 
     /// Starts `command` as the sandbox user and returns as soon as it runs. Throws `CannotRun` when it cannot.
     public static Execution start(Guest guest, Command command) {
-        return begin(guest, Service.EXEC, command, Requests.exec(command));
+        return begin(guest, command, guest.open(Service.EXEC, Requests.exec(command), program(command)));
     }
 
     /// Starts `command` under `name`, as [#startOnKeptTerminal] does, without a terminal. A guest that cannot keep
     /// it starts it all the same, and then it is let go when the guest is lost.
     public static Execution startKept(Guest guest, Command command, String name) {
-        return guest.keeps()
-                ? begin(guest, Service.EXEC, command, Requests.kept(command).string(name))
-                : start(guest, command);
+        Payload request = guest.keeps() ? Requests.kept(command).string(name) : Requests.exec(command);
+        return begin(guest, command, guest.openKept(Service.EXEC, request, program(command)));
     }
 
     /// Starts `command` on a terminal of its own; what it writes all comes as standard output.
     public static Execution startOnTerminal(Guest guest, Command command, int columns, int rows) {
         Payload request = Requests.exec(command).u16(columns).u16(rows);
-        return begin(guest, Service.PTY, command, request);
+        return begin(guest, command, guest.open(Service.PTY, request, program(command)));
     }
 
     /// Starts `command` on a terminal that is kept under `name`: when the guest is lost it goes on, and [#attach]
@@ -77,7 +76,7 @@ public final class Execution implements AutoCloseable {
                     "a shell", "the guest of this sandbox, " + guest.build() + ", cannot keep one"));
         }
         Payload request = Requests.kept(command).u16(columns).u16(rows).string(name);
-        return begin(guest, Service.PTY, command, request);
+        return begin(guest, command, guest.openKept(Service.PTY, request, program(command)));
     }
 
     /// Takes over a kept process. It begins with what the guest remembers of its output, [#firstByte] says from
@@ -95,9 +94,11 @@ public final class Execution implements AutoCloseable {
         }
     }
 
-    private static Execution begin(Guest guest, Service service, Command command, Payload request) {
-        Channel channel =
-                guest.open(service, request, new Subject.Program(command.argv().getFirst()));
+    private static Subject program(Command command) {
+        return new Subject.Program(command.argv().getFirst());
+    }
+
+    private static Execution begin(Guest guest, Command command, Channel channel) {
         try {
             return new Execution(guest, channel, command, new Begun(channel.started(Fields::i32), 0, 0));
         } catch (RuntimeException e) {

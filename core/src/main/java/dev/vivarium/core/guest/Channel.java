@@ -38,13 +38,8 @@ public final class Channel implements AutoCloseable {
     @GuardedBy("lock")
     private final Inbox inbox = new Inbox();
 
-    /// How much the guest may still send on each stream; negative once it said EOF.
     @GuardedBy("lock")
-    private final int[] granted;
-
-    /// What was taken from each stream and not given back as credit yet.
-    @GuardedBy("lock")
-    private final int[] taken;
+    private final Credits credits;
 
     @GuardedBy("lock")
     private long inputCredit = INITIAL_INPUT_CREDIT;
@@ -67,11 +62,7 @@ public final class Channel implements AutoCloseable {
         this.service = service;
         this.subject = subject;
         this.keeper = keeper;
-        this.granted = new int[service.streams + 1];
-        this.taken = new int[service.streams + 1];
-        for (int stream = 1; stream <= service.streams; stream++) {
-            granted[stream] = service.window;
-        }
+        this.credits = new Credits(service);
     }
 
     /// Waits until the guest has begun, and reads its first answer.
@@ -135,7 +126,7 @@ public final class Channel implements AutoCloseable {
             }
             if (message instanceof Message.Data(int from, byte[] bytes)) {
                 stream = from;
-                credit = creditLocked(from, bytes.length);
+                credit = ending == null ? credits.take(from, bytes.length) : 0;
             }
         } finally {
             lock.unlock();
@@ -235,10 +226,15 @@ public final class Channel implements AutoCloseable {
     /// The same, and ends the channel for whoever reads or writes: a guest that is frozen has no last word to wait
     /// for.
     public void abandon() {
-        end(Ending.unheard());
-        forget();
-        wake();
-        connection.offer(new Payload().frame(number, Kind.CLOSE));
+        abandon(Ending.unheard());
+    }
+
+    void abandon(Ending how) {
+        if (end(how)) {
+            forget();
+            wake();
+            connection.offer(new Payload().frame(number, Kind.CLOSE));
+        }
     }
 
     int number() {
@@ -299,17 +295,28 @@ public final class Channel implements AutoCloseable {
         }
     }
 
-    private void end(Ending how) {
+    /// Reports whether this call ended the channel.
+    private boolean end(Ending how) {
         lock.lock();
         try {
             if (ending != null) {
-                return;
+                return false;
             }
             ending = how;
         } finally {
             lock.unlock();
         }
         keeper.ended(service);
+        return true;
+    }
+
+    boolean hasEnded() {
+        lock.lock();
+        try {
+            return ending != null;
+        } finally {
+            lock.unlock();
+        }
     }
 
     @GuardedBy("lock")
@@ -320,32 +327,17 @@ public final class Channel implements AutoCloseable {
         if (!wanted) {
             return;
         }
-        if (stream == INPUT || stream >= granted.length || granted[stream] < data.remaining()) {
+        if (!credits.spend(stream, data.remaining())) {
             throw new ProtocolViolation(service + " sent more than its credit on stream " + stream);
         }
-        granted[stream] -= data.remaining();
         inbox.add(stream, data);
     }
 
     @GuardedBy("lock")
     private void eofLocked(int stream) {
-        if (wanted && stream != INPUT && stream < granted.length && granted[stream] >= 0) {
-            granted[stream] = -1;
+        if (wanted && credits.end(stream)) {
             inbox.addEof(stream);
         }
-    }
-
-    /// Counts what the reader took. Returns the credit to give back now: nothing, until it is half a window.
-    @GuardedBy("lock")
-    private int creditLocked(int stream, int length) {
-        taken[stream] += length;
-        if (taken[stream] < service.window / 2 || granted[stream] < 0 || ending != null) {
-            return 0;
-        }
-        int credit = taken[stream];
-        granted[stream] += credit;
-        taken[stream] = 0;
-        return credit;
     }
 
     private int awaitInputCredit(int most) {

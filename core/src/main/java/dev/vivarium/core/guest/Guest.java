@@ -122,8 +122,17 @@ public final class Guest implements AutoCloseable {
         connection.send(new Payload().frame(survivor.channel(), Kind.CLOSE));
     }
 
-    /// Opens a channel; the request is what follows the credit in the specification.
+    /// Opens a channel; the request is what follows the credit in the specification. The channel ends with the
+    /// [Cancellation] of the calling thread, if there is one.
     public Channel open(Service service, Payload request, Subject subject) {
+        Cancellation.checkCurrent();
+        Channel channel = openKept(service, request, subject);
+        Cancellation.register(channel);
+        return channel;
+    }
+
+    /// Opens a channel that outlives its caller.
+    public Channel openKept(Service service, Payload request, Subject subject) {
         return open(service, request, subject, _ -> {});
     }
 
