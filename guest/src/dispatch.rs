@@ -80,7 +80,7 @@ fn begin(guest: &mut Guest, number: u32, request: &Request) -> Opened {
         Request::Watch { credit, path, recursive } => watch::open(number, credit, path, recursive, place),
         Request::Dial { credit, family, port, path } => dial::open(number, credit, (family, port, path), place),
         Request::Stats => stats::send(number, place),
-        Request::Setup { cpus } => stats::setup(number, cpus, place),
+        Request::Setup { cpus, orphan_grace } => stats::setup(number, cpus, orphan_grace, place),
         Request::Hash { path } => hash::open(path, place),
         Request::Listen { credit, port, most } => listen::open(number, credit, (port, most), place),
     }

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
+use crate::absence::Absence;
 use crate::connection::{Connection, Retry, hello};
 use crate::dispatch;
 use crate::listen::{self, Arrivals};
@@ -61,6 +62,7 @@ impl<'a> Guest<'a> {
             drains: Drains::default(),
             arrivals: Arrivals::default(),
             cpus: CpuShare { allowed: process::allowed_cpus(), count: 0, next: 0 },
+            absence: Absence::default(),
             open_files,
             started_us: now_us(),
             counter: 0,
@@ -88,6 +90,7 @@ impl<'a> Guest<'a> {
             }
             self.connect();
             self.receive();
+            self.end_if_orphaned();
             self.tick(count > 0);
             self.work();
             self.flush();
@@ -104,7 +107,8 @@ impl<'a> Guest<'a> {
         }
         let deadlines = self.channels.values().filter_map(|channel| channel.service.deadline());
         let retry = self.connection.is_none().then_some(self.retry.at);
-        deadlines.chain(retry).chain(self.rest_at).min().map(|at| at.saturating_sub(now_us()))
+        let absence = self.place.absence.next_look();
+        deadlines.chain(retry).chain(absence).chain(self.rest_at).min().map(|at| at.saturating_sub(now_us()))
     }
 
     fn notice(&mut self, token: u64, events: u32) {
@@ -189,6 +193,15 @@ impl<'a> Guest<'a> {
             }
         }
         Ok(())
+    }
+
+    /// A sandbox without a host ends when its grace is over: nobody would end it otherwise.
+    fn end_if_orphaned(&mut self) {
+        if self.connection.as_ref().is_some_and(|connection| connection.welcomed) {
+            self.place.absence.end();
+        } else if self.place.absence.is_over(now_us()) {
+            self.shut_down();
+        }
     }
 
     /// Processes stay, everything else ends with the connection; the caller drops the socket.

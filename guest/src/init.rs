@@ -44,6 +44,7 @@ pub fn init(arguments: &[&[u8]], secret: Vec<u8>) -> Result<core::convert::Infal
     let mut guest =
         Guest::new(options.socket, secret, workspace, user).map_err(|_| Usage("the kernel refuses the basics"))?;
     guest.show_cpus(options.cpus);
+    guest.place.absence.allow(options.orphan_grace);
     if !options.plain && options.seccomp {
         process::load_seccomp(&seccomp::filter()).map_err(|_| Usage("the kernel refuses the seccomp filter"))?;
     }

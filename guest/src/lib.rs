@@ -9,6 +9,7 @@
 
 extern crate alloc;
 
+pub mod absence;
 pub mod connection;
 pub mod dial;
 pub mod dispatch;

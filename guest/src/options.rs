@@ -9,6 +9,8 @@ pub struct Options<'a> {
     pub gid: u32,
     /// How many processors commands may see; 0: all.
     pub cpus: u32,
+    /// Seconds without a host after which the sandbox ends; 0: never.
+    pub orphan_grace: u32,
     /// No isolation: nothing is changed but the tree of processes is kept together.
     pub plain: bool,
     pub seccomp: bool,
@@ -21,8 +23,8 @@ pub struct Usage(pub &'static str);
 /// What fits into an address.
 const LONGEST_SOCKET: usize = 107;
 
-pub const USAGE: &str =
-    "usage: vivarium-guest init --socket PATH --workspace DIR [--uid N --gid N] [--cpus N] [--plain] [--no-seccomp]
+pub const USAGE: &str = "usage: vivarium-guest init --socket PATH --workspace DIR [--uid N --gid N] [--cpus N]
+                           [--orphan-grace SECONDS] [--plain] [--no-seccomp]
        vivarium-guest launch …
        vivarium-guest launcher
        vivarium-guest --version
@@ -31,8 +33,16 @@ pub const USAGE: &str =
 impl<'a> Options<'a> {
     /// Reads the arguments that follow `init`.
     pub fn parse(arguments: &[&'a [u8]]) -> Result<Options<'a>, Usage> {
-        let mut options =
-            Options { socket: b"", workspace: b"", uid: 1000, gid: 1000, cpus: 0, plain: false, seccomp: true };
+        let mut options = Options {
+            socket: b"",
+            workspace: b"",
+            uid: 1000,
+            gid: 1000,
+            cpus: 0,
+            orphan_grace: 0,
+            plain: false,
+            seccomp: true,
+        };
         let mut rest = arguments.iter();
         while let Some(option) = rest.next() {
             let mut value = || rest.next().copied().ok_or(Usage("an option lacks its value"));
@@ -42,6 +52,7 @@ impl<'a> Options<'a> {
                 b"--uid" => options.uid = number(value()?)?,
                 b"--gid" => options.gid = number(value()?)?,
                 b"--cpus" => options.cpus = number(value()?)?,
+                b"--orphan-grace" => options.orphan_grace = number(value()?)?,
                 b"--plain" => options.plain = true,
                 b"--no-seccomp" => options.seccomp = false,
                 _ => return Err(Usage("unknown option")),
@@ -79,11 +90,12 @@ mod tests {
     #[test]
     fn whatIsWrongIsSaidAtTheStart() {
         let long = [b'x'; 108];
-        let cases: [&[&[u8]]; 5] = [
+        let cases: [&[&[u8]]; 6] = [
             &[b"--socket", b"/s"],
             &[b"--socket"],
             &[b"--socket", b"/s", b"--workspace", b"/w", b"--uid", b"0"],
             &[b"--socket", b"/s", b"--workspace", b"/w", b"--uid", b"many"],
+            &[b"--socket", b"/s", b"--workspace", b"/w", b"--orphan-grace", b"-1"],
             &[b"--socket", &long, b"--workspace", b"/w"],
         ];
         for arguments in cases {

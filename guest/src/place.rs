@@ -2,6 +2,7 @@
 
 use alloc::collections::BTreeMap;
 
+use crate::absence::Absence;
 use crate::fail::Fail;
 use crate::listen::Arrivals;
 use crate::outbox::Outbox;
@@ -23,6 +24,8 @@ pub struct Place {
     pub drains: Drains,
     pub arrivals: Arrivals,
     pub cpus: CpuShare,
+    /// How long the guest has been without a host.
+    pub absence: Absence,
     /// The limit on open files that commands get back.
     pub open_files: libc::rlimit,
     pub started_us: u64,

@@ -62,7 +62,7 @@ pub enum Request<'a> {
     Watch { credit: u32, path: &'a [u8], recursive: bool },
     Dial { credit: u32, family: u8, port: u16, path: &'a [u8] },
     Stats,
-    Setup { cpus: u32 },
+    Setup { cpus: u32, orphan_grace: Option<u32> },
     Hash { path: &'a [u8] },
     Listen { credit: u32, port: u16, most: u16 },
 }
@@ -98,7 +98,7 @@ impl<'a> Request<'a> {
             service::WATCH => Request::Watch { credit: f.u32()?, path: f.string()?, recursive: f.u8()? != 0 },
             service::DIAL => Request::Dial { credit: f.u32()?, family: f.u8()?, port: f.u16()?, path: f.string()? },
             service::STATS => Request::Stats,
-            service::SETUP => Request::Setup { cpus: f.u32()? },
+            service::SETUP => Request::Setup { cpus: f.u32()?, orphan_grace: f.appended(Fields::u32)? },
             service::HASH => Request::Hash { path: f.string()? },
             service::LISTEN => Request::Listen { credit: f.u32()?, port: f.u16()?, most: f.u16()? },
             _ => return Ok(None),

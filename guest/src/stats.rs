@@ -24,8 +24,11 @@ pub fn send(channel: u32, place: &mut Place) -> Opened {
     Ok(None)
 }
 
-/// SETUP: how many processors later commands may see.
-pub fn setup(channel: u32, cpus: u32, place: &mut Place) -> Opened {
+/// SETUP: how many processors later commands may see, and how long the guest goes on without a host.
+pub fn setup(channel: u32, cpus: u32, orphan_grace: Option<u32>, place: &mut Place) -> Opened {
     place.cpus.count = cpus;
+    if let Some(seconds) = orphan_grace {
+        place.absence.allow(seconds);
+    }
     crate::files::end(channel, place)
 }

@@ -54,6 +54,14 @@ impl<'a> Fields<'a> {
         Ok(*head)
     }
 
+    /// A field that was appended to a payload later: none if the sender left it out.
+    pub fn appended<T>(
+        &mut self,
+        read: impl FnOnce(&mut Fields<'a>) -> Result<T, Violation>,
+    ) -> Result<Option<T>, Violation> {
+        if self.0.is_empty() { Ok(None) } else { read(self).map(Some) }
+    }
+
     pub fn u8(&mut self) -> Result<u8, Violation> {
         self.number::<1>().map(|[byte]| byte)
     }

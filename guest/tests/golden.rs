@@ -96,7 +96,10 @@ fn check(g: &Golden, request: &Request) {
             assert_eq!(*path, g.string("path"));
         }
         Request::Stats => assert_eq!(g.fields.len(), 1),
-        Request::Setup { cpus } => assert_eq!(*cpus, g.number("cpus")),
+        Request::Setup { cpus, orphan_grace } => {
+            let grace = g.fields.iter().any(|field| field.name == "orphan_grace").then(|| g.number("orphan_grace"));
+            assert_eq!((*cpus, *orphan_grace), (g.number("cpus"), grace));
+        }
         Request::Hash { path } => assert_eq!(*path, g.string("path")),
         Request::Listen { credit, port, most } => {
             assert_eq!((*credit, *port, *most), (g.number("credit"), g.number("port"), g.number("most")));
@@ -163,7 +166,9 @@ fn aPayloadThatEndsInsideAFieldIsRefusedAtEveryLength() {
         if Request::decode(payload).unwrap().is_none() {
             continue;
         }
-        for length in 0..payload.len() {
+        // Without the field that was appended later, it is the whole request of an older host.
+        let older = golden::all().iter().find(|g| g.name == "open-setup").unwrap().read();
+        for length in (0..payload.len()).filter(|length| payload[..*length] != older[9..]) {
             assert!(Request::decode(&payload[..length]).is_err(), "{} cut to {length}", golden.name);
         }
     }

@@ -85,10 +85,19 @@ pub struct Host {
 
 impl Host {
     pub fn start() -> Host {
-        Host::start_binary(Path::new(env!("CARGO_BIN_EXE_vivarium-guest")))
+        Host::start_with(&[])
+    }
+
+    /// Starts a guest with these options besides the usual ones.
+    pub fn start_with(options: &[&str]) -> Host {
+        Host::start_program(Path::new(env!("CARGO_BIN_EXE_vivarium-guest")), options)
     }
 
     pub fn start_binary(binary: &Path) -> Host {
+        Host::start_program(binary, &[])
+    }
+
+    fn start_program(binary: &Path, options: &[&str]) -> Host {
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("viv-guest-{}-{number}", std::process::id()));
         std::fs::create_dir_all(folder.join("workspace")).unwrap();
@@ -99,6 +108,7 @@ impl Host {
             .arg(folder.join("socket"))
             .arg("--workspace")
             .arg(folder.join("workspace"))
+            .args(options)
             .env("VIV_SECRET", SECRET)
             .stdin(Stdio::null())
             .spawn()
