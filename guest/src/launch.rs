@@ -94,19 +94,15 @@ fn set_stage(options: &Options, ids: &Fd) -> Step<()> {
     })
 }
 
-/// A record lock, which Java's file channels see too; it survives `execve` and is not passed to children.
+/// The lock of the machine's directory, which lasts until the runtime is done.
 fn lock(path: &CStr) -> Step<Fd> {
     let flags = libc::O_RDWR | libc::O_CREAT;
     // SAFETY: the path is a C string.
     let fd = unsafe { syscall!(libc::SYS_openat, libc::AT_FDCWD as isize, path.as_ptr(), flags, 0o600) }
         .map_err(|e| failed("open the lock", e))?;
-    // SAFETY: all zeroes is a valid flock: from the start, to the end.
-    let mut whole: libc::flock = unsafe { core::mem::zeroed() };
-    whole.l_type = libc::F_WRLCK as libc::c_short;
-    // SAFETY: the kernel reads one flock.
-    unsafe { syscall!(libc::SYS_fcntl, fd, libc::F_SETLK, &raw const whole) }
-        .map_err(|e| failed("take the lock (is another launch under way?)", e))?;
-    Ok(Fd::owned(fd))
+    let lock = Fd::owned(fd);
+    file::try_lock(&lock).map_err(|e| failed("take the lock (is another launch under way?)", e))?;
+    Ok(lock)
 }
 
 /// Becomes the runtime.

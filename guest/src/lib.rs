@@ -25,6 +25,7 @@ pub mod launch;
 pub mod list;
 pub mod listen;
 pub mod options;
+pub mod orphans;
 pub mod outbox;
 pub mod paths;
 pub mod place;

@@ -10,7 +10,7 @@ mod runtime;
 
 use runtime::{Environment, print};
 use vivarium_guest::options::{USAGE, Usage};
-use vivarium_guest::{init, launch};
+use vivarium_guest::{init, launch, orphans};
 
 const VERSION: &str = concat!("vivarium-guest ", env!("CARGO_PKG_VERSION"), "\n");
 
@@ -24,6 +24,7 @@ fn main(arguments: &[&[u8]], mut environment: Environment) -> i32 {
         [b"init", rest @ ..] => init::init(rest, environment.take_secret(b"VIV_SECRET=")),
         [b"launch", rest @ ..] => launch::launch(rest),
         [b"launcher"] => launch::serve(),
+        [b"orphan-watcher", rest @ ..] => orphans::watch(rest),
         _ => Err(Usage("no such command")),
     };
     let Err(Usage(problem)) = outcome;

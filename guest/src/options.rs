@@ -27,6 +27,7 @@ pub const USAGE: &str = "usage: vivarium-guest init --socket PATH --workspace DI
                            [--orphan-grace SECONDS] [--plain] [--no-seccomp]
        vivarium-guest launch …
        vivarium-guest launcher
+       vivarium-guest orphan-watcher …
        vivarium-guest --version
 ";
 

@@ -4,7 +4,7 @@ use core::ffi::CStr;
 
 use super::options::Groups;
 use super::{Step, about};
-use crate::sys::{Errno, Fd, Result, file, syscall};
+use crate::sys::{Errno, Fd, Result, file};
 
 /// Makes the groups, sets their limits, and joins those of the first version. Gives the group of the second version,
 /// if that is what the host has: a process is best born into it.
@@ -39,10 +39,9 @@ fn set(settings: &[(&CStr, &CStr)]) -> Step<()> {
 }
 
 fn make(directory: &CStr) -> Result<()> {
-    // SAFETY: the path is a C string.
-    match unsafe { syscall!(libc::SYS_mkdirat, libc::AT_FDCWD as isize, directory.as_ptr(), 0o755) } {
-        Ok(_) | Err(Errno(libc::EEXIST)) => Ok(()),
-        Err(error) => Err(error),
+    match file::make_directory(directory, 0o755) {
+        Err(Errno(libc::EEXIST)) => Ok(()),
+        other => other,
     }
 }
 

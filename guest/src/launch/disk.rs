@@ -6,6 +6,7 @@ use alloc::string::String;
 use core::ffi::CStr;
 
 use super::{Step, failed, mount};
+use crate::sys::event::pause_ms;
 use crate::sys::{Errno, Fd, Result, file, syscall};
 
 const LOOP_CONFIGURE: usize = 0x4C0A;
@@ -241,12 +242,6 @@ fn copy_range(source: &Fd, target: &Fd, mut from: u64, end: u64) -> Result<()> {
 fn seek(fd: &Fd, offset: u64, whence: i32) -> Result<u64> {
     // SAFETY: no pointers.
     unsafe { syscall!(libc::SYS_lseek, fd.raw(), offset, whence) }.map(|at| at as u64)
-}
-
-fn pause_ms(milliseconds: u32) {
-    let time = [0i64, i64::from(milliseconds) * 1_000_000];
-    // SAFETY: a timespec is two 64-bit words.
-    let _ = unsafe { syscall!(libc::SYS_nanosleep, time.as_ptr(), 0) };
 }
 
 fn path(text: &str) -> CString {

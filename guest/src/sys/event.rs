@@ -126,6 +126,12 @@ pub fn now_unix_ms() -> i64 {
     seconds * 1000 + nanos / 1_000_000
 }
 
+pub fn pause_ms(milliseconds: u32) {
+    let time = [i64::from(milliseconds / 1000), i64::from(milliseconds % 1000) * 1_000_000];
+    // SAFETY: a timespec is two 64-bit words.
+    let _ = unsafe { syscall!(libc::SYS_nanosleep, time.as_ptr(), 0) };
+}
+
 /// Waits until one of them has something to read, or its other end is gone, and reports whether the first is among
 /// these; gives nothing if so many milliseconds pass before.
 pub fn first_readable(fds: &[&Fd], milliseconds: Option<u32>) -> Option<bool> {

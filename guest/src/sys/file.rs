@@ -117,15 +117,61 @@ pub fn open_beneath(directory: &Fd, path: &CStr, flags: i32, resolve: u64) -> Re
     Ok(Fd(fd as i32))
 }
 
+pub fn read_link<'a>(path: &CStr, into: &'a mut [u8]) -> Result<&'a [u8]> {
+    let here = libc::AT_FDCWD as isize;
+    // SAFETY: the kernel writes at most `into.len()` bytes.
+    let length = unsafe { syscall!(libc::SYS_readlinkat, here, path.as_ptr(), into.as_mut_ptr(), into.len()) }?;
+    Ok(&into[..length])
+}
+
 pub fn read_link_at<'a>(directory: &Fd, name: &CStr, into: &'a mut [u8]) -> Result<&'a [u8]> {
     // SAFETY: the kernel writes at most `into.len()` bytes.
     let length = unsafe { syscall!(libc::SYS_readlinkat, directory.0, name.as_ptr(), into.as_mut_ptr(), into.len()) }?;
     Ok(&into[..length])
 }
 
+pub fn make_directory(path: &CStr, mode: u32) -> Result<()> {
+    // SAFETY: the path is a C string.
+    unsafe { syscall!(libc::SYS_mkdirat, libc::AT_FDCWD as isize, path.as_ptr(), mode) }.map(drop)
+}
+
 pub fn make_directory_at(directory: &Fd, name: &CStr, mode: u32) -> Result<()> {
     // SAFETY: the name is a C string.
     unsafe { syscall!(libc::SYS_mkdirat, directory.0, name.as_ptr(), mode) }.map(drop)
+}
+
+pub fn unlink(path: &CStr, flags: i32) -> Result<()> {
+    // SAFETY: the path is a C string.
+    unsafe { syscall!(libc::SYS_unlinkat, libc::AT_FDCWD as isize, path.as_ptr(), flags) }.map(drop)
+}
+
+/// Removes the content of a file.
+pub fn truncate(fd: &Fd) -> Result<()> {
+    // SAFETY: no pointers.
+    unsafe { syscall!(libc::SYS_ftruncate, fd.0, 0) }.map(drop)
+}
+
+/// A record lock on the whole file, which Java's file channels see too. It belongs to the process, survives `execve`
+/// and is not passed to children. Fails if another process has the file locked.
+pub fn try_lock(fd: &Fd) -> Result<()> {
+    let whole = write_lock();
+    // SAFETY: the kernel reads one flock.
+    unsafe { syscall!(libc::SYS_fcntl, fd.0, libc::F_SETLK, &raw const whole) }.map(drop)
+}
+
+/// Reports whether another process has the file locked.
+pub fn is_locked(fd: &Fd) -> bool {
+    let mut whole = write_lock();
+    // SAFETY: the kernel reads and writes one flock.
+    let asked = unsafe { syscall!(libc::SYS_fcntl, fd.0, libc::F_GETLK, &raw mut whole) };
+    asked.is_ok() && whole.l_type != libc::F_UNLCK as libc::c_short
+}
+
+fn write_lock() -> libc::flock {
+    // SAFETY: all zeroes is a valid flock: from the start, to the end.
+    let mut whole: libc::flock = unsafe { core::mem::zeroed() };
+    whole.l_type = libc::F_WRLCK as libc::c_short;
+    whole
 }
 
 pub fn unlink_at(directory: &Fd, name: &CStr, flags: i32) -> Result<()> {
