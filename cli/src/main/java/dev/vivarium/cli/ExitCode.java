@@ -46,7 +46,8 @@ final class ExitCode {
                     Failure.FileTooLarge _,
                     Failure.TooManyFiles _,
                     Failure.WorkspaceFull _,
-                    Failure.DiskFull _ -> NO_ROOM;
+                    Failure.DiskFull _,
+                    Failure.NoDiskSpace _ -> NO_ROOM;
             case Failure.CannotRun _,
                     Failure.ConnectionRefused _,
                     Failure.BadAnswer _,

@@ -36,6 +36,7 @@ final class Hint {
                         + "; its setting max-file-size-mb decides");
             case Failure.WorkspaceFull _, Failure.TooManyFiles _, Failure.DiskFull _ ->
                 Optional.of("make room with viv rm, or raise the server's limit");
+            case Failure.NoDiskSpace _ -> Optional.of("make room:  viv ls lists sandboxes, viv end THREAD ends one");
             case Failure.CannotRun _ -> Optional.of("the program must be in the server's image: docs/images.md");
             default -> Optional.empty();
         };

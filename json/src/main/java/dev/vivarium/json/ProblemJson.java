@@ -56,7 +56,7 @@ public final class ProblemJson {
                     Failure.ServerUnreachable _ -> 502;
             case Failure.AtCapacity _, Failure.ShuttingDown _, Failure.StoreFailed _ -> 503;
             case Failure.AnswerTimedOut _ -> 504;
-            case Failure.TooManyFiles _, Failure.WorkspaceFull _, Failure.DiskFull _ -> 507;
+            case Failure.TooManyFiles _, Failure.WorkspaceFull _, Failure.DiskFull _, Failure.NoDiskSpace _ -> 507;
             case Failure.Unrecognized f -> f.status();
         };
     }
@@ -92,6 +92,8 @@ public final class ProblemJson {
             case "at-capacity" ->
                 new Failure.AtCapacity(
                         (int) fields.integer("limit"), Duration.ofSeconds(fields.integer("retry_after")));
+            case "no-disk-space" ->
+                new Failure.NoDiskSpace(fields.string("detail"), Duration.ofSeconds(fields.integer("retry_after")));
             case "shutting-down" -> new Failure.ShuttingDown();
             case "provider-failed" -> new Failure.ProviderFailed(fields.string("step"), fields.string("why"));
             case "store-failed" -> new Failure.StoreFailed(fields.string("why"));
@@ -194,6 +196,8 @@ public final class ProblemJson {
                 out.writeNumberProperty("limit", f.limit());
                 out.writeNumberProperty("retry_after", f.retryAfter().toSeconds());
             }
+            case Failure.NoDiskSpace f ->
+                out.writeNumberProperty("retry_after", f.retryAfter().toSeconds());
             case Failure.TooManyCommands f -> {
                 out.writeStringProperty("session_id", f.id().value());
                 out.writeNumberProperty("limit", f.limit());

@@ -101,6 +101,7 @@ public final class SessionJson {
         Json.time(out, "ends_at", info.endsAt());
         out.writeStringProperty("user_id", info.user().value());
         out.writeStringProperty("state", info.status().label());
+        info.stateReason().ifPresent(why -> out.writeStringProperty("state_reason", why));
         writeLimits(out, info.limits());
         info.end().ifPresent(end -> writeEnd(out, end));
     }
@@ -116,7 +117,8 @@ public final class SessionJson {
                 fields.time("last_activity"),
                 fields.time("expires_at"),
                 fields.time("ends_at"),
-                fields.optionalObject("end").map(SessionJson::readEnd));
+                fields.optionalObject("end").map(SessionJson::readEnd),
+                fields.optionalString("state_reason"));
     }
 
     static void writeEnd(JsonGenerator out, End end) {

@@ -49,6 +49,7 @@ class CodecTest {
                 NOW.plusSeconds(1),
                 NOW.plusSeconds(2),
                 NOW.plusSeconds(3),
+                Optional.empty(),
                 Optional.empty());
 
         assertThat(SessionJson.read(written(out -> SessionJson.write(out, info, SessionJson.Found.CREATED))))

@@ -239,6 +239,19 @@ public sealed interface Failure {
         }
     }
 
+    /// The file system of the server has too little free space for what was asked.
+    record NoDiskSpace(String why, Duration retryAfter) implements Failure {
+        @Override
+        public String sentence() {
+            return why;
+        }
+
+        @Override
+        public Owner owner() {
+            return Owner.CAPACITY;
+        }
+    }
+
     record BodyTooLarge(long maxBytes) implements Failure {
         @Override
         public String sentence() {

@@ -55,6 +55,7 @@ import dev.vivarium.server.telemetry.Telemetry;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /// Every route of the server. To add one: write its handler, name it here, and describe it in `openapi.json`, which a
 /// test compares with this list.
@@ -220,6 +221,15 @@ final class Routes {
     }
 
     private static HealthHandler.Checks checks(Parts parts, Gate gate) {
-        return new HealthHandler.Checks(parts.db(), gate, parts.telemetry()::poolTrouble);
+        return new HealthHandler.Checks(
+                parts.db(), gate, () -> poolTrouble(parts), parts.sandboxes().diskSpace());
+    }
+
+    /// A pool that is full again has no trouble.
+    private static Optional<String> poolTrouble(Parts parts) {
+        var pool = parts.sandboxes().pool();
+        return pool.target() > 0 && pool.available() >= pool.target()
+                ? Optional.empty()
+                : parts.telemetry().poolTrouble();
     }
 }

@@ -91,6 +91,7 @@ public final class Vivarium implements AutoCloseable {
             var observers = List.of(telemetry, chronicle, sight.watching());
             var sandboxes = undo.add(Sandboxes.open(provider, db, engine(config), observers, clock));
             sight.watching().begin(sandboxes);
+            refuseEventsOnAFullDisk(db, log, sandboxes);
             sandboxes.whenEnded(access::forget);
             var inbox = new Inbox(db, log, clock);
             sandboxes.whenEnded(inbox::forget);
@@ -119,7 +120,15 @@ public final class Vivarium implements AutoCloseable {
 
     private static void watch(Metrics metrics, Sandboxes sandboxes, Audit audit) {
         metrics.watch(sandboxes::pool);
+        metrics.watchDisk(sandboxes.diskSpace()::reading);
         metrics.watchAudit(audit::dropped);
+    }
+
+    /// PostgreSQL keeps its data elsewhere.
+    private static void refuseEventsOnAFullDisk(Db db, EventLog log, Sandboxes sandboxes) {
+        if (db.name().equals("sqlite")) {
+            log.refuseWhen(() -> sandboxes.diskSpace().requireWritable("append an event"));
+        }
     }
 
     private static Routers routers(Router outside, ConsoleRoutes.Front front, ModelHandler model) {
@@ -157,7 +166,8 @@ public final class Vivarium implements AutoCloseable {
     static Db store(Config config) {
         return config.store()
                 .map(Db::postgres)
-                .orElseGet(() -> Db.sqlite(config.home().resolve("vivarium.db")));
+                .orElseGet(() -> Db.sqlite(
+                        config.home().resolve("vivarium.db"), config.disk().storeReserveBytes()));
     }
 
     /// Where it answers.
@@ -223,6 +233,7 @@ public final class Vivarium implements AutoCloseable {
                         all.log().retention().age()),
                 config.limits(),
                 config.image(),
-                all.egress());
+                all.egress(),
+                Optional.of(all.disk().of(all.home())));
     }
 }

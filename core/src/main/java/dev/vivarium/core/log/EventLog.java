@@ -14,16 +14,20 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// What happened to every sandbox: appended once, kept in order, read again from any place, and followed live.
 ///
 /// A follower has a place in the log and nothing else: what it has not taken yet waits in the store, not in memory.
 /// Thread-safe.
 public final class EventLog implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(EventLog.class);
     private static final long STEP = 1000;
 
     private final Db db;
     private final Appender appender;
+    private volatile Runnable refusal = () -> {};
 
     /// Of the sandboxes that somebody follows.
     private final Map<SandboxId, Following> followed = new ConcurrentHashMap<>();
@@ -57,18 +61,39 @@ public final class EventLog implements AutoCloseable {
     /// Adds an event, and returns when it is on the disk. An event with an id that the sandbox's log has already is
     /// not added again.
     public Appended append(SandboxId sandbox, NewEvent event) {
+        requireAllowed(event);
         return appender.append(sandbox, event);
     }
 
     /// Adds several events of a sandbox, in their order, and returns when all of them are on the disk.
     public List<Appended> append(SandboxId sandbox, List<NewEvent> events) {
+        events.forEach(this::requireAllowed);
         return appender.append(sandbox, events);
     }
 
     /// Adds an event of our own without waiting for the disk: for those who must not be slowed down. It is lost if
     /// the server dies at this moment, and told in the log of the server if the store refuses it.
     public void note(SandboxId sandbox, NewEvent event) {
+        try {
+            requireAllowed(event);
+        } catch (SandboxException e) {
+            LOG.debug("An event {} of {} was dropped: {}", event.type(), sandbox, e.getMessage());
+            return;
+        }
         appender.note(sandbox, event);
+    }
+
+    /// Calls `check` before each event that is not of a sandbox's own life. If it throws, the event is refused.
+    public void refuseWhen(Runnable check) {
+        refusal = check;
+    }
+
+    private void requireAllowed(NewEvent event) {
+        boolean isLifecycle =
+                event.source().equals(NewEvent.OURS) && event.type().startsWith("sandbox.");
+        if (!isLifecycle) {
+            refusal.run();
+        }
     }
 
     /// The first of those that are asked for: fewer than the limit says if they are large, and none only if there

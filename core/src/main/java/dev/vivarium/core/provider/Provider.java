@@ -3,6 +3,7 @@ package dev.vivarium.core.provider;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SnapshotId;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -34,6 +35,11 @@ public interface Provider extends AutoCloseable {
     /// Ends the machine if it runs and removes every trace of it; with [Disk#KEEP] the disk stays for a
     /// later [#start]. Idempotent.
     void remove(SandboxId id, Disk disk);
+
+    /// How many bytes of the host's file system each disk takes now. Empty if this provider does not limit disks.
+    default Map<SandboxId, Long> diskUsage() {
+        return Map.of();
+    }
 
     /// Saves what is on the disk of `id`, whose machine must stand still: paused, or not running. Returns how many
     /// bytes its files take. A snapshot outlives the machine and its disk. On failure nothing is left.

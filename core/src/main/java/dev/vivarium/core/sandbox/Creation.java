@@ -53,15 +53,13 @@ final class Creation {
     /// Makes a sandbox and assigns it to its thread.
     Sandbox create(Order order) {
         long began = engine.world.nanos();
-        Capacity.Entry entry = capacity.enter();
-        if (entry == Capacity.Entry.FULL) {
-            throw new SandboxException(new Failure.AtCapacity(capacity.limit(), retryAfter()));
-        }
+        long diskBytes = limits(order.request()).diskBytes();
+        Capacity.Entry entry = enter(diskBytes);
         Optional<Prepared> warm;
         try {
             warm = prepare(order, entry);
         } catch (RuntimeException e) {
-            capacity.leave();
+            capacity.leave(diskBytes);
             throw e;
         }
         // From here on the sandbox can be found, and whoever ends it gives its place back.
@@ -70,6 +68,18 @@ final class Creation {
         Duration took = Duration.ofNanos(engine.world.nanos() - began);
         engine.tell(observer -> observer.created(sandbox.info(), origin, took));
         return sandbox;
+    }
+
+    private Capacity.Entry enter(long diskBytes) {
+        engine.space.requireRoom("create a sandbox");
+        Capacity.Entry entry = capacity.enter(diskBytes);
+        if (entry == Capacity.Entry.FULL) {
+            throw new SandboxException(new Failure.AtCapacity(capacity.limit(), retryAfter()));
+        }
+        if (entry == Capacity.Entry.OVERCOMMITTED) {
+            throw new SandboxException(engine.space.overcommitted(diskBytes, capacity.promisedDiskBytes()));
+        }
+        return entry;
     }
 
     /// A machine of the pool that has an owner.

@@ -112,7 +112,7 @@ final class Ending {
             Optional.ofNullable(owed.get(sandbox.id())).ifPresent(end -> mark(end.marker()));
         } finally {
             engine.registry.remove(sandbox);
-            capacity.leave();
+            capacity.leave(sandbox.row().limits().diskBytes());
             sandbox.markGone();
         }
         engine.tell(observer -> observer.ended(sandbox.info()));

@@ -9,6 +9,7 @@ import dev.vivarium.core.guest.GuestLoop;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.store.EndMarkers;
 import dev.vivarium.core.store.SandboxRows;
+import dev.vivarium.core.store.SandboxRows.PauseReason;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -33,6 +34,9 @@ final class Engine {
     final Tasks tasks = new Tasks();
     final Reception reception = new Reception();
     final Registry registry = new Registry();
+    /// The free space of the home.
+    final DiskSpace space;
+
     /// Ends that the store could not take.
     final Optional<EndMarkers> markers;
 
@@ -46,6 +50,9 @@ final class Engine {
     /// The ports of doors that an earlier server opened.
     private final Map<SandboxId, Integer> doors;
 
+    /// Why the sandboxes that an earlier server paused are paused.
+    private final Map<SandboxId, PauseReason> pauses;
+
     private volatile boolean draining;
 
     Engine(Provider provider, SandboxRows rows, SandboxesConfig config, List<Observer> observers, World world) {
@@ -56,6 +63,8 @@ final class Engine {
         this.world = world;
         this.gateway = new Gateway(config.egress());
         this.doors = rows.doors();
+        this.pauses = rows.pauses();
+        this.space = new DiskSpace(config.disk());
         this.markers = config.disk().map(disk -> new EndMarkers(disk.home().resolve("ended")));
     }
 
@@ -63,6 +72,11 @@ final class Engine {
     Door door(SandboxId id) {
         Integer port = doors.get(id);
         return port == null ? Door.closed(id, reception) : Door.openAt(id, reception, port);
+    }
+
+    /// Why a sandbox is paused that an earlier server left so.
+    Occasion pauseReason(SandboxId id) {
+        return Optional.ofNullable(pauses.get(id)).map(Occasion::of).orElse(Occasion.UNKNOWN);
     }
 
     /// Tells the observers. They cannot harm: what they throw is logged here.

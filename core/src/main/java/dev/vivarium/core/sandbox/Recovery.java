@@ -76,7 +76,7 @@ final class Recovery {
 
     private void find(SandboxRow row, Status status) {
         var sandbox = new Sandbox(engine, streams, row, new State.Recovering(status));
-        capacity.adopt();
+        capacity.adopt(row.limits().diskBytes());
         engine.registry.add(sandbox);
         engine.registry.assign(sandbox);
         background("recover-" + row.id(), () -> recover(sandbox, status));
@@ -143,7 +143,8 @@ final class Recovery {
     private void stayPaused(Sandbox sandbox, Machine machine) {
         sandbox.lifecycle().tryBegin(Transition.FIND_PAUSED, ADOPTION).ifPresent(begun -> {
             try (Move move = begun) {
-                move.to(new State.Paused(machine, new State.Frozen(Optional.empty())));
+                var guest = new State.Frozen(Optional.empty());
+                move.to(new State.Paused(machine, guest, engine.pauseReason(sandbox.id())));
             }
             sandbox.lease().touch();
             engine.tell(observer -> observer.recovered(sandbox.info(), Observer.Recovery.ADOPTED));

@@ -1,6 +1,5 @@
 package dev.vivarium.core.sandbox;
 
-import dev.vivarium.core.Undo;
 import dev.vivarium.core.door.Door;
 import dev.vivarium.core.egress.Outlet;
 import dev.vivarium.core.exec.Audience;
@@ -19,7 +18,6 @@ import dev.vivarium.core.shell.Shells;
 import dev.vivarium.core.shell.Terminal;
 import dev.vivarium.core.shell.TerminalSize;
 import dev.vivarium.core.store.SandboxRow;
-import dev.vivarium.core.store.SandboxRow.Phase;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
@@ -30,7 +28,6 @@ import dev.vivarium.model.Status;
 import dev.vivarium.model.ThreadId;
 import java.net.URI;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -44,11 +41,11 @@ public final class Sandbox {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final Engine engine;
-    private final Streams streams;
     private final SandboxRow row;
     private final SandboxRow.Owner owner;
     private final Lease lease;
     private final Lifecycle lifecycle;
+    private final Pausing pausing;
     private final Custody custody;
     private final OomWatch ooms;
     private final Losses losses;
@@ -64,12 +61,12 @@ public final class Sandbox {
     /// `row` must have an owner.
     Sandbox(Engine engine, Streams streams, SandboxRow row, State first) {
         this.engine = engine;
-        this.streams = streams;
         this.row = row;
         this.secret = row.secret();
         this.owner = row.owner().orElseThrow();
         this.lease = new Lease(engine.world, row.idleTimeout(), row.lastActivity(), row.endsAt());
         this.lifecycle = new Lifecycle(first, step -> engine.tell(observer -> observer.moved(row.id(), step)));
+        this.pausing = new Pausing(this, engine, streams);
         this.custody = new Custody(this, engine);
         this.ooms = new OomWatch(engine.world);
         this.losses = new Losses(engine.world);
@@ -98,7 +95,8 @@ public final class Sandbox {
                 lease.lastActivity(),
                 lease.expiresAt(),
                 lease.endsAt(),
-                state.findEnd());
+                state.findEnd(),
+                state.findReason());
     }
 
     /// Starts a command with the sandbox's own environment under the command's. Close the result.
@@ -198,72 +196,15 @@ public final class Sandbox {
 
     /// Freezes every process; commands that run stand still with their streams open. Legal when running or paused.
     public void pause(Occasion why) {
-        engine.refuseWhileDraining();
-        if (!engine.provider.capabilities().pauses()) {
-            throw new SandboxException(
-                    new Failure.Unsupported("pause", "the provider " + engine.provider.name() + " cannot freeze"));
-        }
         settled();
-        Optional<Lifecycle.Move> begun = lifecycle.tryBegin(Transition.PAUSE, PATIENCE);
-        if (begun.isEmpty()) {
-            requireStatus(Status.PAUSED);
-            return;
-        }
-        try (Lifecycle.Move move = begun.get()) {
-            State.Running running = (State.Running) move.before();
-            engine.rows.phase(id(), Phase.PAUSED);
-            freeze(running.machine());
-            if (!move.to(new State.Paused(running.machine(), new State.Frozen(Optional.of(running.guest()))))) {
-                throw overtaken();
-            }
-        }
-        outlet.cut();
-        lease.touch();
-        engine.tell(observer -> observer.paused(info(), why));
+        pausing.pause(why);
     }
 
-    /// Thaws every process. Legal when paused or running.
+    /// Thaws every process. Legal when paused or running. Fails with `NoDiskSpace` when the sandbox was frozen for
+    /// want of disk space and there still is none, or nobody asked for it.
     public void resume(Occasion why) {
-        engine.refuseWhileDraining();
         settled();
-        Optional<Lifecycle.Move> begun = lifecycle.tryBegin(Transition.RESUME, PATIENCE);
-        if (begun.isEmpty()) {
-            requireStatus(Status.RUNNING);
-            return;
-        }
-        try (Lifecycle.Move move = begun.get()) {
-            State.Paused paused = (State.Paused) move.before();
-            if (!move.to(new State.Running(paused.machine(), thaw(paused)))) {
-                throw overtaken();
-            }
-        }
-        lease.touch();
-        engine.tell(observer -> observer.resumed(info(), why));
-    }
-
-    private Guest thaw(State.Paused paused) {
-        try (var undo = new Undo()) {
-            undo.add("save " + id() + " as paused", () -> engine.rows.phase(id(), Phase.PAUSED));
-            engine.rows.phase(id(), Phase.RUNNING);
-            undo.add("freeze " + id() + " again", paused.machine()::pause);
-            paused.machine().resume();
-            Guest guest = streams.thawed(this, paused);
-            undo.keep();
-            return guest;
-        }
-    }
-
-    private void freeze(Machine machine) {
-        try {
-            machine.pause();
-        } catch (RuntimeException e) {
-            // Some processes may be frozen and some not: back to what the caller had.
-            try (var undo = new Undo()) {
-                undo.add("save " + id() + " as running", () -> engine.rows.phase(id(), Phase.RUNNING));
-                undo.add("thaw " + id(), machine::resume);
-            }
-            throw e;
-        }
+        pausing.resume(why);
     }
 
     /// The guest, for a use: it extends the lease.
@@ -278,7 +219,7 @@ public final class Sandbox {
         return switch (settled()) {
             case State.Running running -> running;
             case State.Creating _ -> throw notRunning(Status.CREATING);
-            case State.Paused _ -> throw notRunning(Status.PAUSED);
+            case State.Paused paused -> throw pausing.refusal(paused);
             case State.Recovering _ ->
                 throw new SandboxException(new Failure.GuestUnreachable(id(), "it is still being brought back"));
             case State.Terminated(var end) -> throw new SandboxException(new Failure.SandboxEnded(id(), end));
@@ -312,13 +253,6 @@ public final class Sandbox {
                     case State.Creating _, State.Paused _, State.Terminated _, State.Failed _ -> true;
                 },
                 patience);
-    }
-
-    private void requireStatus(Status wanted) {
-        requireNotEnded();
-        if (lifecycle.state().status() != wanted) {
-            throw overtaken();
-        }
     }
 
     /// Why a step failed that somebody else made impossible, or overtook.

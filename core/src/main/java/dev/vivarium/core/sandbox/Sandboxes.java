@@ -33,7 +33,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
 
 /// All sandboxes of one server, found by thread. Thread-safe.
 ///
@@ -49,6 +48,7 @@ public final class Sandboxes implements AutoCloseable {
     private final Engine engine;
     private final Capacity capacity;
     private final Ending ending;
+    private final EndedSandboxes ended;
     private final Pool pool;
     private final Creation creation;
     private final Reaper reaper;
@@ -60,9 +60,10 @@ public final class Sandboxes implements AutoCloseable {
 
     private Sandboxes(Engine engine, SnapshotRows snapshotRows, DiskOrigins origins) {
         this.engine = engine;
-        this.capacity = new Capacity(
-                engine.config.room().sandboxes(), engine.config.room().poolSize());
+        this.capacity =
+                new Capacity(engine.config.room(), engine.config.limits().diskBytes(), engine.space);
         this.ending = new Ending(engine, capacity);
+        this.ended = new EndedSandboxes(engine.rows, ending);
         var launch = new Launch(engine);
         var streams = new Streams(engine, launch, ending);
         this.pool = new Pool(engine, launch, ending, capacity);
@@ -74,6 +75,7 @@ public final class Sandboxes implements AutoCloseable {
         new Recovery(engine, launch, streams, ending, capacity, pool).start();
         this.pulse = new Pulse(engine)
                 .every(REAP_EVERY, "reaper", reaper::beat)
+                .every(DiskGuard.EVERY, "disk", new DiskGuard(engine)::beat)
                 .every(REAP_EVERY, "unstored-ends", ending::settle)
                 .every(REAP_EVERY, "pool", pool::refill)
                 .every(FLUSH_EVERY, "activity", activity::flush)
@@ -247,29 +249,17 @@ public final class Sandboxes implements AutoCloseable {
 
     /// Whose a sandbox was that has ended, if it is still known.
     public Optional<UserId> endedOwner(SandboxId id) {
-        return find(id).isPresent()
-                ? Optional.empty()
-                : ending.findUnstored(id)
-                        .map(SandboxInfo::user)
-                        .or(() ->
-                                engine.rows.find(id).flatMap(SandboxRow::owner).map(SandboxRow.Owner::user));
+        return find(id).isPresent() ? Optional.empty() : ended.ownerOf(id);
     }
 
     /// What is known of a sandbox that has ended.
     public Optional<SandboxInfo> findEnded(SandboxId id) {
-        return ending.findUnstored(id)
-                .or(() -> engine.rows
-                        .find(id)
-                        .filter(row -> row.end().isPresent())
-                        .flatMap(SandboxRow::info));
+        return ended.find(id);
     }
 
     /// What is known of those that ended last, newest first; of one user, if there is one.
     public List<SandboxInfo> newestEnded(Optional<UserId> user, int limit) {
-        var unstored = ending.unstored().stream()
-                .filter(sandbox -> user.isEmpty() || user.get().equals(sandbox.user()));
-        var stored = engine.rows.newestEnded(user, limit).stream().flatMap(row -> row.info().stream());
-        return Stream.concat(unstored, stored).limit(limit).toList();
+        return ended.newest(user, limit);
     }
 
     /// The thread's sandbox. Fails with `NoSandboxForThread`.
@@ -289,19 +279,7 @@ public final class Sandboxes implements AutoCloseable {
                 .find(id)
                 .filter(sandbox -> mine.test(sandbox.owner().user()))
                 .filter(this::lives)
-                .orElseThrow(() -> new SandboxException(new Failure.NoSuchSandbox(id.value(), endOf(id, mine))));
-    }
-
-    private Optional<End> endOf(SandboxId id, Predicate<UserId> mine) {
-        Optional<SandboxInfo> unstored = ending.findUnstored(id).filter(sandbox -> mine.test(sandbox.user()));
-        if (unstored.isPresent()) {
-            return unstored.get().end();
-        }
-        return engine.rows
-                .find(id)
-                .filter(row ->
-                        row.owner().filter(owner -> mine.test(owner.user())).isPresent())
-                .flatMap(SandboxRow::end);
+                .orElseThrow(() -> new SandboxException(new Failure.NoSuchSandbox(id.value(), ended.endOf(id, mine))));
     }
 
     /// Reports whether a sandbox can be given out; one whose time is over is ended now, before the reaper comes.
@@ -367,6 +345,11 @@ public final class Sandboxes implements AutoCloseable {
 
     public PoolStatus pool() {
         return new PoolStatus(engine.config.room().poolSize(), pool.available(), capacity.active(), capacity.limit());
+    }
+
+    /// The free space of the home.
+    public DiskSpace diskSpace() {
+        return engine.space;
     }
 
     /// What was found without an owner and removed, so far.

@@ -55,6 +55,7 @@ public final class Snapshots {
     /// Saves the files of a sandbox that runs or is paused. Its processes stand still meanwhile and then go on.
     public SnapshotInfo take(Sandbox sandbox, String name) {
         engine.refuseWhileDraining();
+        engine.space.requireRoom("take a snapshot");
         SnapshotInfo.requireName(name);
         if (rows.count(sandbox.thread()) >= PER_THREAD) {
             throw new SandboxException(new Failure.TooManySnapshots(sandbox.thread(), PER_THREAD));
@@ -182,6 +183,7 @@ public final class Snapshots {
     /// afterwards even if it was paused. If the files cannot be had, it goes on with its old ones.
     public void restore(Sandbox sandbox, SnapshotInfo snapshot) {
         engine.refuseWhileDraining();
+        engine.space.requireRoom("restore a snapshot");
         if (snapshot.diskBytes() != sandbox.info().limits().diskBytes()) {
             throw new SandboxException(new Failure.Unsupported(
                     "restoring " + snapshot.id(), "its disk has another size; fork it into a new thread"));

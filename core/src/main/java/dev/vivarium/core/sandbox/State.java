@@ -20,7 +20,7 @@ sealed interface State {
     record Recovering(Status was) implements State {}
 
     /// Its processes are frozen.
-    record Paused(Machine machine, Frozen guest) implements State {}
+    record Paused(Machine machine, Frozen guest, Occasion why) implements State {}
 
     /// It ended as it should.
     record Terminated(End end) implements State {}
@@ -50,6 +50,11 @@ sealed interface State {
             case Failed(End end) -> Optional.of(end);
             case Creating _, Running _, Recovering _, Paused _ -> Optional.empty();
         };
+    }
+
+    /// Why it is paused, in a sentence.
+    default Optional<String> findReason() {
+        return this instanceof Paused paused ? Optional.of(paused.why().sentence()) : Optional.empty();
     }
 
     /// The machine, where one is known.

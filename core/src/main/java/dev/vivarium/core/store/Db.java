@@ -28,6 +28,7 @@ public final class Db implements AutoCloseable {
     private final Semaphore readerSlots = new Semaphore(READERS, true);
     private final ConcurrentLinkedDeque<Sql> idleReaders = new ConcurrentLinkedDeque<>();
     private volatile boolean closed;
+    private volatile @Nullable StoreReserve reserve;
 
     private Db(Dialect dialect, Duration patience) {
         this.dialect = dialect;
@@ -39,6 +40,13 @@ public final class Db implements AutoCloseable {
     /// date.
     public static Db sqlite(Path file) {
         return sqlite(file, PATIENCE);
+    }
+
+    /// The same, with disk space of its own for writes on a full file system.
+    public static Db sqlite(Path file, long reserveBytes) {
+        Db db = sqlite(file);
+        db.reserve = StoreReserve.start(file, reserveBytes);
+        return db;
     }
 
     static Db sqlite(Path file, Duration patience) {
@@ -161,6 +169,10 @@ public final class Db implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
+        StoreReserve held = reserve;
+        if (held != null) {
+            held.close();
+        }
         writer.close();
         closeIdleReadersIfClosed();
     }

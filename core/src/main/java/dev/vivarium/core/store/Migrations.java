@@ -26,7 +26,8 @@ final class Migrations {
             "V11__told.sql",
             "V12__given_ids.sql",
             "V13__browser_sessions.sql",
-            "V14__lineage.sql");
+            "V14__lineage.sql",
+            "V16__pause_reason.sql");
 
     private Migrations() {}
 

@@ -69,7 +69,8 @@ public record SandboxRow(
                 lastActivity,
                 lastActivity.plus(idleTimeout),
                 endsAt,
-                end));
+                end,
+                Optional.empty()));
     }
 
     public SandboxRow withPhase(Phase other) {

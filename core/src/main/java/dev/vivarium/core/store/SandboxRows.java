@@ -99,6 +99,32 @@ public final class SandboxRows {
                 sql.update("update sandboxes set status = ? where id = ? and " + ALIVE, phase.text(), id.value()) == 1);
     }
 
+    /// Why a sandbox is paused: a word for programs, and a sentence.
+    public record PauseReason(String cause, String detail) {}
+
+    /// Moves a row that has not ended to `paused`, with the reason.
+    public void pause(SandboxId id, PauseReason why) {
+        db.write(sql -> sql.update(
+                "update sandboxes set status = ?, pause_cause = ?, pause_detail = ? where id = ? and " + ALIVE,
+                Phase.PAUSED.text(),
+                why.cause(),
+                why.detail(),
+                id.value()));
+    }
+
+    /// Why each paused sandbox is paused.
+    public Map<SandboxId, PauseReason> pauses() {
+        return db
+                .read(sql -> sql.list(
+                        "select id, pause_cause, pause_detail from sandboxes where status = ? and " + ALIVE,
+                        columns -> Map.entry(
+                                new SandboxId(columns.getString(1)),
+                                new PauseReason(columns.getString(2), columns.getString(3))),
+                        Phase.PAUSED.text()))
+                .stream()
+                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
+    }
+
     /// Remembers the secret of the guest that is about to be started on the sandbox's old disk.
     public void secret(SandboxId id, String secret) {
         db.write(sql -> sql.update("update sandboxes set secret = ? where id = ? and " + ALIVE, secret, id.value()));

@@ -335,6 +335,7 @@ abstract class RunsContract {
                 now,
                 now,
                 now,
+                Optional.empty(),
                 Optional.empty());
     }
 }

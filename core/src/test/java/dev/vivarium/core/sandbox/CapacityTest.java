@@ -3,47 +3,88 @@ package dev.vivarium.core.sandbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.vivarium.core.sandbox.Capacity.Entry;
+import dev.vivarium.core.sandbox.SandboxesConfig.Room;
+import java.nio.file.Path;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class CapacityTest {
+    private static final long DISK = 1L << 20;
+
+    @TempDir
+    Path home;
+
     @Test
     void thePoolTakesNoMoreThanItWantsAndThanThereIs() {
-        var capacity = new Capacity(3, 2);
+        var capacity = capacity(3, 2);
         assertThat(capacity.enterPool()).isTrue();
         assertThat(capacity.enterPool()).isTrue();
         assertThat(capacity.enterPool()).isFalse();
-        var small = new Capacity(1, 2);
+        var small = capacity(1, 2);
         assertThat(small.enterPool()).isTrue();
         assertThat(small.enterPool()).isFalse();
     }
 
     @Test
     void threadsComeBeforeThePool() {
-        var capacity = new Capacity(2, 2);
+        var capacity = capacity(2, 2);
         capacity.enterPool();
         capacity.enterPool();
-        assertThat(capacity.enter()).isEqualTo(Entry.ENTERED_BY_SACRIFICE);
-        assertThat(capacity.enter()).isEqualTo(Entry.ENTERED_BY_SACRIFICE);
-        assertThat(capacity.enter()).isEqualTo(Entry.FULL);
+        assertThat(capacity.enter(DISK)).isEqualTo(Entry.ENTERED_BY_SACRIFICE);
+        assertThat(capacity.enter(DISK)).isEqualTo(Entry.ENTERED_BY_SACRIFICE);
+        assertThat(capacity.enter(DISK)).isEqualTo(Entry.FULL);
         assertThat(capacity.active()).isEqualTo(2);
     }
 
     @Test
     void aPlaceThatIsLeftCanBeTakenAgain() {
-        var capacity = new Capacity(1, 0);
-        assertThat(capacity.enter()).isEqualTo(Entry.ENTERED);
-        assertThat(capacity.enter()).isEqualTo(Entry.FULL);
-        capacity.leave();
-        assertThat(capacity.enter()).isEqualTo(Entry.ENTERED);
+        var capacity = capacity(1, 0);
+        assertThat(capacity.enter(DISK)).isEqualTo(Entry.ENTERED);
+        assertThat(capacity.enter(DISK)).isEqualTo(Entry.FULL);
+        capacity.leave(DISK);
+        assertThat(capacity.enter(DISK)).isEqualTo(Entry.ENTERED);
     }
 
     @Test
     void whatExistsAlreadyCountsEvenBeyondTheLimit() {
-        var capacity = new Capacity(1, 1);
-        capacity.adopt();
-        capacity.adopt();
+        var capacity = capacity(1, 1);
+        capacity.adopt(DISK);
+        capacity.adopt(DISK);
         assertThat(capacity.active()).isEqualTo(2);
-        assertThat(capacity.enter()).isEqualTo(Entry.FULL);
+        assertThat(capacity.enter(DISK)).isEqualTo(Entry.FULL);
         assertThat(capacity.enterPool()).isFalse();
+    }
+
+    @Test
+    void diskLimitsCountAgainstTheFreeSpaceTimesTheOvercommit() {
+        long free = home.toFile().getUsableSpace();
+        // A little more than two disks, and much less than three.
+        var space = new DiskSpace(Optional.of(new HomeDisk(home, 0, 2.5 * DISK / free)));
+        var capacity = new Capacity(new Room(1, 10, 8), DISK, space);
+        assertThat(capacity.enter(100 * DISK)).as("disks are not counted yet").isEqualTo(Entry.ENTERED);
+        capacity.leave(100 * DISK);
+        space.usedByDisks(0);
+        assertThat(capacity.enter(DISK)).isEqualTo(Entry.ENTERED);
+        assertThat(capacity.enterPool()).isTrue();
+        assertThat(capacity.enter(DISK)).isEqualTo(Entry.OVERCOMMITTED);
+        assertThat(space.overcommitted(DISK, capacity.promisedDiskBytes()).sentence())
+                .contains("a disk of 1 MiB", "may grow to 2 MiB", "disk-overcommit is");
+        // What the disks hold already is not counted twice.
+        space.usedByDisks(DISK);
+        assertThat(capacity.enter(DISK)).isEqualTo(Entry.ENTERED);
+        assertThat(capacity.enter(DISK)).isEqualTo(Entry.OVERCOMMITTED);
+        capacity.leave(DISK);
+        assertThat(capacity.enter(DISK)).isEqualTo(Entry.ENTERED);
+    }
+
+    @Test
+    void aFileSystemThatDoesNotTellItsSizeIsNeverLow() {
+        var space = new DiskSpace(Optional.of(new HomeDisk(Path.of("/proc"), 1L << 30, 1)));
+        assertThat(space.reading().level()).isEqualTo(DiskSpace.Level.OK);
+    }
+
+    private static Capacity capacity(int limit, int poolTarget) {
+        return new Capacity(new Room(poolTarget, limit, 8), DISK, new DiskSpace(Optional.empty()));
     }
 }

@@ -58,6 +58,11 @@ public final class Callers {
         }
     }
 
+    /// Fails with `NoDiskSpace` when the server's disk is full: an upload would take the last space from the store.
+    void requireSpaceForUpload() {
+        sandboxes.diskSpace().requireWritable("upload a file");
+    }
+
     private static SandboxException unknown(String id) {
         String shown = id.length() <= SHOWN_ID ? id : id.substring(0, SHOWN_ID) + "…";
         return new SandboxException(new Failure.NoSuchSandbox(shown, Optional.empty()));

@@ -1,6 +1,7 @@
 package dev.vivarium.server.api;
 
 import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.sandbox.DiskSpace;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.SandboxException;
@@ -39,7 +40,7 @@ public final class HealthHandler {
     public record Node(String workerId, String version, String image) {}
 
     /// What can be wrong.
-    public record Checks(Db db, Gate gate, Supplier<Optional<String>> poolTrouble) {
+    public record Checks(Db db, Gate gate, Supplier<Optional<String>> poolTrouble, DiskSpace disk) {
         /// Each part that fails, and why.
         Map<String, String> failing() {
             var failing = new TreeMap<String, String>();
@@ -49,17 +50,35 @@ public final class HealthHandler {
                 failing.put("store", e.failure().sentence());
             }
             poolTrouble.get().ifPresent(why -> failing.put("provider", why));
+            if (disk.reading().level() == DiskSpace.Level.FULL) {
+                failing.put("disk", "the file system of the home is full; end sandboxes or delete files");
+            }
             if (gate.isShut()) {
                 failing.put("server", "is stopping");
             }
             return failing;
+        }
+
+        /// `degraded` below the low-water mark: sandboxes go on, but no new ones are created.
+        String status(Map<String, String> failing) {
+            boolean isLow = disk.reading().level() != DiskSpace.Level.OK;
+            return failing.isEmpty() ? (isLow ? "degraded" : "healthy") : "unhealthy";
+        }
+
+        void writeDisk(JsonGenerator out) {
+            var reading = disk.reading();
+            out.writeObjectPropertyStart("disk");
+            out.writeStringProperty("state", reading.level().label());
+            out.writeNumberProperty("free_bytes", reading.freeBytes());
+            out.writeNumberProperty("low_water_bytes", reading.lowWaterBytes());
+            out.writeEndObject();
         }
     }
 
     public void handle(Exchange exchange) throws IOException {
         var failing = checks.failing();
         exchange.answer(failing.isEmpty() ? 200 : 503, out -> {
-            out.writeStringProperty("status", failing.isEmpty() ? "healthy" : "unhealthy");
+            out.writeStringProperty("status", checks.status(failing));
             if (!failing.isEmpty()) {
                 out.writeObjectPropertyStart("failing");
                 failing.forEach(out::writeStringProperty);
@@ -91,6 +110,7 @@ public final class HealthHandler {
         out.writeStringProperty("snapshots", capabilities.snapshots());
         out.writeStringProperty("cgroups", capabilities.cgroups());
         out.writeEndObject();
+        checks.writeDisk(out);
         out.writeStringProperty("image", node.image());
     }
 }

@@ -39,7 +39,7 @@ public final class NodeHandler {
         var failing = checks.failing();
         var reading = host.read();
         exchange.answer(200, out -> {
-            out.writeStringProperty("status", failing.isEmpty() ? "healthy" : "unhealthy");
+            out.writeStringProperty("status", checks.status(failing));
             out.writeObjectPropertyStart("failing");
             failing.forEach(out::writeStringProperty);
             out.writeEndObject();

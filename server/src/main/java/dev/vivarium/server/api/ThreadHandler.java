@@ -105,6 +105,7 @@ public final class ThreadHandler {
         out.writeStringProperty("thread_id", info.thread().value());
         out.writeStringProperty("user_id", info.user().value());
         out.writeStringProperty("state", info.status().label());
+        info.stateReason().ifPresent(why -> out.writeStringProperty("state_reason", why));
         Json.time(out, "created_at", info.createdAt());
         Json.time(out, "last_activity", info.lastActivity());
         Json.time(out, "lease_expires_at", info.expiresAt());

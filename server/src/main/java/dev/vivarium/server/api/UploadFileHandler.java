@@ -33,6 +33,7 @@ public final class UploadFileHandler {
     public void handle(Exchange exchange) throws IOException {
         exchange.allowQuery();
         refuseIfTooLarge(exchange);
+        callers.requireSpaceForUpload();
         long start = System.nanoTime();
         var limits = new Upload.Limits(config.maxFileBytes(), config.maxFiles(), config.maxWorkspaceBytes());
         try (var form = new UploadForm(id -> callers.require(exchange.principal(), id), limits, spool)) {

@@ -38,6 +38,7 @@ public final class WriteFileHandler {
         var change = new Change(path, Preconditions.ofChange(exchange), mode(exchange));
         refuseParts(exchange);
         refuseIfTooLarge(exchange);
+        callers.requireSpaceForUpload();
         var sandbox = callers.awake(exchange.sandbox());
         var files = sandbox.files();
         boolean existed = existed(files, path, change.condition());

@@ -45,6 +45,8 @@ final class Refusal {
         }
         if (failure instanceof Failure.AtCapacity full) {
             headers.put(HttpHeader.RETRY_AFTER, Math.max(1, full.retryAfter().toSeconds()));
+        } else if (failure instanceof Failure.NoDiskSpace full) {
+            headers.put(HttpHeader.RETRY_AFTER, Math.max(1, full.retryAfter().toSeconds()));
         } else if (failure.owner() == Failure.Owner.CAPACITY) {
             headers.put(HttpHeader.RETRY_AFTER, 1);
         }

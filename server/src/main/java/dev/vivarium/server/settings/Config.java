@@ -15,6 +15,7 @@ public record Config(
         HttpConfig http,
         AccessConfig access,
         EngineConfig engine,
+        DiskConfig disk,
         CallConfig calls,
         PreviewConfig preview,
         EgressConfig egress,
@@ -34,6 +35,7 @@ public record Config(
                 HttpConfig.of(settings),
                 AccessConfig.of(settings),
                 EngineConfig.of(settings),
+                DiskConfig.of(settings),
                 CallConfig.of(settings),
                 PreviewConfig.of(settings),
                 EgressSettings.of(settings),
@@ -46,20 +48,20 @@ public record Config(
 
     public Config withEgress(EgressConfig other) {
         return new Config(
-                home, store, apiKey, workerId, redisHost, http, access, engine, calls, preview, other, runs, model,
-                rates, watch, log);
+                home, store, apiKey, workerId, redisHost, http, access, engine, disk, calls, preview, other, runs,
+                model, rates, watch, log);
     }
 
     public Config withRates(RateConfig other) {
         return new Config(
-                home, store, apiKey, workerId, redisHost, http, access, engine, calls, preview, egress, runs, model,
-                other, watch, log);
+                home, store, apiKey, workerId, redisHost, http, access, engine, disk, calls, preview, egress, runs,
+                model, other, watch, log);
     }
 
     public Config withWatch(WatchConfig other) {
         return new Config(
-                home, store, apiKey, workerId, redisHost, http, access, engine, calls, preview, egress, runs, model,
-                rates, other, log);
+                home, store, apiKey, workerId, redisHost, http, access, engine, disk, calls, preview, egress, runs,
+                model, rates, other, log);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.vivarium.server.telemetry;
 
 import dev.vivarium.core.egress.Passage;
+import dev.vivarium.core.sandbox.DiskSpace;
 import dev.vivarium.core.sandbox.Observer.Origin;
 import dev.vivarium.core.sandbox.PoolStatus;
 import dev.vivarium.model.End;
@@ -67,6 +68,21 @@ final class Meters {
         FunctionCounter.builder("vivarium.audit.dropped", dropped, LongSupplier::getAsLong)
                 .description("Entries of the audit that were lost for want of room")
                 .register(registry);
+    }
+
+    /// Shows the free space of the home, and whether it is below the low-water mark.
+    void watchDisk(Supplier<DiskSpace.Reading> disk) {
+        gauge("vivarium.disk.free", "Free bytes of the home's file system", disk, DiskSpace.Reading::freeBytes);
+        gauge(
+                "vivarium.disk.low_water",
+                "Free bytes below which no sandbox is created",
+                disk,
+                DiskSpace.Reading::lowWaterBytes);
+        gauge(
+                "vivarium.disk.level",
+                "0 for ok, 1 for low, 2 for full",
+                disk,
+                reading -> reading.level().ordinal());
     }
 
     /// Everything, in Prometheus's own text format.
@@ -191,8 +207,8 @@ final class Meters {
                 .register(registry);
     }
 
-    private void gauge(String name, String meaning, Supplier<PoolStatus> pool, ToDoubleFunction<PoolStatus> number) {
-        Gauge.builder(name, pool, source -> number.applyAsDouble(source.get()))
+    private <T> void gauge(String name, String meaning, Supplier<T> values, ToDoubleFunction<T> number) {
+        Gauge.builder(name, values, source -> number.applyAsDouble(source.get()))
                 .description(meaning)
                 .strongReference(true)
                 .register(registry);

@@ -1,5 +1,6 @@
 package dev.vivarium.server.telemetry;
 
+import dev.vivarium.core.sandbox.DiskSpace;
 import dev.vivarium.core.sandbox.PoolStatus;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -19,6 +20,11 @@ public final class Metrics {
     /// Shows how many entries the audit has lost.
     public void watchAudit(LongSupplier dropped) {
         Thread.ofVirtual().name("metrics").start(() -> meters().watchAudit(dropped));
+    }
+
+    /// Shows the free space of the home.
+    public void watchDisk(Supplier<DiskSpace.Reading> disk) {
+        Thread.ofVirtual().name("metrics").start(() -> meters().watchDisk(disk));
     }
 
     /// Everything, in Prometheus's own text format.

@@ -66,6 +66,7 @@ class EventTest {
                 NOW,
                 NOW,
                 NOW,
+                Optional.empty(),
                 Optional.empty());
     }
 }

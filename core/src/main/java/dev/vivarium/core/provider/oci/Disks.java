@@ -8,8 +8,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -90,6 +92,21 @@ final class Disks implements AutoCloseable {
             }
         }
         return ids;
+    }
+
+    /// What each image takes of the host's file system, in bytes.
+    Map<SandboxId, Long> usage() throws IOException {
+        var usage = new HashMap<SandboxId, Long>();
+        for (var place : places()) {
+            try (var images = Files.newDirectoryStream(place, "*" + SUFFIX)) {
+                for (var image : images) {
+                    var name = image.getFileName().toString();
+                    RunDirectory.idOf(name.substring(0, name.length() - SUFFIX.length()))
+                            .ifPresent(id -> usage.merge(id, AllocatedBytes.of(image), Long::sum));
+                }
+            }
+        }
+        return usage;
     }
 
     private List<Path> places() throws IOException {

@@ -257,6 +257,11 @@ public final class OciProvider implements Provider {
     }
 
     @Override
+    public Map<SandboxId, Long> diskUsage() {
+        return Step.FIND.get(disks::usage);
+    }
+
+    @Override
     public long snapshot(SandboxId id, SnapshotId snapshot) {
         if (!config.runtime().sharesTheKernel()) {
             throw new SandboxException(new Failure.Unsupported(

@@ -1,0 +1,105 @@
+package dev.vivarium.core.sandbox;
+
+import dev.vivarium.core.sandbox.DiskSpace.Reading;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Measures the home's free space every second and freezes the sandbox whose disk grows most when the space is below
+/// the low-water mark. Below a quarter of the mark it freezes every sandbox whose disk grows. Beats are never
+/// concurrent.
+///
+/// A frozen sandbox stays frozen until a person resumes or ends it.
+final class DiskGuard {
+    static final Duration EVERY = Duration.ofSeconds(1);
+
+    private static final Logger LOG = LoggerFactory.getLogger(DiskGuard.class);
+    private static final long MIB = 1L << 20;
+
+    /// How often the disks are measured while there is plenty of space.
+    private static final Duration RELAXED = Duration.ofSeconds(5);
+
+    /// A disk that grew by less between two measurements is not a grower.
+    private static final long LEAST_GROWTH = MIB;
+
+    /// The largest grower is frozen only if it took at least this share of the space that was lost.
+    private static final int LEAST_SHARE = 10;
+
+    /// Below this share of the mark all growers are frozen.
+    private static final int CRITICAL_SHARE = 4;
+
+    private final Engine engine;
+    private final Set<SandboxId> beingFrozen = ConcurrentHashMap.newKeySet();
+    private Map<SandboxId, Long> usage = Map.of();
+    private long freeBefore;
+    private long measuredNanos;
+
+    DiskGuard(Engine engine) {
+        this.engine = engine;
+        this.freeBefore = engine.space.reading().freeBytes();
+        this.measuredNanos = engine.world.nanos() - RELAXED.toNanos();
+    }
+
+    void beat() {
+        Reading now = engine.space.measure();
+        boolean isNear = now.freeBytes() < 2 * now.lowWaterBytes();
+        if (!isNear && engine.world.nanos() - measuredNanos < RELAXED.toNanos()) {
+            return;
+        }
+        Map<SandboxId, Long> before = usage;
+        usage = engine.provider.diskUsage();
+        boolean isLimited = !engine.provider.capabilities().diskLimit().equals("none");
+        engine.space.usedByDisks(
+                isLimited ? usage.values().stream().mapToLong(Long::longValue).sum() : -1);
+        if (now.freeBytes() < now.lowWaterBytes()) {
+            freezeGrowers(before, now);
+        }
+        freeBefore = now.freeBytes();
+        measuredNanos = engine.world.nanos();
+    }
+
+    private record Grower(Sandbox sandbox, long bytes) {}
+
+    private void freezeGrowers(Map<SandboxId, Long> before, Reading now) {
+        boolean isCritical = now.freeBytes() < now.lowWaterBytes() / CRITICAL_SHARE;
+        long least = isCritical ? LEAST_GROWTH : Math.max(LEAST_GROWTH, (freeBefore - now.freeBytes()) / LEAST_SHARE);
+        Stream<Grower> growers = engine.registry.all().stream()
+                .filter(sandbox -> sandbox.lifecycle().state() instanceof State.Running)
+                .map(sandbox -> new Grower(sandbox, growth(sandbox.id(), before)))
+                .filter(grower -> grower.bytes() >= least)
+                .sorted(Comparator.comparingLong(Grower::bytes).reversed());
+        growers.limit(isCritical ? Long.MAX_VALUE : 1).forEach(grower -> freeze(grower, now));
+    }
+
+    private long growth(SandboxId id, Map<SandboxId, Long> before) {
+        Long size = usage.get(id);
+        return size == null ? 0 : size - before.getOrDefault(id, 0L);
+    }
+
+    private void freeze(Grower grower, Reading now) {
+        SandboxId id = grower.sandbox().id();
+        if (!beingFrozen.add(id)) {
+            return;
+        }
+        var why = Occasion.diskLow("its disk grew by " + grower.bytes() / MIB + " MiB while the server had "
+                + now.freeBytes() / MIB + " MiB of disk space left (low-water mark " + now.lowWaterBytes() / MIB
+                + " MiB)");
+        engine.tasks.start("freeze-" + id, () -> {
+            try {
+                grower.sandbox().pause(why);
+                LOG.warn("Sandbox {} is frozen: {}", id, why.detail());
+            } catch (SandboxException e) {
+                LOG.warn("Sandbox {} was not frozen: {}", id, e.getMessage());
+            } finally {
+                beingFrozen.remove(id);
+            }
+        });
+    }
+}

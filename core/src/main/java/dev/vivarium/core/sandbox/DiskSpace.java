@@ -1,0 +1,155 @@
+package dev.vivarium.core.sandbox;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.io.File;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Free space of the file system that holds the home, and what may be written at which level. Thread-safe.
+///
+/// [DiskGuard] measures every second. All other methods use the last measurement, so that no call waits for the disk.
+public final class DiskSpace {
+    private static final Logger LOG = LoggerFactory.getLogger(DiskSpace.class);
+    private static final Duration RETRY_AFTER = Duration.ofSeconds(10);
+
+    /// The low-water mark is at most this share of the file system.
+    private static final int MARK_SHARE = 10;
+
+    /// Below this share of the low-water mark the file system counts as full.
+    private static final int FULL_SHARE = 16;
+
+    /// The space must exceed the mark by this share of it before the level is [Level#OK] again.
+    private static final int HYSTERESIS = 8;
+
+    private static final long MIB = 1L << 20;
+
+    private final Optional<HomeDisk> disk;
+    private volatile Reading reading;
+
+    /// What the sandboxes' disks take now; negative while nobody limits or counts them.
+    private volatile long usedByDisks = -1;
+
+    DiskSpace(Optional<HomeDisk> disk) {
+        this.disk = disk;
+        this.reading = new Reading(Long.MAX_VALUE, 0, Level.OK);
+        measure();
+    }
+
+    /// What the free space allows.
+    public enum Level {
+        OK,
+        /// Below the low-water mark: no new disks and no snapshots; the largest grower is frozen.
+        LOW,
+        /// Next to nothing is left: uploads and events of agents are refused as well. What ends sandboxes, the
+        /// audit and the server's own events are still written.
+        FULL;
+
+        public String label() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /// One measurement.
+    public record Reading(long freeBytes, long lowWaterBytes, Level level) {}
+
+    public Reading reading() {
+        return reading;
+    }
+
+    boolean isLow() {
+        return reading.level() != Level.OK;
+    }
+
+    /// Asks the kernel for the free space.
+    Reading measure() {
+        disk.ifPresent(home -> update(read(home)));
+        return reading;
+    }
+
+    private Reading read(HomeDisk home) {
+        File directory = home.home().toFile();
+        long total = directory.getTotalSpace();
+        if (total == 0) {
+            return reading; // The directory is not there, or the kernel does not say.
+        }
+        long mark = Math.min(home.lowWaterBytes(), total / MARK_SHARE);
+        long free = directory.getUsableSpace();
+        return new Reading(free, mark, level(free, mark));
+    }
+
+    private Level level(long free, long mark) {
+        if (free < mark / FULL_SHARE) {
+            return Level.FULL;
+        }
+        return free < (isLow() ? mark + mark / HYSTERESIS : mark) ? Level.LOW : Level.OK;
+    }
+
+    private void update(Reading now) {
+        Level before = reading.level();
+        reading = now;
+        if (before == now.level()) {
+            return;
+        }
+        String text = "Disk space is {}: {} MiB free, the low-water mark is {} MiB";
+        Object[] numbers = {now.level().label(), now.freeBytes() / MIB, now.lowWaterBytes() / MIB};
+        if (now.level() == Level.OK) {
+            LOG.info(text, numbers);
+        } else {
+            LOG.warn(text, numbers);
+        }
+    }
+
+    /// Sets what the sandboxes' disks take, for [#mostPromised].
+    void usedByDisks(long bytes) {
+        usedByDisks = bytes;
+    }
+
+    /// The largest sum of disk limits that the free space allows: `used + overcommit × free`.
+    long mostPromised() {
+        long used = usedByDisks;
+        return disk.isEmpty() || used < 0
+                ? Long.MAX_VALUE
+                : (long) (used + disk.get().overcommit() * reading.freeBytes());
+    }
+
+    /// Fails with `NoDiskSpace` when the free space is below the low-water mark.
+    ///
+    /// @param what what the caller wants to do, as in "create a sandbox"
+    public void requireRoom(String what) {
+        if (isLow()) {
+            throw new SandboxException(refusal(what));
+        }
+    }
+
+    /// Fails with `NoDiskSpace` when the file system is full.
+    public void requireWritable(String what) {
+        if (reading.level() == Level.FULL) {
+            throw new SandboxException(refusal(what));
+        }
+    }
+
+    private Failure.NoDiskSpace refusal(String what) {
+        Reading now = reading;
+        return new Failure.NoDiskSpace(
+                "cannot " + what + ": the server's disk has " + now.freeBytes() / MIB
+                        + " MiB free and its low-water mark is " + now.lowWaterBytes() / MIB
+                        + " MiB; end sandboxes or delete snapshots",
+                RETRY_AFTER);
+    }
+
+    /// Why a disk of this size is not created although the count of sandboxes would allow it.
+    Failure.NoDiskSpace overcommitted(long diskBytes, long promised) {
+        double factor = disk.map(HomeDisk::overcommit).orElse(1.0);
+        return new Failure.NoDiskSpace(
+                "cannot create a sandbox with a disk of " + diskBytes / MIB + " MiB: the disks there are may grow to "
+                        + promised / MIB + " MiB and use " + Math.max(0, usedByDisks) / MIB
+                        + " MiB now; the server has "
+                        + reading.freeBytes() / MIB + " MiB free and disk-overcommit is " + factor
+                        + "; end sandboxes, or raise disk-overcommit",
+                RETRY_AFTER);
+    }
+}

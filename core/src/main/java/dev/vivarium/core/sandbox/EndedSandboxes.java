@@ -1,0 +1,47 @@
+package dev.vivarium.core.sandbox;
+
+import dev.vivarium.core.store.SandboxRow;
+import dev.vivarium.core.store.SandboxRows;
+import dev.vivarium.model.End;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SandboxInfo;
+import dev.vivarium.model.UserId;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+/// Sandboxes that have ended: those in the store, and those whose end the store has not taken yet. Thread-safe.
+final class EndedSandboxes {
+    private final SandboxRows rows;
+    private final Ending ending;
+
+    EndedSandboxes(SandboxRows rows, Ending ending) {
+        this.rows = rows;
+        this.ending = ending;
+    }
+
+    Optional<SandboxInfo> find(SandboxId id) {
+        return ending.findUnstored(id)
+                .or(() -> rows.find(id).filter(row -> row.end().isPresent()).flatMap(SandboxRow::info));
+    }
+
+    /// The newest first; those of one user, if there is one.
+    List<SandboxInfo> newest(Optional<UserId> user, int limit) {
+        var unstored = ending.unstored().stream()
+                .filter(sandbox -> user.isEmpty() || user.get().equals(sandbox.user()));
+        var stored = rows.newestEnded(user, limit).stream().flatMap(row -> row.info().stream());
+        return Stream.concat(unstored, stored).limit(limit).toList();
+    }
+
+    Optional<UserId> ownerOf(SandboxId id) {
+        return ending.findUnstored(id)
+                .map(SandboxInfo::user)
+                .or(() -> rows.find(id).flatMap(SandboxRow::owner).map(SandboxRow.Owner::user));
+    }
+
+    /// How a sandbox ended, if its user is one of `mine`.
+    Optional<End> endOf(SandboxId id, Predicate<UserId> mine) {
+        return find(id).filter(sandbox -> mine.test(sandbox.user())).flatMap(SandboxInfo::end);
+    }
+}

@@ -1,0 +1,147 @@
+package dev.vivarium.core.sandbox;
+
+import dev.vivarium.core.Undo;
+import dev.vivarium.core.guest.Guest;
+import dev.vivarium.core.provider.Machine;
+import dev.vivarium.core.sandbox.Occasion.Cause;
+import dev.vivarium.core.store.SandboxRow.Phase;
+import dev.vivarium.core.store.SandboxRows.PauseReason;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.Status;
+import java.time.Duration;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Pauses and resumes one sandbox. Thread-safe.
+final class Pausing {
+    private static final Logger LOG = LoggerFactory.getLogger(Pausing.class);
+
+    /// How long to wait for another step of the same sandbox.
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private final Sandbox sandbox;
+    private final Engine engine;
+    private final Streams streams;
+
+    Pausing(Sandbox sandbox, Engine engine, Streams streams) {
+        this.sandbox = sandbox;
+        this.engine = engine;
+        this.streams = streams;
+    }
+
+    void pause(Occasion why) {
+        if (!engine.provider.capabilities().pauses()) {
+            throw new SandboxException(
+                    new Failure.Unsupported("pause", "the provider " + engine.provider.name() + " cannot freeze"));
+        }
+        Optional<Lifecycle.Move> begun = sandbox.lifecycle().tryBegin(Transition.PAUSE, PATIENCE);
+        if (begun.isEmpty()) {
+            requireStatus(Status.PAUSED);
+            return;
+        }
+        try (Lifecycle.Move move = begun.get()) {
+            State.Running running = (State.Running) move.before();
+            if (why.cause() == Cause.DISK) {
+                freezeFirst(running.machine(), why);
+            } else {
+                save(why);
+                freeze(running.machine());
+            }
+            var guest = new State.Frozen(Optional.of(running.guest()));
+            if (!move.to(new State.Paused(running.machine(), guest, why))) {
+                throw sandbox.overtaken();
+            }
+        }
+        sandbox.outlet().cut();
+        sandbox.lease().touch();
+        engine.tell(observer -> observer.paused(sandbox.info(), why));
+    }
+
+    /// A sandbox that fills the disk is frozen whether or not the store works. If the store has no row of the
+    /// pause, the next server resumes the sandbox, and freezes it again if it goes on.
+    private void freezeFirst(Machine machine, Occasion why) {
+        machine.pause();
+        try {
+            save(why);
+        } catch (SandboxException e) {
+            LOG.warn("The pause of {} is not stored: {}", sandbox.id(), e.getMessage());
+        }
+    }
+
+    private void save(Occasion why) {
+        engine.rows.pause(sandbox.id(), new PauseReason(why.cause().label(), why.detail()));
+    }
+
+    private void freeze(Machine machine) {
+        try {
+            machine.pause();
+        } catch (RuntimeException e) {
+            // Some processes may be frozen and some not: back to what the caller had.
+            try (var undo = new Undo()) {
+                undo.add("save " + sandbox.id() + " as running", () -> engine.rows.phase(sandbox.id(), Phase.RUNNING));
+                undo.add("thaw " + sandbox.id(), machine::resume);
+            }
+            throw e;
+        }
+    }
+
+    void resume(Occasion why) {
+        requireResumable(why);
+        Optional<Lifecycle.Move> begun = sandbox.lifecycle().tryBegin(Transition.RESUME, PATIENCE);
+        if (begun.isEmpty()) {
+            requireStatus(Status.RUNNING);
+            return;
+        }
+        try (Lifecycle.Move move = begun.get()) {
+            State.Paused paused = (State.Paused) move.before();
+            if (!move.to(new State.Running(paused.machine(), thaw(paused)))) {
+                throw sandbox.overtaken();
+            }
+        }
+        sandbox.lease().touch();
+        engine.tell(observer -> observer.resumed(sandbox.info(), why));
+    }
+
+    /// A sandbox that was frozen for disk space is resumed by a person, and only when there is space.
+    private void requireResumable(Occasion why) {
+        if (sandbox.lifecycle().state() instanceof State.Paused paused
+                && paused.why().cause() == Cause.DISK) {
+            if (why.cause() == Cause.TRAFFIC) {
+                throw refusal(paused);
+            }
+            engine.space.requireRoom("resume " + sandbox.id());
+        }
+    }
+
+    /// Why a call to a paused sandbox fails.
+    SandboxException refusal(State.Paused paused) {
+        if (paused.why().cause() != Cause.DISK) {
+            return new SandboxException(new Failure.SandboxNotRunning(sandbox.id(), Status.PAUSED));
+        }
+        return new SandboxException(new Failure.NoDiskSpace(
+                "sandbox " + sandbox.id() + " is frozen: " + paused.why().detail()
+                        + "; resume it when there is space, or end it",
+                Duration.ofSeconds(10)));
+    }
+
+    private Guest thaw(State.Paused paused) {
+        try (var undo = new Undo()) {
+            undo.add("save " + sandbox.id() + " as paused", () -> save(paused.why()));
+            engine.rows.phase(sandbox.id(), Phase.RUNNING);
+            undo.add("freeze " + sandbox.id() + " again", paused.machine()::pause);
+            paused.machine().resume();
+            Guest guest = streams.thawed(sandbox, paused);
+            undo.keep();
+            return guest;
+        }
+    }
+
+    private void requireStatus(Status wanted) {
+        sandbox.requireNotEnded();
+        if (sandbox.lifecycle().state().status() != wanted) {
+            throw sandbox.overtaken();
+        }
+    }
+}

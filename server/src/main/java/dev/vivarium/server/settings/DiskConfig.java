@@ -1,0 +1,35 @@
+package dev.vivarium.server.settings;
+
+import dev.vivarium.core.sandbox.HomeDisk;
+import dev.vivarium.server.settings.Setting.Range;
+import java.nio.file.Path;
+
+/// How the server uses the file system of its home. Immutable.
+public record DiskConfig(long lowWaterBytes, double overcommit, long storeReserveBytes) {
+    static final Setting<Long> LOW_WATER = Setting.megabytes(
+            "disk-low-water-mb",
+            "",
+            1024,
+            new Range(0, 1_000_000_000),
+            "The free space of `home` below which no sandbox is created and the one that grows most is frozen.");
+    static final Setting<Double> OVERCOMMIT = Setting.number(
+            "disk-overcommit",
+            10,
+            new Range(0.01, 1_000_000),
+            "How many times the free space of `home` the disks of sandboxes may grow by, all limits together.");
+    static final Setting<Long> STORE_RESERVE = Setting.megabytes(
+            "store-reserve-mb",
+            "",
+            64,
+            new Range(0, 1_000_000),
+            "The disk space that the SQLite store allocates in advance, so that it can write when the disk is full.");
+
+    static DiskConfig of(Settings settings) {
+        return new DiskConfig(settings.get(LOW_WATER), settings.get(OVERCOMMIT), settings.get(STORE_RESERVE));
+    }
+
+    /// The same for the engine.
+    public HomeDisk of(Path home) {
+        return new HomeDisk(home, lowWaterBytes, overcommit);
+    }
+}
