@@ -7,7 +7,7 @@ export PATH := $(HOME)/.cargo/bin:$(PATH):/usr/sbin:/sbin
 
 mvn := scripts/maven
 cargo := cd guest && cargo
-shell_scripts := console/scripts/build console/scripts/install scripts/assemble scripts/bench scripts/check-launcher scripts/failures scripts/find-java.sh scripts/format scripts/gvisor scripts/maven scripts/setup scripts/test-others scripts/test-workers scripts/train-aot scripts/viv scripts/worker-image .ci/run
+shell_scripts := console/scripts/build console/scripts/install scripts/assemble scripts/bench scripts/check-launcher scripts/check-notices scripts/failures scripts/find-java.sh scripts/format scripts/gvisor scripts/maven scripts/setup scripts/test-others scripts/test-workers scripts/train-aot scripts/viv scripts/worker-image .ci/run
 
 # What the distribution is made of; a change to any of it means packaging again.
 shipped := guest model core json server sdk third-party cli scripted demo console dist workers/src
@@ -25,7 +25,7 @@ setup: ## install what is missing (Debian); instant when nothing is
 build: setup build/vivarium/.assembled ## build the jars, the guest, bin/viv and its AOT caches
 	@scripts/train-aot
 
-build/vivarium/.assembled: $(sources) scripts/assemble scripts/viv scripts/find-java.sh
+build/vivarium/.assembled: $(sources) LICENSE NOTICE scripts/assemble scripts/viv scripts/find-java.sh
 	@$(mvn) --quiet package -Dmaven.test.skip=true --projects dist --also-make
 	@scripts/assemble
 	@touch $@
