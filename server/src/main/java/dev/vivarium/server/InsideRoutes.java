@@ -2,6 +2,7 @@ package dev.vivarium.server;
 
 import static dev.vivarium.server.http.Route.Access.OWN;
 
+import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Route;
 import dev.vivarium.server.model.Books;
 import dev.vivarium.server.model.ModelHandler;
@@ -30,9 +31,10 @@ final class InsideRoutes {
     }
 
     /// What asks models for agents. Close the result.
-    static ModelHandler model(Routes.Parts parts, InstantSource clock) {
+    static ModelHandler model(Routes.Parts parts, Admission admission, InstantSource clock) {
         return new ModelHandler(
                 parts.config().model(),
+                admission,
                 parts.access().workers(),
                 new Books(parts.agency().runs(), parts.log(), parts.telemetry()),
                 parts.limits(),

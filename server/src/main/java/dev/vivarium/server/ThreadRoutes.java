@@ -96,7 +96,7 @@ final class ThreadRoutes {
     private static List<Route> people(Routes.Parts parts, ThreadCallers callers, InstantSource clock) {
         var access = parts.access();
         var sandboxes = parts.sandboxes();
-        var members = new MembersHandler(callers, access.members(), access.tokens(), access.audit(), clock);
+        var members = new MembersHandler(callers, access.members(), access.audit(), clock);
         var connections =
                 new ConnectionsHandler(callers, sandboxes, parts.sockets().presence());
         var egress = new EgressHandler(sandboxes, callers, access.audit(), clock);

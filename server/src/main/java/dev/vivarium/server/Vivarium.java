@@ -16,6 +16,7 @@ import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.sandbox.SandboxesConfig;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.server.console.Pages;
+import dev.vivarium.server.http.Accesses;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Edge;
 import dev.vivarium.server.http.Gate;
@@ -38,6 +39,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /// One running server: the store, the engine and the HTTP edge in front of them. Sandboxes outlive it. Thread-safe.
 public final class Vivarium implements AutoCloseable {
@@ -50,6 +52,7 @@ public final class Vivarium implements AutoCloseable {
     private final Router router;
     private final ModelHandler model;
     private final Edge edge;
+    private final Accesses accesses;
     private final Chronicle chronicle;
     private final Housekeeping housekeeping;
 
@@ -58,12 +61,14 @@ public final class Vivarium implements AutoCloseable {
             Router router,
             ModelHandler model,
             Edge edge,
+            Accesses accesses,
             Chronicle chronicle,
             Housekeeping housekeeping) {
         this.parts = parts;
         this.router = router;
         this.model = model;
         this.edge = edge;
+        this.accesses = accesses;
         this.chronicle = chronicle;
         this.housekeeping = housekeeping;
         chronicle.catchUp(() -> parts.sandboxes().newestEnded(Optional.empty(), ENDS_TOLD_LATE));
@@ -100,21 +105,23 @@ public final class Vivarium implements AutoCloseable {
             var gate = new Gate();
             var limits = limits(config, sandboxes);
             var front = ConsoleRoutes.Front.open(db, keys, pages, config, clock);
-            var admission = admission(keys, front, access, sandboxes, limits);
+            var accesses = undo.add(new Accesses(gate, clock));
+            var proofs = proofs(keys, front, access, accesses);
+            var admission = new Admission(proofs, access.rights(), sandboxes, limits, front.origins(), accesses);
             var preview = new PreviewHandler(admission, new Visits(access.audit(), clock), config.preview(), clock);
-            var sockets = undo.add(new Sockets(admission, access.tokens(), config.watch()));
+            var sockets = undo.add(new Sockets(admission, config.watch()));
             var parts = new Routes.Parts(
                     config, db, log, inbox, agency, sight, provider, sandboxes, keys, front, access, telemetry, metrics,
                     preview, sockets, limits);
             var router = new Router(Routes.of(parts, gate, clock), Routes.hosts(preview, config.preview()));
-            var model = undo.add(InsideRoutes.model(parts, clock));
+            var model = undo.add(InsideRoutes.model(parts, admission, clock));
             var routers = routers(router, front, model);
             var edge = undo.add(Edge.start(config.http(), routers, admission, witness(access, clock), gate));
             sandboxes.reception().staff(edge.porter());
             var housekeeping = undo.add(new Housekeeping(config.log(), log, inbox, sight.history(), clock));
             watch(metrics, sandboxes, access.audit());
             undo.keep();
-            return new Vivarium(parts, router, model, edge, chronicle, housekeeping);
+            return new Vivarium(parts, router, model, edge, accesses, chronicle, housekeeping);
         }
     }
 
@@ -146,10 +153,17 @@ public final class Vivarium implements AutoCloseable {
         return limits;
     }
 
-    private static Admission admission(
-            Keys keys, ConsoleRoutes.Front front, ThreadRoutes.Access access, Sandboxes sandboxes, RateLimits limits) {
-        var proofs = new Admission.Proofs(keys, front.sessions(), access.tokens(), access.workers());
-        return new Admission(proofs, access.rights(), sandboxes, limits, front.origins());
+    /// Everything that can give a right, and from which `accesses` learns when a right is lost.
+    private static Admission.Proofs proofs(
+            Keys keys, ConsoleRoutes.Front front, ThreadRoutes.Access access, Accesses accesses) {
+        Stream.of(
+                        keys.changes(),
+                        front.sessions().changes(),
+                        access.tokens().changes(),
+                        access.workers().changes(),
+                        access.members().changes())
+                .forEach(changes -> changes.listen(accesses::changed));
+        return new Admission.Proofs(keys, front.sessions(), access.tokens(), access.workers());
     }
 
     private static ThreadRoutes.Access access(Config config, Db db, InstantSource clock, Undo undo) {
@@ -207,6 +221,7 @@ public final class Vivarium implements AutoCloseable {
     public void close() {
         parts.sockets().close();
         edge.close();
+        accesses.close();
         parts.agency().close();
         housekeeping.close();
         model.close();

@@ -39,6 +39,8 @@ public final class BrowserSessions {
     /// By hash; what is signed out is removed here.
     private final Map<String, Kept> cache = new ConcurrentHashMap<>();
 
+    private final RightsChanges changes = new RightsChanges();
+
     /// What is kept of one whose proof was found to be right.
     private record Kept(String keyHash, Instant expires) {}
 
@@ -46,6 +48,11 @@ public final class BrowserSessions {
         this.db = db;
         this.keys = keys;
         this.clock = clock;
+    }
+
+    /// Publishes whose sessions ended before their time.
+    public RightsChanges changes() {
+        return changes;
     }
 
     /// A session that has just begun; its id can be read here and nowhere else. Immutable.
@@ -80,6 +87,9 @@ public final class BrowserSessions {
             return oldest;
         });
         gone.forEach(cache::remove);
+        if (!gone.isEmpty()) {
+            changes.publish(who.name());
+        }
         return new Begun(id, new Session(who, now.plus(LENGTH)));
     }
 
@@ -113,9 +123,11 @@ public final class BrowserSessions {
 
     /// Ends a session at once. One that is over, or never was, is fine.
     public void end(String id) {
+        Optional<Session> ended = find(id);
         String hash = Keys.hash(id);
         db.write(sql -> sql.update("delete from browser_sessions where hash = ?", hash));
         cache.remove(hash);
+        ended.ifPresent(session -> changes.publish(session.who().name()));
     }
 
     private Optional<Kept> lookUp(String id, String hash) {

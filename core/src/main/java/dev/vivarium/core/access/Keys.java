@@ -32,6 +32,8 @@ public final class Keys {
     /// By hash; what a revocation removes here no longer opens anything.
     private final Map<String, Principal> cache = new ConcurrentHashMap<>();
 
+    private final RightsChanges changes = new RightsChanges();
+
     private Keys(Db db, InstantSource clock, byte[] adminHash) {
         this.db = db;
         this.clock = clock;
@@ -43,6 +45,11 @@ public final class Keys {
     public static Keys open(Db db, Path home, Optional<String> configured, InstantSource clock) {
         String admin = configured.map(AdminKey::checked).orElseGet(() -> AdminKey.of(home, new SecureRandom()));
         return new Keys(db, clock, sha256(admin));
+    }
+
+    /// Publishes which users' keys were revoked.
+    public RightsChanges changes() {
+        return changes;
     }
 
     /// Who holds `key`; throws [Failure.NotAuthenticated] when nobody does.
@@ -98,14 +105,22 @@ public final class Keys {
 
     /// Ends a key at once. Reports whether there was one of that name.
     public boolean revoke(String keyId) {
-        var hash = db.write(sql -> {
-            var found = sql.first("select hash from api_keys where key_id = ?", row -> row.getString(1), keyId);
+        var revoked = db.write(sql -> {
+            var found = sql.first(
+                    "select hash, user_id from api_keys where key_id = ?",
+                    row -> new Revoked(row.getString(1), new UserId(row.getString(2))),
+                    keyId);
             sql.update("delete from api_keys where key_id = ?", keyId);
             return found;
         });
-        hash.ifPresent(cache::remove);
-        return hash.isPresent();
+        revoked.ifPresent(key -> {
+            cache.remove(key.hash());
+            changes.publish(key.user());
+        });
+        return revoked.isPresent();
     }
+
+    private record Revoked(String hash, UserId user) {}
 
     /// Every user's keys, oldest first.
     public List<KeyInfo> list() {

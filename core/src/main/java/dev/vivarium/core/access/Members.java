@@ -25,6 +25,8 @@ public final class Members {
     /// The maps inside are never changed, only replaced.
     private final Map<ThreadId, Map<UserId, Member>> byThread = new ConcurrentHashMap<>();
 
+    private final RightsChanges changes = new RightsChanges();
+
     private record Row(ThreadId thread, Member member) {}
 
     public Members(Db db, InstantSource clock) {
@@ -39,6 +41,11 @@ public final class Members {
                                 Scopes.parse(row.getString(3)),
                                 Instant.ofEpochMilli(row.getLong(4))))));
         rows.forEach(row -> remember(row.thread(), row.member()));
+    }
+
+    /// Publishes whose invitations were changed or removed.
+    public RightsChanges changes() {
+        return changes;
     }
 
     public Optional<Member> find(ThreadId thread, UserId user) {
@@ -76,6 +83,7 @@ public final class Members {
                 most.text(),
                 member.invitedAt().toEpochMilli()));
         remember(thread, member);
+        changes.publish(user);
         return member;
     }
 
@@ -85,13 +93,17 @@ public final class Members {
                 sql.update("delete from members where thread_id = ? and user_id = ?", thread.value(), user.value())
                         == 1);
         byThread.computeIfPresent(thread, (_, members) -> without(members, user));
+        changes.publish(user);
         return removed;
     }
 
     /// Takes back every invitation to a thread.
     public void removeAll(ThreadId thread) {
         db.write(sql -> sql.update("delete from members where thread_id = ?", thread.value()));
-        byThread.remove(thread);
+        var removed = byThread.remove(thread);
+        if (removed != null) {
+            removed.keySet().forEach(changes::publish);
+        }
     }
 
     private Map<UserId, Member> of(ThreadId thread) {

@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -33,7 +34,12 @@ final class Revocations {
         }
     }
 
-    private record Entry(Kind kind, Instant effective, Instant expires) {}
+    /// `successor` is known to the server that made it and not after a restart, which ends all connections anyway.
+    private record Entry(Kind kind, Instant effective, Instant expires, Optional<Grant> successor) {
+        Entry(Kind kind, Instant effective, Instant expires) {
+            this(kind, effective, expires, Optional.empty());
+        }
+    }
 
     private record Row(SandboxId sandbox, String jti, Entry entry) {}
 
@@ -62,13 +68,24 @@ final class Revocations {
                 || grant.ancestors().stream().anyMatch(jti -> isRevoked(entries.get(jti)));
     }
 
-    /// Reports whether a token that is dead was replaced by another and not revoked.
-    boolean isReplaced(Grant grant) {
-        var entries = bySandbox.getOrDefault(grant.sandbox(), Map.of());
-        Entry own = entries.get(grant.jti());
-        return own != null
-                && own.kind() == Kind.RETIRED
-                && grant.ancestors().stream().noneMatch(jti -> isRevoked(entries.get(jti)));
+    /// When a token that another replaces ends; empty for one that nothing replaces.
+    Optional<Instant> replacedAt(Grant grant) {
+        return retired(grant).map(Entry::effective);
+    }
+
+    /// The last token in the row of those that replaced this one.
+    Optional<Grant> successor(Grant grant) {
+        Optional<Grant> next = retired(grant).flatMap(Entry::successor);
+        for (var after = next; after.isPresent(); after = retired(after.get()).flatMap(Entry::successor)) {
+            next = after;
+        }
+        return next;
+    }
+
+    private Optional<Entry> retired(Grant grant) {
+        return Optional.ofNullable(
+                        bySandbox.getOrDefault(grant.sandbox(), Map.of()).get(grant.jti()))
+                .filter(entry -> entry.kind() == Kind.RETIRED);
     }
 
     private static boolean isRevoked(@Nullable Entry entry) {
@@ -94,9 +111,9 @@ final class Revocations {
     }
 
     /// Ends a token soon, because another took its place. The first time stands.
-    void retire(Grant grant, Duration overlap) {
+    void retire(Grant grant, Grant successor, Duration overlap) {
         Instant now = clock.instant();
-        var entry = new Entry(Kind.RETIRED, now.plus(overlap), grant.expires().plus(overlap));
+        var entry = new Entry(Kind.RETIRED, now.plus(overlap), grant.expires().plus(overlap), Optional.of(successor));
         write(grant.sandbox(), grant.jti(), entry, "do nothing");
         of(grant.sandbox()).putIfAbsent(grant.jti(), entry);
     }

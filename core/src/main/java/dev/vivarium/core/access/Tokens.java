@@ -1,30 +1,24 @@
 package dev.vivarium.core.access;
 
-import dev.vivarium.core.access.Watch.Ended;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
-import dev.vivarium.model.ThreadId;
-import dev.vivarium.model.UserId;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
-import java.util.EnumSet;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Capability tokens: short-lived, for one sandbox, with scopes. To check one takes no query; to end one takes effect
-/// on the next check, and whoever watches it is told. Thread-safe.
+/// on the next check, and is published for connections that are open. Thread-safe.
 public final class Tokens implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Tokens.class);
 
@@ -37,8 +31,7 @@ public final class Tokens implements AutoCloseable {
     /// How far another clock may be ahead.
     private static final Duration LEEWAY = Duration.ofSeconds(5);
 
-    private static final Duration BEAT = Duration.ofMillis(500);
-    private static final int BEATS_BETWEEN_PRUNINGS = 60;
+    private static final Duration PRUNE_EVERY = Duration.ofSeconds(30);
     private static final Pattern JTI = Pattern.compile("tok_[a-z0-9]{20}");
     private static final String ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
     private static final int JTI_LENGTH = 20;
@@ -48,7 +41,7 @@ public final class Tokens implements AutoCloseable {
     private final SigningKeys keys;
     private final TokenForm form;
     private final Revocations revocations;
-    private final Watches watches = new Watches();
+    private final RightsChanges changes = new RightsChanges();
     private final CountDownLatch stopped = new CountDownLatch(1);
     private final Thread worker = Thread.ofPlatform().daemon().name("tokens").unstarted(this::run);
 
@@ -78,6 +71,11 @@ public final class Tokens implements AutoCloseable {
         return new Tokens(db, MasterKey.of(home, random), random, clock, mode);
     }
 
+    /// Publishes for which sandboxes tokens were revoked, replaced or deleted.
+    public RightsChanges changes() {
+        return changes;
+    }
+
     /// Makes a token. It can be read from the result and nowhere else.
     public IssuedToken issue(Issue wanted) {
         // Claims have seconds.
@@ -98,7 +96,8 @@ public final class Tokens implements AutoCloseable {
     /// Makes a token in place of `old`, which goes on for a moment, so that calls on their way are not lost.
     public IssuedToken replace(Grant old, Issue wanted) {
         var issued = issue(wanted);
-        revocations.retire(old, OVERLAP);
+        revocations.retire(old, issued.grant(), OVERLAP);
+        changes.publish(old.sandbox());
         return issued;
     }
 
@@ -130,14 +129,29 @@ public final class Tokens implements AutoCloseable {
         return grant;
     }
 
+    /// When the token ends at the latest: when it expires, or soon after it was replaced.
+    public Instant end(Grant grant) {
+        return revocations.replacedAt(grant).filter(grant.expires()::isAfter).orElse(grant.expires());
+    }
+
+    /// The newest token in the row of those that replaced this one, if there is one and it is still good.
+    public Optional<Grant> successor(Grant replaced) {
+        Instant now = clock.instant();
+        return revocations
+                .successor(replaced)
+                .filter(next -> now.isBefore(next.expires()) && !revocations.isDead(next, now))
+                .filter(next -> keys.find(next.sandbox())
+                        .filter(key -> key.epoch() == next.epoch())
+                        .isPresent());
+    }
+
     /// Ends one token of a sandbox, and all that were narrowed from it.
     public void revoke(SandboxId sandbox, String jti) {
         if (!JTI.matcher(jti).matches()) {
             throw new SandboxException(new Failure.InvalidRequest("jti", "is not the id of a token"));
         }
         revocations.revoke(sandbox, jti);
-        watches.tell(
-                sandbox, grant -> grant.jti().equals(jti) || grant.ancestors().contains(jti), Ended.REVOKED);
+        changes.publish(sandbox);
     }
 
     /// Ends every token of a sandbox by giving it another key.
@@ -145,7 +159,7 @@ public final class Tokens implements AutoCloseable {
         keys.rotate(sandbox);
         form.forget(sandbox);
         revocations.forget(sandbox);
-        watches.tell(sandbox, _ -> true, Ended.ROTATED);
+        changes.publish(sandbox);
     }
 
     /// A sandbox has ended: its key is destroyed, and its tokens with it.
@@ -156,48 +170,14 @@ public final class Tokens implements AutoCloseable {
             revocations.forget(sandbox);
         } finally {
             // A store that fails must not keep connections open.
-            watches.tell(sandbox, _ -> true, Ended.SANDBOX_ENDED);
+            changes.publish(sandbox);
         }
-    }
-
-    /// Somebody's invitation to a thread was taken back or changed: their connections have to ask again.
-    public void uninvited(ThreadId thread, UserId user) {
-        watches.tellAll(
-                grant -> grant.thread().equals(thread) && grant.subject().equals(user), Ended.UNINVITED);
-    }
-
-    /// Calls `listener` within a second when the token ends, for whatever reason. Close the result.
-    public Watch watch(Grant grant, Consumer<Ended> listener) {
-        return watch(grant, EnumSet.allOf(Ended.class), listener);
-    }
-
-    /// The same for some of the reasons alone.
-    public Watch watch(Grant grant, Set<Ended> reasons, Consumer<Ended> listener) {
-        var watch = watches.add(grant, reasons, listener);
-        // It may have ended between the check and this.
-        if (revocations.isDead(grant, clock.instant())) {
-            watch.tell(revocations.isReplaced(grant) ? Ended.REPLACED : Ended.REVOKED);
-        } else if (keys.find(grant.sandbox())
-                .filter(key -> key.epoch() == grant.epoch())
-                .isEmpty()) {
-            watch.tell(Ended.ROTATED);
-        }
-        return watch;
     }
 
     private void run() {
-        int beats = 0;
         try {
-            while (!stopped.await(BEAT.toMillis(), TimeUnit.MILLISECONDS)) {
-                Instant now = clock.instant();
-                watches.tellAll(grant -> !now.isBefore(grant.expires()), Ended.EXPIRED);
-                watches.tellAll(
-                        grant -> revocations.isDead(grant, now) && revocations.isReplaced(grant), Ended.REPLACED);
-                watches.tellAll(
-                        grant -> revocations.isDead(grant, now) && !revocations.isReplaced(grant), Ended.REVOKED);
-                if (++beats % BEATS_BETWEEN_PRUNINGS == 0) {
-                    prune();
-                }
+            while (!stopped.await(PRUNE_EVERY.toMillis(), TimeUnit.MILLISECONDS)) {
+                prune();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -59,6 +59,8 @@ public final class WorkerTokens {
     private final InstantSource clock;
     private final Map<String, WorkerGrant> byHash = new ConcurrentHashMap<>();
 
+    private final RightsChanges changes = new RightsChanges();
+
     private record Row(String hash, WorkerGrant grant) {}
 
     private WorkerTokens(Db db, byte[] key, SecureRandom random, InstantSource clock) {
@@ -79,6 +81,11 @@ public final class WorkerTokens {
     public static WorkerTokens open(Db db, Path home, InstantSource clock) {
         var random = new SecureRandom();
         return new WorkerTokens(db, MasterKey.of(home, random).derive("worker-tokens"), random, clock);
+    }
+
+    /// Publishes for which sandboxes tokens were deleted.
+    public RightsChanges changes() {
+        return changes;
     }
 
     /// Reports whether `text` looks like one of these tokens, good or not.
@@ -141,6 +148,7 @@ public final class WorkerTokens {
         boolean found = byHash.values().removeIf(grant -> grant.sandbox().equals(sandbox));
         if (found) {
             db.write(sql -> sql.update("delete from worker_tokens where sandbox_id = ?", sandbox.value()));
+            changes.publish(sandbox);
         }
     }
 

@@ -153,8 +153,8 @@ class TokensTest extends TokensFixture {
                 List.of(parent.jti()),
                 parent.epoch());
         var revocations = new Revocations(db, clock);
-        revocations.retire(parent, Duration.ofSeconds(30));
-        revocations.retire(issue("fs:ro").grant(), Duration.ofSeconds(30));
+        revocations.retire(parent, child, Duration.ofSeconds(30));
+        revocations.retire(issue("fs:ro").grant(), child, Duration.ofSeconds(30));
         pass(Duration.ofMinutes(14));
         revocations.revoke(BOX, parent.jti());
         pass(Duration.ofMinutes(2));

@@ -13,9 +13,9 @@ import dev.vivarium.model.Event;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.server.http.Access;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.http.Presence;
-import dev.vivarium.server.http.Vigil;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -111,14 +111,14 @@ public final class EventsHandler {
     /// ended. `limit` does not end it.
     private void stream(Exchange exchange, EventStream.Format format, SandboxId sandbox, Query query)
             throws IOException {
-        var vigil = exchange.vigil();
+        var access = exchange.access();
         boolean isAlive = exchange.findSandbox().isPresent();
         try (var spectator = new Spectator(log, sandbox, query.afterSeq(), isAlive);
                 var stream = EventStream.begin(exchange, format)) {
             stream.stand();
             try {
                 while (!spectator.isOver()) {
-                    send(stream, query, spectator.next(Vigil.EVERY), vigil);
+                    send(stream, query, spectator.next(Access.CHECK_EVERY), access);
                 }
             } catch (SandboxException e) {
                 stream.fail(e.failure());
@@ -128,14 +128,14 @@ public final class EventsHandler {
         }
     }
 
-    private void send(EventStream stream, Query query, Batch batch, Vigil vigil) throws IOException {
-        vigil.look();
+    private void send(EventStream stream, Query query, Batch batch, Access access) throws IOException {
+        access.check();
         if (batch.missed() > 0) {
             stream.send("missed", out -> out.writeNumberProperty("missed", batch.missed()));
         }
         for (Event event : batch.events()) {
             // Whoever reads slowly may have lost the right to the rest.
-            vigil.look();
+            access.check();
             if (query.includes(event)) {
                 stream.send("event", Long.toString(event.seq()), out -> EventJson.write(out, event));
             }

@@ -5,8 +5,8 @@ import dev.vivarium.model.Event;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.feed.Feed;
 import dev.vivarium.server.feed.Filter;
+import dev.vivarium.server.http.Access;
 import dev.vivarium.server.http.Exchange;
-import dev.vivarium.server.http.Vigil;
 import java.io.IOException;
 import java.time.Duration;
 
@@ -27,12 +27,12 @@ public final class FeedHandler {
         Filter filter = Filter.of(exchange);
         Feed.Ear ear = feed.open(exchange.principal());
         var format = EventStream.Format.accepted(exchange).orElse(EventStream.Format.EVENT_STREAM);
-        var vigil = exchange.vigil();
+        var access = exchange.access();
         try (var stream = EventStream.begin(exchange, format)) {
             stream.send("connected", filter::write);
             try {
                 while (true) {
-                    send(stream, ear, ear.next(Vigil.EVERY, () -> filter), vigil);
+                    send(stream, ear, ear.next(Access.CHECK_EVERY, () -> filter), access);
                 }
             } catch (SandboxException e) {
                 stream.fail(e.failure());
@@ -42,14 +42,14 @@ public final class FeedHandler {
         }
     }
 
-    private static void send(EventStream stream, Feed.Ear ear, Listener.Heard heard, Vigil vigil) throws IOException {
-        vigil.look();
+    private static void send(EventStream stream, Feed.Ear ear, Listener.Heard heard, Access access) throws IOException {
+        access.check();
         if (Feed.isAny(heard.missed())) {
             stream.send("missed", out -> Feed.write(out, heard.missed()));
         }
         for (Event event : heard.events()) {
             // Whoever reads slowly may have lost the right to the rest.
-            vigil.look();
+            access.check();
             stream.send("event", out -> ear.write(out, event));
         }
         stream.breatheAfter(BREATH);

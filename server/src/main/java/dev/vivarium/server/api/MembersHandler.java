@@ -4,7 +4,6 @@ import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.AuditEntry;
 import dev.vivarium.core.access.Member;
 import dev.vivarium.core.access.Members;
-import dev.vivarium.core.access.Tokens;
 import dev.vivarium.json.Json;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -18,14 +17,12 @@ import tools.jackson.core.JsonGenerator;
 public final class MembersHandler {
     private final ThreadCallers callers;
     private final Members members;
-    private final Tokens tokens;
     private final Audit audit;
     private final InstantSource clock;
 
-    public MembersHandler(ThreadCallers callers, Members members, Tokens tokens, Audit audit, InstantSource clock) {
+    public MembersHandler(ThreadCallers callers, Members members, Audit audit, InstantSource clock) {
         this.callers = callers;
         this.members = members;
-        this.tokens = tokens;
         this.audit = audit;
         this.clock = clock;
     }
@@ -43,8 +40,6 @@ public final class MembersHandler {
             throw new SandboxException(new Failure.InvalidRequest("user_id", "is the owner's own"));
         }
         var member = members.invite(visit.thread(), user, most);
-        // What they have open was opened under the old invitation.
-        tokens.uninvited(visit.thread(), user);
         record(exchange, visit, AuditEntry.Kind.INVITED, member);
         exchange.answer(200, out -> write(out, member));
     }
@@ -76,7 +71,6 @@ public final class MembersHandler {
             throw new SandboxException(
                     new Failure.Unrecognized("no-such-member", 404, "nobody of that name was invited"));
         }
-        tokens.uninvited(visit.thread(), user);
         record(exchange, visit, AuditEntry.Kind.UNINVITED, member.get());
         exchange.answer(200, out -> {
             out.writeStringProperty("status", "removed");

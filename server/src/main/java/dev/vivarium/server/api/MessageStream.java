@@ -5,8 +5,8 @@ import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Message;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.server.http.Access;
 import dev.vivarium.server.http.Exchange;
-import dev.vivarium.server.http.Vigil;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -20,7 +20,7 @@ final class MessageStream {
     private final Delivery delivery;
     private final Runnable mayHear;
     private final Duration breath;
-    private final Vigil vigil;
+    private final Access access;
 
     /// @param mayHear throws once what is said is meant for somebody else
     MessageStream(Exchange exchange, Delivery delivery, Runnable mayHear, Duration breath) {
@@ -29,7 +29,7 @@ final class MessageStream {
         this.delivery = delivery;
         this.mayHear = mayHear;
         this.breath = breath;
-        this.vigil = exchange.vigil();
+        this.access = exchange.access();
     }
 
     void run(EventStream.Format format) throws IOException {
@@ -37,9 +37,9 @@ final class MessageStream {
             stream.stand();
             try {
                 while (true) {
-                    vigil.look();
+                    access.check();
                     requireNotEnded();
-                    send(stream, delivery.next(Vigil.EVERY));
+                    send(stream, delivery.next(Access.CHECK_EVERY));
                     stream.breatheAfter(breath);
                 }
             } catch (SandboxException e) {
@@ -61,12 +61,12 @@ final class MessageStream {
         int sent = 0;
         try {
             if (!messages.isEmpty()) {
-                vigil.lookNow();
+                access.checkNow();
                 mayHear.run();
             }
             for (Message message : messages) {
                 // Whoever reads slowly may have lost the right to the rest.
-                vigil.look();
+                access.check();
                 stream.send("message", message.id(), out -> MessagesHandler.write(out, message));
                 sent++;
             }

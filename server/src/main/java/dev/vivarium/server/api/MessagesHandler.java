@@ -14,8 +14,8 @@ import dev.vivarium.model.Message.Mode;
 import dev.vivarium.model.NewMessage;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.server.http.Access;
 import dev.vivarium.server.http.Exchange;
-import dev.vivarium.server.http.Vigil;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.time.Duration;
@@ -160,12 +160,12 @@ public final class MessagesHandler {
 
     private static void answer(Exchange exchange, Delivery delivery, Runnable mayHear, Duration patience)
             throws IOException, InterruptedException {
-        Vigil vigil = exchange.vigil();
-        List<Message> messages = vigil.await(patience, delivery::next, found -> !found.isEmpty());
+        Access access = exchange.access();
+        List<Message> messages = access.await(patience, delivery::next, found -> !found.isEmpty());
         int passed = 0;
         try {
             if (!messages.isEmpty()) {
-                vigil.lookNow();
+                access.checkNow();
             }
             // Another run may have begun while this one waited.
             mayHear.run();

@@ -55,7 +55,7 @@ public final class ReviewsHandler {
             String id = exchange.path("review_id");
             answer(
                     exchange,
-                    exchange.vigil()
+                    exchange.access()
                             .await(
                                     patience,
                                     step -> reviews.await(grant.sandbox(), id, step),

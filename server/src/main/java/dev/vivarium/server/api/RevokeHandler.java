@@ -43,6 +43,7 @@ public final class RevokeHandler {
             callers.requireOwner(exchange);
         }
         var info = callers.sandbox(visit).info();
+        exchange.endsItsRight();
         if (all) {
             tokens.rotate(info.id());
             record(exchange, info, AuditEntry.Kind.ROTATED, "");

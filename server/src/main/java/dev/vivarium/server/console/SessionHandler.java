@@ -90,6 +90,7 @@ public final class SessionHandler {
     public void signOut(Exchange exchange) throws IOException {
         exchange.allowQuery();
         if (exchange.session().isPresent() && exchange.session().get() instanceof Credential.Session(String id)) {
+            exchange.endsItsRight();
             sessions.end(id);
             audit.record(entry(Kind.SIGNED_OUT, NO_CONTENT, "DELETE").by(exchange.principal()));
             setCookie(exchange, "", 0);

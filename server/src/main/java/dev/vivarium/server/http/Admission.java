@@ -1,6 +1,7 @@
 package dev.vivarium.server.http;
 
 import dev.vivarium.core.access.BrowserSessions;
+import dev.vivarium.core.access.Grant;
 import dev.vivarium.core.access.Keys;
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.Rights;
@@ -14,8 +15,11 @@ import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.eclipse.jetty.server.Request;
 
 /// Decides who calls and whether they may: 401 without a good key or token, 404 for a sandbox that is not there or not
@@ -31,8 +35,10 @@ public final class Admission {
     private final Sandboxes sandboxes;
     private final RateLimits limits;
     private final Credentials credentials;
+    private final Accesses accesses;
 
-    public Admission(Proofs proofs, Rights rights, Sandboxes sandboxes, RateLimits limits, Origins origins) {
+    public Admission(
+            Proofs proofs, Rights rights, Sandboxes sandboxes, RateLimits limits, Origins origins, Accesses accesses) {
         this.keys = proofs.keys;
         this.sessions = proofs.sessions;
         this.tokens = proofs.tokens;
@@ -41,23 +47,30 @@ public final class Admission {
         this.sandboxes = sandboxes;
         this.limits = limits;
         this.credentials = new Credentials(origins);
+        this.accesses = accesses;
     }
 
     /// All that somebody can be known by.
     public record Proofs(Keys keys, BrowserSessions sessions, Tokens tokens, WorkerTokens workers) {}
 
     /// Who may call a route with these parameters of its path.
-    Caller admit(Route route, Map<String, String> parameters, Request request) {
-        return switch (route.access()) {
+    Caller admit(Router.Match match, Supplier<Credential> shown) {
+        var parameters = match.parameters();
+        return switch (match.route().access()) {
             case Route.Access.Open _, Route.Access.Own _ -> Caller.ANYBODY;
-            case Route.Access.Key _ -> Caller.of(keyHolder(credentials.of(request)));
-            case Route.Access.Admin _ -> Caller.of(admin(credentials.of(request)));
-            case Route.Access.Token _ -> Caller.of(identify(request));
-            case Route.Access.Scoped(var scope) -> admit(name(parameters), credentials.of(request), scope);
-            case Route.Access.Kept(var scope) -> admitKept(name(parameters), credentials.of(request), scope);
-            case Route.Access.Inside(var scope) -> admitInside(name(parameters), credentials.of(request), scope);
-            case Route.Access.Worker _ -> admitWorker(Credentials.key(request.getHeaders()));
+            case Route.Access.Key _ -> Caller.of(keyHolder(shown.get()));
+            case Route.Access.Admin _ -> Caller.of(admin(shown.get()));
+            case Route.Access.Token _ -> Caller.of(identify(shown.get()));
+            case Route.Access.Scoped(var scope) -> admit(name(parameters), shown.get(), scope);
+            case Route.Access.Kept(var scope) -> admitKept(name(parameters), shown.get(), scope);
+            case Route.Access.Inside(var scope) -> admitInside(name(parameters), shown.get(), scope);
+            case Route.Access.Worker _ -> admitWorker(shown.get());
         };
+    }
+
+    /// What a request shows. Throws `NotAuthenticated` when that is nothing.
+    Credential shown(Request request) {
+        return credentials.of(request);
     }
 
     /// The session of the browser that asks, if it is one and shows nothing else.
@@ -86,46 +99,91 @@ public final class Admission {
         if (!(credential instanceof Credential.Shown(String token)) || !WorkerTokens.isOne(token)) {
             return admit(sandboxId, credential, wanted);
         }
-        var caller = admitWorker(token);
+        var caller = admitWorker(credential);
         if (!caller.sandbox().orElseThrow().id().value().equals(sandboxId)) {
             throw unknown(sandboxId);
         }
         return caller;
     }
 
-    private Caller admitWorker(String credential) {
-        if (!WorkerTokens.isOne(credential)) {
-            identify(credential);
+    private Caller admitWorker(Credential credential) {
+        if (!(credential instanceof Credential.Shown(String token))) {
+            throw new SandboxException(new Failure.NotAuthenticated("the token of the worker is needed"));
+        }
+        if (!WorkerTokens.isOne(token)) {
+            identify(token);
             throw new SandboxException(new Failure.NotAllowed("this is for the worker inside a sandbox, by its token"));
         }
-        var grant = workers.verify(credential, Audience.WORKER);
+        var grant = workers.verify(token, Audience.WORKER);
         var worker = new Principal.Worker(grant);
         return new Caller(Optional.of(worker), Optional.of(find(grant.sandbox().value(), worker)), Scopes.NONE);
     }
 
-    /// Sees to it that `cut` is called when the caller of a sandbox's route loses the right to it; for tokens, not
-    /// for keys. Close the result when the answer is complete.
-    Optional<Leash> leash(Caller caller, Router.Match match, Request request, Runnable cut) {
-        return Optional.of(caller)
-                .filter(_ -> isAboutOneSandbox(match.route().access()))
-                .flatMap(Caller::principal)
-                .flatMap(Principal::findGrant)
-                .map(grant -> Leash.take(tokens, grant, () -> isAdmitted(match, request), cut));
+    /// How many changes of rights there were, for [Access#since].
+    long changes() {
+        return accesses.changes();
     }
 
-    private static boolean isAboutOneSandbox(Route.Access access) {
-        return access instanceof Route.Access.Scoped
-                || access instanceof Route.Access.Kept
-                || access instanceof Route.Access.Inside;
+    /// Holds the right of a caller for as long as its request is served. A token that was replaced counts as long
+    /// as the token that replaced it: clients refresh tokens while commands run. `cut` is called if the right is
+    /// lost.
+    Optional<Access> hold(Caller caller, Router.Match match, Request request, Runnable cut) {
+        return caller.principal().map(who -> {
+            Credential shown = shown(request);
+            return accesses.open(caller, end(who, shown), () -> recheck(caller, match, shown), _ -> cut.run());
+        });
     }
 
-    private boolean isAdmitted(Router.Match match, Request request) {
+    private Access.Standing recheck(Caller caller, Router.Match match, Credential shown) {
         try {
-            admit(match.route(), match.parameters(), request);
-            return true;
+            return standing(admit(match, () -> shown), shown);
         } catch (SandboxException e) {
-            return false;
+            return caller.principal()
+                    .flatMap(Principal::findGrant)
+                    .flatMap(tokens::successor)
+                    .flatMap(next -> standing(next, caller, match.route().access()))
+                    .orElseThrow(() -> e);
         }
+    }
+
+    /// What the token that replaced the caller's own allows; empty if it does not allow what the route needs.
+    private Optional<Access.Standing> standing(Grant next, Caller caller, Route.Access access) {
+        Optional<Scopes> scopes = caller.sandbox().isEmpty()
+                ? Optional.of(Scopes.NONE)
+                : rights.of(new Principal.Holder(next), target(caller.sandbox().get()));
+        return scopes.filter(all ->
+                        access.needed().isEmpty() || all.allows(access.needed().get()))
+                .map(all -> new Access.Standing(all, tokens.end(next)));
+    }
+
+    /// Holds the right of whoever was let in by `shown`, on whatever is not a request that ends by itself. `onLoss`
+    /// is called if [#admit] would not let them in any more.
+    ///
+    /// @param admit lets them in again, or throws
+    public Access hold(Caller caller, Credential shown, Supplier<Caller> admit, Consumer<Failure> onLoss) {
+        Instant end = standing(caller, shown).end();
+        var access = accesses.open(caller, end, () -> standing(admit.get(), shown), onLoss);
+        // The right may have been lost between the admission and this.
+        Accesses.recheck(access);
+        return access;
+    }
+
+    private Access.Standing standing(Caller caller, Credential shown) {
+        return new Access.Standing(caller.scopes(), end(caller.principal().orElseThrow(), shown));
+    }
+
+    /// When a right ends at the latest, if nobody takes it away before.
+    private Instant end(Principal who, Credential shown) {
+        return switch (who) {
+            case Principal.Holder(var grant) -> tokens.end(grant);
+            case Principal.Worker(var grant) -> grant.expires();
+            case Principal.Admin _, Principal.User _ ->
+                shown instanceof Credential.Session(String id)
+                        ? sessions.find(id)
+                                .map(BrowserSessions.Session::expires)
+                                .orElse(Instant.MIN)
+                        : Instant.MAX;
+        };
     }
 
     /// Counts the call, if the caller is somebody who may call only so often.
@@ -161,7 +219,9 @@ public final class Admission {
                         .endedOwner(new SandboxId(sandboxId))
                         .filter(principal::mayActFor)
                         .isPresent();
-        return wasTheirs ? Caller.of(principal) : admit(sandboxId, credential, wanted);
+        return wasTheirs
+                ? new Caller(Optional.of(principal), Optional.empty(), rights.most())
+                : admit(sandboxId, credential, wanted);
     }
 
     /// Who holds `credential`, if it is good for anything.

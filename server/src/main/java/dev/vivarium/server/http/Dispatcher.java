@@ -134,6 +134,7 @@ final class Dispatcher extends Handler.Abstract {
             throws IOException {
         var route = match.route();
         var at = witness.now();
+        long seen = admission.changes();
         var caller = Optional.<Caller>empty();
         var testimony = new Testimony(request, response);
         try {
@@ -149,7 +150,8 @@ final class Dispatcher extends Handler.Abstract {
             if (route.access() instanceof Route.Access.Open) {
                 route.operation().handle(exchange);
             } else {
-                pass(request, match, known, exchange);
+                var access = admission.hold(known, match, request, () -> cut(request));
+                pass(match, exchange, access.map(held -> held.since(seen)));
             }
             testimony.give(response.getStatus());
             return exchange;
@@ -177,14 +179,6 @@ final class Dispatcher extends Handler.Abstract {
     private Exchange.Checks checks(Request request, Response response, Router.Match match, Caller caller) {
         return new Exchange.Checks() {
             @Override
-            public void mayStill() {
-                if (gate.isShut()) {
-                    throw new SandboxException(new Failure.ShuttingDown());
-                }
-                admit(request, match);
-            }
-
-            @Override
             public Optional<Credential> session() {
                 return admission.session(request);
             }
@@ -208,7 +202,7 @@ final class Dispatcher extends Handler.Abstract {
 
     /// At a door, what a token says must agree with the wire that brought it.
     private Caller admit(Request request, Router.Match match) {
-        var caller = admission.admit(match.route(), match.parameters(), request);
+        var caller = admission.admit(match, () -> admission.shown(request));
         VisitEndPoint.of(request).ifPresent(visited -> {
             boolean isTheirs = caller.principal()
                     .filter(who -> Admission.isFrom(who, visited.sandbox()))
@@ -236,23 +230,25 @@ final class Dispatcher extends Handler.Abstract {
         }
     }
 
-    private void pass(Request request, Router.Match match, Caller caller, Exchange exchange) throws IOException {
-        if (!gate.enter()) {
-            throw new SandboxException(new Failure.ShuttingDown());
-        }
-        var leash = admission.leash(caller, match, request, () -> cut(request, exchange));
+    private void pass(Router.Match match, Exchange exchange, Optional<Access> access) throws IOException {
         try {
-            match.route().operation().handle(exchange);
+            if (!gate.enter()) {
+                throw new SandboxException(new Failure.ShuttingDown());
+            }
+            access.ifPresent(exchange::holds);
+            try {
+                match.route().operation().handle(exchange);
+            } finally {
+                gate.leave();
+            }
         } finally {
-            leash.ifPresent(Leash::close);
-            gate.leave();
+            access.ifPresent(Access::close);
         }
     }
 
-    private static void cut(Request request, Exchange exchange) {
-        if (!exchange.isWatched()) {
-            request.getConnectionMetaData().getConnection().getEndPoint().close();
-        }
+    /// Ends an answer whose caller has lost the right to it. What it started ends as if the caller had hung up.
+    private static void cut(Request request) {
+        request.getConnectionMetaData().getConnection().getEndPoint().close();
     }
 
     private Optional<Router.Match> find(Request request, String path) {

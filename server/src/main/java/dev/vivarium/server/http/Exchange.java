@@ -49,14 +49,11 @@ public final class Exchange {
     private final Map<String, String> queryParameters;
     private final Caller caller;
     private final Checks checks;
-    private volatile boolean watched;
     private Optional<Supplier<Session.Listener>> upgrade = Optional.empty();
+    private Optional<Access> access = Optional.empty();
 
     /// What is asked again while a request is served. Each throws what the caller is to be told.
     interface Checks {
-        /// The caller may call this no more.
-        void mayStill();
-
         /// The session of the browser that calls.
         Optional<Credential> session();
 
@@ -146,16 +143,20 @@ public final class Exchange {
         VisitEndPoint.of(request).ifPresent(visited -> visited.whenGone(action));
     }
 
-    /// For an answer that may last for days. From now on the handler looks whether the caller may still have it,
-    /// and can say why it ends; until now the connection would have been cut.
-    public Vigil vigil() {
-        watched = true;
-        return new Vigil(checks::mayStill, caller.sandbox());
+    /// The right by which the caller is served, for an answer that may last for days. From now on the handler
+    /// checks it and ends the answer with the reason. Otherwise the connection is closed when the right is lost.
+    public Access access() {
+        return access.orElseThrow(() -> new IllegalStateException("the route admits callers itself"))
+                .polled();
     }
 
-    /// Reports whether the handler looks itself whether the caller may still be served.
-    boolean isWatched() {
-        return watched;
+    void holds(Access held) {
+        access = Optional.of(held);
+    }
+
+    /// For a request that ends its own right: the connection stays open for the answer.
+    public void endsItsRight() {
+        access();
     }
 
     /// A parameter of the path, decoded once.

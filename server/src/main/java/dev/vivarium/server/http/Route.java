@@ -2,6 +2,7 @@ package dev.vivarium.server.http;
 
 import dev.vivarium.core.access.Scope;
 import java.io.IOException;
+import java.util.Optional;
 
 /// One operation of the API: a method, a path template such as `/admin/keys/{key_id}`, who may call it, and what
 /// answers. A last parameter such as `{path…}` takes the rest of the path, slashes included. Immutable.
@@ -44,6 +45,16 @@ public record Route(String method, String template, Access access, Operation ope
 
         /// Whoever the handler lets in, because it takes credentials in more places than headers.
         record Own() implements Access {}
+
+        /// The scope that a caller of the route needs, if it needs one.
+        default Optional<Scope> needed() {
+            return switch (this) {
+                case Scoped(var scope) -> Optional.of(scope);
+                case Kept(var scope) -> Optional.of(scope);
+                case Inside(var scope) -> Optional.of(scope);
+                case Open _, Key _, Admin _, Token _, Worker _, Own _ -> Optional.empty();
+            };
+        }
 
         static Access kept(Scope scope) {
             return new Kept(scope);

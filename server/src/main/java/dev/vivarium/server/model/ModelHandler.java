@@ -8,6 +8,10 @@ import dev.vivarium.core.access.WorkerGrant.Audience;
 import dev.vivarium.core.access.WorkerTokens;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.server.http.Access;
+import dev.vivarium.server.http.Admission;
+import dev.vivarium.server.http.Caller;
+import dev.vivarium.server.http.Credential;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.http.RateLimits;
 import dev.vivarium.server.settings.ModelConfig;
@@ -20,6 +24,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
 
 /// `/model/v1/…` behind the doors of sandboxes: an agent asks a model here with the token of its run, and the
@@ -46,6 +51,7 @@ public final class ModelHandler implements AutoCloseable {
             + " POST /model/v1/chat/completions and GET /model/v1/models";
 
     private final ModelConfig config;
+    private final Admission admission;
     private final WorkerTokens tokens;
     private final Books books;
     private final RateLimits limits;
@@ -56,8 +62,15 @@ public final class ModelHandler implements AutoCloseable {
     private final Room room = new Room(ROOM);
 
     public ModelHandler(
-            ModelConfig config, WorkerTokens tokens, Books books, RateLimits limits, Audit audit, InstantSource clock) {
+            ModelConfig config,
+            Admission admission,
+            WorkerTokens tokens,
+            Books books,
+            RateLimits limits,
+            Audit audit,
+            InstantSource clock) {
         this.config = config;
+        this.admission = admission;
         this.tokens = tokens;
         this.books = books;
         this.limits = limits;
@@ -195,9 +208,13 @@ public final class ModelHandler implements AutoCloseable {
         var relay = new Relay(exchange, route.dialect(), question, config);
         long began = System.nanoTime();
         int status = Relay.HUNG_UP;
-        try {
+        var cancel = new AtomicReference<Runnable>(() -> {});
+        try (var _ = hold(exchange, cancel)) {
             var request = request(exchange, route, question);
-            status = relay.pass(upstream.ask(request, config.patience(), exchange::whenGone));
+            status = relay.pass(upstream.ask(request, config.patience(), action -> {
+                cancel.set(action);
+                exchange.whenGone(action);
+            }));
         } catch (Trouble e) {
             status = e.kind().status;
             throw e;
@@ -215,6 +232,17 @@ public final class ModelHandler implements AutoCloseable {
             }
             relay.finish();
         }
+    }
+
+    /// Cancels the call when the run has ended and its token with it.
+    private Access hold(Exchange exchange, AtomicReference<Runnable> cancel) {
+        String token = exchange.credential().orElseThrow();
+        var caller = Caller.of(new Principal.Worker(tokens.verify(token, Audience.MODEL)));
+        return admission.hold(
+                caller,
+                new Credential.Shown(token),
+                () -> Caller.of(new Principal.Worker(tokens.verify(token, Audience.MODEL))),
+                _ -> cancel.get().run());
     }
 
     private HttpRequest request(Exchange exchange, Route route, Question question) throws Trouble {

@@ -7,6 +7,7 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Caller;
+import dev.vivarium.server.http.Credential;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -35,6 +36,10 @@ final class Entrance {
         Sandbox sandbox() {
             return caller.sandbox().orElseThrow();
         }
+
+        Credential shown() {
+            return new Credential.Shown(credential);
+        }
     }
 
     /// What the caller shows elsewhere than in a header of its own, good or not.
@@ -49,6 +54,11 @@ final class Entrance {
             return byToken(address, query.token().get(), request.getHeaders());
         }
         return byCookie(request, address).orElseGet(() -> byHeader(request.getHeaders(), address));
+    }
+
+    /// Admits somebody again who was let in before; throws if they may not be there any more.
+    Caller enterAgain(Entry entry) {
+        return admission.admit(entry.sandbox().id().value(), entry.shown(), Scope.PROCESS);
     }
 
     /// A token from an address. Addresses are kept in histories and logs, so a key, which lives for long, is

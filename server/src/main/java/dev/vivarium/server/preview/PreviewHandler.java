@@ -88,17 +88,21 @@ public final class PreviewHandler {
         var inward = Relay.inward(request, target, Headers.inward(request, address, entry.spent()));
         Connection connection = dial(entry.sandbox(), address.port());
         var cut = new AtomicReference<Runnable>(connection::close);
-        var guard = Guard.start(admission, entry, () -> cut.get().run());
+        var access = admission.hold(
+                entry.caller(),
+                entry.shown(),
+                () -> entrance.enterAgain(entry),
+                _ -> cut.get().run());
         Optional<Tunnel> tunnel = Optional.empty();
         try {
             tunnel = new Relay(request, exchange.response(), address, config.idle()).run(connection, inward);
             tunnel.ifPresent(open -> {
-                open.whenClosed(guard::close);
+                open.whenClosed(access::close);
                 cut.set(open::close);
             });
         } finally {
             if (tunnel.isEmpty()) {
-                guard.close();
+                access.close();
             }
         }
     }

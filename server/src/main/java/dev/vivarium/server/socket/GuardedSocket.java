@@ -2,12 +2,13 @@ package dev.vivarium.server.socket;
 
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.Scope;
-import dev.vivarium.core.access.Watch;
+import dev.vivarium.core.access.Scopes;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.server.http.Access;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Caller;
 import dev.vivarium.server.http.Credential;
@@ -109,6 +110,11 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
         return door;
     }
 
+    /// What the client may do to the sandbox now.
+    Scopes scopes() {
+        return permit.map(at -> at.access().scopes()).orElse(Scopes.NONE);
+    }
+
     boolean isInside() {
         return permit.isPresent();
     }
@@ -186,12 +192,10 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
             Caller caller = admit(shown, entrance());
             Scope needed = settle(caller, fields);
             since = door.now();
-            permit = Optional.of(new Permit(caller, shown, needed, watch(caller, shown)));
             peer.trust();
             sockets.known(this);
+            adopt(new Permit(caller, shown, needed, hold(caller, shown, needed)));
             greet();
-            // The right may have ended before anybody listened for that.
-            check();
         } catch (SandboxException e) {
             refuse(e.failure());
         }
@@ -213,17 +217,35 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
         } catch (SandboxException e) {
             var who = sockets.admission().find(credential);
             door.refused(sandboxId, who, e.failure());
-            // A token for another sandbox is no token here; only somebody with a key is told that there is none.
-            if (e.failure() instanceof Failure.NoSuchSandbox
-                    && who.filter(Principal.Holder.class::isInstance).isPresent()) {
-                throw new SandboxException(new Failure.NotAuthenticated("the token is not for this sandbox"), e);
-            }
-            throw e;
+            throw new SandboxException(shownTo(who, e.failure()), e);
         }
     }
 
-    private Optional<Watch> watch(Caller caller, Credential shown) {
-        return sockets.watch(caller, why -> ended(shown, why));
+    /// A token for another sandbox is not a token here. Only the holder of a key is told that a sandbox does not
+    /// exist.
+    private static Failure shownTo(Optional<Principal> who, Failure failure) {
+        boolean isHidden = failure instanceof Failure.NoSuchSandbox
+                && who.filter(Principal.Holder.class::isInstance).isPresent();
+        return isHidden ? new Failure.NotAuthenticated("the token is not for this sandbox") : failure;
+    }
+
+    private Access hold(Caller caller, Credential shown, Scope needed) {
+        var admission = sockets.admission();
+        return admission.hold(caller, shown, () -> admit(admission, shown, needed), failure -> lost(shown, failure));
+    }
+
+    /// The right may have been lost before the permit was here.
+    private void adopt(Permit next) {
+        permit = Optional.of(next);
+        next.access().loss().ifPresent(failure -> lost(next.credential(), failure));
+    }
+
+    /// The client has lost the right by which it is connected.
+    private void lost(Credential shown, Failure failure) {
+        permit.filter(at -> at.credential().equals(shown)).ifPresent(at -> {
+            door.refused(at.caller(), failure);
+            close(Close.of(shownTo(at.caller().principal(), failure)));
+        });
     }
 
     private void refuse(Failure failure) {
@@ -266,79 +288,22 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
         if (!caller.principal().orElseThrow().name().equals(before)) {
             throw new SandboxException(new Failure.NotAllowed("that token is somebody else's"));
         }
-        permit = Optional.of(new Permit(caller, shown, at.needed(), watch(caller, shown)));
+        adopt(new Permit(caller, shown, at.needed(), hold(caller, shown, at.needed())));
         at.close();
         greet();
-        check();
         leaveIfClosing();
     }
 
-    /// Does what is due now and then, and looks whether a key is still good.
+    /// Does what is due now and then.
     final void beat() {
         // To look a sandbox up may take many beats.
         if (beating.compareAndSet(false, true)) {
             try {
-                permit.ifPresent(this::beat);
+                permit.ifPresent(at -> pulse(at.caller()));
             } finally {
                 beating.set(false);
             }
         }
-    }
-
-    private void beat(Permit at) {
-        pulse(at.caller());
-        if (at.watch().isEmpty()) {
-            check();
-        }
-    }
-
-    /// Looks whether the one inside may still be there.
-    private void check() {
-        permit.ifPresent(at -> {
-            try {
-                admit(at.credential(), at.needed());
-            } catch (SandboxException e) {
-                // That a sandbox ended is told by what was open there, with the reason.
-                boolean isForeign = e.failure() instanceof Failure.NoSuchSandbox none
-                        && none.end().isEmpty();
-                Close why = Close.of(e.failure());
-                if (why.isRefusal() || isForeign) {
-                    close(why);
-                }
-            }
-        });
-    }
-
-    /// The token by which somebody came in has ended.
-    private void ended(Credential shown, Watch.Ended why) {
-        Optional<Permit> now = permit.filter(at -> at.credential().equals(shown));
-        if (now.isEmpty()) {
-            return;
-        }
-        switch (why) {
-            case SANDBOX_ENDED -> {
-                // Told by what was open there, with the reason.
-            }
-            case UNINVITED -> askAgain(now.get());
-            case EXPIRED -> expel(now.get(), "the token has expired; ask for a new one and come back");
-            case REPLACED -> expel(now.get(), "the token was replaced; show the new one in time");
-            case REVOKED, ROTATED -> expel(now.get(), "the token was revoked; ask for a new one and come back");
-        }
-    }
-
-    private void expel(Permit at, String why) {
-        var failure = new Failure.NotAuthenticated(why);
-        door.refused(at.caller(), failure);
-        close(Close.of(failure));
-    }
-
-    /// The rights have changed; perhaps they are still enough.
-    private void askAgain(Permit old) {
-        permit = Optional.of(
-                new Permit(old.caller(), old.credential(), old.needed(), watch(old.caller(), old.credential())));
-        old.close();
-        check();
-        leaveIfClosing();
     }
 
     private void leaveIfClosing() {

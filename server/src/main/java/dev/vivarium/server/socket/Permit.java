@@ -1,22 +1,21 @@
 package dev.vivarium.server.socket;
 
 import dev.vivarium.core.access.Scope;
-import dev.vivarium.core.access.Watch;
+import dev.vivarium.server.http.Access;
 import dev.vivarium.server.http.Caller;
 import dev.vivarium.server.http.Credential;
-import java.util.Optional;
 
-/// By what right somebody is in a shell: who they are, what they showed, and what they need of it. `watch` tells when
-/// a token ends; a key has none and is looked at now and then. Immutable.
-record Permit(Caller caller, Credential credential, Scope needed, Optional<Watch> watch) implements AutoCloseable {
+/// By what right a client uses a socket: who it is, what it showed, the scope it needs, and the access that closes the
+/// socket when the right is lost. Immutable.
+record Permit(Caller caller, Credential credential, Scope needed, Access access) implements AutoCloseable {
     @Override
     public String toString() {
         return "Permit[" + caller.principal().map(who -> who.name().value()).orElse("") + "]";
     }
 
-    /// Nobody needs to know any more when it ends. Idempotent.
+    /// Idempotent.
     @Override
     public void close() {
-        watch.ifPresent(Watch::close);
+        access.close();
     }
 }

@@ -1,11 +1,7 @@
 package dev.vivarium.server.socket;
 
-import dev.vivarium.core.access.Principal;
-import dev.vivarium.core.access.Tokens;
-import dev.vivarium.core.access.Watch;
 import dev.vivarium.model.Failure;
 import dev.vivarium.server.http.Admission;
-import dev.vivarium.server.http.Caller;
 import dev.vivarium.server.http.Presence;
 import dev.vivarium.server.settings.WatchConfig;
 import java.time.Duration;
@@ -16,12 +12,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 
-/// Every open socket. Closes those whose client does not say who it is, may no longer be there, or is gone without a
-/// word. Thread-safe.
+/// Every open socket. Closes those whose client does not authenticate or does not answer. Thread-safe.
 public final class Sockets implements AutoCloseable {
-    /// How often every socket is looked at; a revoked key closes its socket that soon. Tokens tell by themselves.
+    /// How often every socket does what is due.
     private static final Duration CHECK = Duration.ofMillis(400);
 
     /// Each costs some memory, and so many clients at once are more likely one that went wrong.
@@ -37,7 +31,6 @@ public final class Sockets implements AutoCloseable {
     private static final Duration FAREWELL = Duration.ofSeconds(1);
 
     private final Admission admission;
-    private final Tokens tokens;
     private final Duration heartbeat;
     private final Duration introduction;
     private final Presence presence = new Presence();
@@ -47,9 +40,8 @@ public final class Sockets implements AutoCloseable {
             Thread.ofPlatform().daemon().name("sockets").factory());
     private volatile boolean closed;
 
-    public Sockets(Admission admission, Tokens tokens, WatchConfig config) {
+    public Sockets(Admission admission, WatchConfig config) {
         this.admission = admission;
-        this.tokens = tokens;
         this.heartbeat = config.heartbeat();
         this.introduction = config.introduction();
         var _ = pulse.scheduleWithFixedDelay(this::check, CHECK.toMillis(), CHECK.toMillis(), TimeUnit.MILLISECONDS);
@@ -68,13 +60,6 @@ public final class Sockets implements AutoCloseable {
     /// How often whoever watches or listens hears something.
     Duration heartbeat() {
         return heartbeat;
-    }
-
-    /// Calls `listener` when the caller's token ends; nothing for whoever came with a key.
-    Optional<Watch> watch(Caller caller, Consumer<Watch.Ended> listener) {
-        return caller.principal().orElseThrow() instanceof Principal.Holder(var grant)
-                ? Optional.of(tokens.watch(grant, listener))
-                : Optional.empty();
     }
 
     /// Takes a socket, or says why not.
