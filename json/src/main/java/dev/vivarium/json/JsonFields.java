@@ -228,13 +228,25 @@ public final class JsonFields {
     /// This object as text again, whatever it holds. Half a character, which nobody could write, is refused, and so
     /// is a number beyond a `double`, which would come back as another value.
     public String text() {
-        return new String(Json.bytes(this::write), StandardCharsets.UTF_8);
+        return text(values.keySet());
     }
 
-    private void write(JsonGenerator out) {
+    /// The same with only these fields.
+    public String text(Set<String> wanted) {
+        return new String(Json.bytes(out -> write(out, wanted)), StandardCharsets.UTF_8);
+    }
+
+    /// The names of all fields, in their order.
+    public List<String> names() {
+        return List.copyOf(values.keySet());
+    }
+
+    private void write(JsonGenerator out, Set<String> wanted) {
         values.forEach((name, value) -> {
-            out.writeName(name);
-            write(out, prefix + shortened(name), value);
+            if (wanted.contains(name)) {
+                out.writeName(name);
+                write(out, prefix + shortened(name), value);
+            }
         });
     }
 
@@ -256,7 +268,7 @@ public final class JsonFields {
             }
             case JsonFields object -> {
                 out.writeStartObject();
-                object.write(out);
+                object.write(out, object.values.keySet());
                 out.writeEndObject();
             }
             default -> out.writeNull();

@@ -8,11 +8,11 @@ import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.sandbox.Spectator;
-import dev.vivarium.json.EventJson;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.server.feed.ShownEvent;
 import dev.vivarium.server.http.Access;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.http.Presence;
@@ -82,7 +82,7 @@ public final class EventsHandler {
             out.writeArrayPropertyStart("events");
             for (Event event : events) {
                 out.writeStartObject();
-                EventJson.write(out, event);
+                ShownEvent.of(event, exchange.scopes()).write(out);
                 out.writeEndObject();
             }
             out.writeEndArray();
@@ -137,7 +137,7 @@ public final class EventsHandler {
             // Whoever reads slowly may have lost the right to the rest.
             access.check();
             if (query.includes(event)) {
-                stream.send("event", Long.toString(event.seq()), out -> EventJson.write(out, event));
+                stream.send("event", Long.toString(event.seq()), ShownEvent.of(event, access.scopes())::write);
             }
         }
         stream.breatheAfter(breath);

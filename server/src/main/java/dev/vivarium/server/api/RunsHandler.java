@@ -5,7 +5,6 @@ import dev.vivarium.core.log.Query;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.run.Tasks;
 import dev.vivarium.core.sandbox.Sandboxes;
-import dev.vivarium.json.EventJson;
 import dev.vivarium.json.RunJson;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.Failure;
@@ -13,6 +12,7 @@ import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
+import dev.vivarium.server.feed.ShownEvent;
 import dev.vivarium.server.http.Exchange;
 import java.io.IOException;
 import java.util.List;
@@ -52,7 +52,7 @@ public final class RunsHandler {
             out.writeArrayPropertyStart("recent_events");
             for (Event event : recent) {
                 out.writeStartObject();
-                EventJson.write(out, event);
+                ShownEvent.of(event, exchange.scopes()).write(out);
                 out.writeEndObject();
             }
             out.writeEndArray();

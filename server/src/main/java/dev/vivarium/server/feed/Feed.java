@@ -3,11 +3,11 @@ package dev.vivarium.server.feed;
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.Rights;
 import dev.vivarium.core.access.Scope;
+import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Listener;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.store.SandboxRow;
-import dev.vivarium.json.EventJson;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.UserId;
@@ -80,20 +80,25 @@ public final class Feed {
         }
 
         private boolean mayHearOf(SandboxId sandbox) {
+            return scopes(sandbox).isPresent();
+        }
+
+        /// What the listener may do to a sandbox; empty if it may not hear of it.
+        private Optional<Scopes> scopes(SandboxId sandbox) {
             return switch (who) {
-                case Principal.Admin _ -> true;
-                case Principal.User(var user) ->
-                    owner(sandbox).filter(owner -> mayHearOf(user, owner)).isPresent();
-                case Principal.Holder(var grant) -> grant.sandbox().equals(sandbox);
-                case Principal.Worker _ -> false;
+                case Principal.Admin _ -> Optional.of(rights.most());
+                case Principal.User(var user) -> owner(sandbox).flatMap(owner -> scopes(user, owner));
+                case Principal.Holder(var grant)
+                when grant.sandbox().equals(sandbox) ->
+                    owner(sandbox)
+                            .flatMap(owner -> rights.of(who, new Rights.Target(sandbox, owner.thread(), owner.user())));
+                case Principal.Holder _, Principal.Worker _ -> Optional.empty();
             };
         }
 
-        private boolean mayHearOf(UserId user, SandboxRow.Owner owner) {
-            return owner.user().equals(user)
-                    || rights.ofUser(user, owner.thread(), owner.user())
-                            .filter(scopes -> scopes.allows(Scope.SHELL_RO))
-                            .isPresent();
+        private Optional<Scopes> scopes(UserId user, SandboxRow.Owner owner) {
+            return rights.ofUser(user, owner.thread(), owner.user())
+                    .filter(scopes -> owner.user().equals(user) || scopes.allows(Scope.SHELL_RO));
         }
 
         private Entities entities(Event event) {
@@ -102,7 +107,7 @@ public final class Feed {
 
         /// Writes an event, and what it is about.
         public void write(JsonGenerator out, Event event) {
-            EventJson.message(out, event);
+            ShownEvent.of(event, scopes(event.sandbox()).orElse(Scopes.NONE)).message(out);
             out.writeStringProperty("entity_type", "sandbox");
             out.writeStringProperty("entity_id", event.sandbox().value());
             thread(event.sandbox()).ifPresent(thread -> out.writeStringProperty("thread_id", thread));

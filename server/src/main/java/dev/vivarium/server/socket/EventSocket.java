@@ -9,7 +9,6 @@ import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.sandbox.Occasion;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Spectator;
-import dev.vivarium.json.EventJson;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Event;
@@ -22,6 +21,7 @@ import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.api.FileTree;
 import dev.vivarium.server.api.TerminalText;
 import dev.vivarium.server.feed.Filter;
+import dev.vivarium.server.feed.ShownEvent;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Caller;
 import dev.vivarium.server.http.Credential;
@@ -148,7 +148,7 @@ public final class EventSocket extends GuardedSocket {
         }
         for (Event event : batch.events()) {
             if (filter.includesType(event)) {
-                peer().send(Messages.message("event", out -> EventJson.message(out, event)));
+                peer().send(Messages.message("event", ShownEvent.of(event, scopes())::message));
             }
         }
     }
