@@ -1,6 +1,9 @@
 package dev.vivarium.model;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -51,9 +54,33 @@ public record Command(
         return new Command(List.of(argv), Map.of(), "", Input.NONE, Optional.empty(), Optional.empty(), OUTPUT_LIMIT);
     }
 
+    /// Directories that no sandbox can write to.
+    private static final String TRUSTED_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+    private static final List<String> SHELL = List.of("bash", "-c");
+
     /// `bash -c script`, the way agents run things.
     public static Command shell(String script) {
         return of("bash", "-c", script);
+    }
+
+    /// The same command with programs from the system's directories alone, in a shell that reads no start-up file
+    /// and imports no function, and without the variables named. For a line of which only the names of commands
+    /// were checked.
+    public Command trusted(Collection<String> without) {
+        var words = new ArrayList<String>();
+        if (!without.isEmpty()) {
+            words.add("env");
+            without.forEach(name -> words.addAll(List.of("-u", name)));
+        }
+        if (argv.size() == 3 && argv.subList(0, 2).equals(SHELL)) {
+            words.addAll(List.of("bash", "--noprofile", "--norc", "-p", "-c", argv.getLast()));
+        } else {
+            words.addAll(argv);
+        }
+        var variables = new HashMap<>(env);
+        variables.put("PATH", TRUSTED_PATH);
+        return new Command(words, variables, directory, input, timeout, idleTimeout, outputLimit);
     }
 
     public Command withEnv(Map<String, String> wanted) {

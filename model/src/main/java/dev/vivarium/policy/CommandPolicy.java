@@ -96,6 +96,12 @@ public final class CommandPolicy {
         return CommandNames.unbounded(allowedCommands);
     }
 
+    /// Reports whether a caller may set this environment variable for a command. [Mode#ALLOWLIST] judges the words
+    /// of a line, and refuses what would give them another meaning.
+    public boolean allowsVariable(String name) {
+        return mode == Mode.OPEN || !ReservedVariables.contains(name);
+    }
+
     /// What this policy says about the command line. Never throws, and takes time linear in the
     /// length of the command, within a fixed bound for each deny pattern.
     public Verdict check(String command) {
@@ -147,7 +153,7 @@ public final class CommandPolicy {
         }
         if (!allowedCommands.contains(name)) {
             throw new NotUnderstood("Command " + CommandNames.quoted(name) + " not in whitelist. Allowed: "
-                    + String.join(", ", allowedCommands));
+                    + (allowedCommands.isEmpty() ? "nothing" : String.join(", ", allowedCommands)));
         }
     }
 

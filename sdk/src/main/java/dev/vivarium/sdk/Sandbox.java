@@ -146,6 +146,13 @@ public final class Sandbox {
     }
 
     private Command checked(String script, ExecOptions options) {
+        options.env().keySet().stream()
+                .filter(name -> !policy.allowsVariable(name))
+                .findFirst()
+                .ifPresent(name -> {
+                    throw new SandboxException(new Failure.InvalidRequest(
+                            "env." + name, "is reserved while a list says which commands may run"));
+                });
         return switch (policy.check(script)) {
             case Verdict.Allowed _ -> options.shell(script);
             case Verdict.Refused(String reason, var pattern) ->

@@ -75,8 +75,14 @@ public final class Main {
         if (config.redisHost().isPresent()) {
             log.warn("redis-host is set, but this version keeps its state on one machine; it is not used");
         }
-        var unbounded = config.calls().policy().unboundedCommands();
-        if (config.calls().policy().mode() == CommandPolicy.Mode.ALLOWLIST && !unbounded.isEmpty()) {
+        var policy = config.calls().policy();
+        if (policy.mode() == CommandPolicy.Mode.OPEN) {
+            return;
+        }
+        var unbounded = policy.unboundedCommands();
+        if (policy.allowedCommands().isEmpty()) {
+            log.warn("the command policy refuses every command: allowed-commands is empty");
+        } else if (!unbounded.isEmpty()) {
             log.warn("the command policy allows {}, which can run any program", String.join(", ", unbounded));
         }
     }

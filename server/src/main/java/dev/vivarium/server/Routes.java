@@ -20,6 +20,7 @@ import dev.vivarium.server.api.CleanupHandler;
 import dev.vivarium.server.api.CommandCall;
 import dev.vivarium.server.api.CreateSessionHandler;
 import dev.vivarium.server.api.DownloadFileHandler;
+import dev.vivarium.server.api.EnvironmentRule;
 import dev.vivarium.server.api.EventsHandler;
 import dev.vivarium.server.api.ExecuteHandler;
 import dev.vivarium.server.api.FeedHandler;
@@ -111,6 +112,12 @@ final class Routes {
         return new Callers(sandboxes, waking);
     }
 
+    /// What a request for a sandbox may ask for.
+    static SandboxRule rule(Config config) {
+        return new SandboxRule(
+                config.engine(), new EnvironmentRule(config.calls().policy()));
+    }
+
     private static List<Route> sessions(
             Parts parts, Gate gate, InstantSource clock, Callers callers, CommandCall call) {
         var config = parts.config();
@@ -123,10 +130,7 @@ final class Routes {
                 Route.get("/health", OPEN, health(parts, gate, clock)::handle),
                 Route.get("/api/v1/node", KEY, node(parts, gate)::handle),
                 Route.get("/openapi.json", OPEN, new OpenApiHandler()::handle),
-                Route.post(
-                        "/create_session",
-                        KEY,
-                        new CreateSessionHandler(parts.sandboxes(), new SandboxRule(config.engine()))::handle),
+                Route.post("/create_session", KEY, new CreateSessionHandler(parts.sandboxes(), rule(config))::handle),
                 Route.get("/get_session", KEY, new GetSessionHandler(parts.sandboxes())::handle),
                 Route.post("/execute", KEY, new ExecuteHandler(callers, call)::handle),
                 Route.post(
@@ -210,7 +214,7 @@ final class Routes {
                 checks(parts, gate),
                 parts.sandboxes(),
                 parts.provider(),
-                new SandboxRule(config.engine()),
+                rule(config),
                 new Host(config.home()));
     }
 

@@ -30,7 +30,6 @@ import dev.vivarium.server.api.ListSandboxesHandler;
 import dev.vivarium.server.api.ReviewsHandler;
 import dev.vivarium.server.api.RunLifeHandler;
 import dev.vivarium.server.api.RunsHandler;
-import dev.vivarium.server.api.SandboxRule;
 import dev.vivarium.server.api.SpawnHandler;
 import dev.vivarium.server.api.WorkerHandler;
 import dev.vivarium.server.http.Route;
@@ -108,7 +107,7 @@ final class RunRoutes {
         var spawn = new SpawnHandler(
                 agency.agents(),
                 agency.tasks(),
-                new SandboxRule(config.engine()),
+                Routes.rule(config),
                 new Endpoints(config.access().publicUrl()));
         var list = new ListSandboxesHandler(
                 parts.sandboxes(),

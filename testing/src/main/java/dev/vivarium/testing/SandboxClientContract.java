@@ -311,6 +311,10 @@ public abstract class SandboxClientContract extends ClientFilesContract {
                     assertThat(refused.forbiddenPattern()).contains("\\brm\\b");
                 });
         assertThat(failureOf(() -> careful.start("nonsense"))).isInstanceOf(Failure.PolicyRefused.class);
+        assertThat(failureOf(() -> careful.execute("ls", ExecOptions.STANDARD.withEnv(Map.of("PATH", ".")))))
+                .isInstanceOfSatisfying(
+                        Failure.InvalidRequest.class,
+                        refused -> assertThat(refused.field()).isEqualTo("env.PATH"));
         assertThat(box.list().entries()).isEmpty();
         assertThat(careful.execute("echo fine | wc -w").stdout().strip()).isEqualTo("1");
     }

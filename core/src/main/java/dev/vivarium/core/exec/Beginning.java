@@ -33,9 +33,10 @@ public record Beginning(ProcessInfo.Kind kind, int pid, Optional<String> line, O
     /// A script by itself, and not the shell that runs it.
     public static String line(Command command) {
         var argv = command.argv();
-        boolean isScript = argv.size() == 3
-                && argv.getFirst().endsWith("bash")
-                && argv.get(1).equals("-c");
+        int last = argv.size() - 1;
+        boolean isScript = last >= 2
+                && argv.get(last - 1).equals("-c")
+                && argv.subList(0, last - 1).stream().anyMatch(word -> word.endsWith("bash"));
         return isScript ? argv.getLast() : String.join(" ", argv);
     }
 }

@@ -4,10 +4,11 @@ import dev.vivarium.core.egress.Outlet;
 import dev.vivarium.model.Command;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 
 /// What commands find in their environment: what an ordinary program expects, under the way out, under the sandbox's
 /// own, under the command's. Thread-safe.
-final class Environment {
+public final class Environment {
     /// The character set is named alone: `LANG` would have every program read a dozen files of a locale that says
     /// nothing else, which takes a shell a fifth of its start.
     private static final Map<String, String> ORDINARY = Map.of(
@@ -22,6 +23,11 @@ final class Environment {
     Environment(Outlet outlet, Map<String, String> own) {
         this.outlet = outlet;
         this.own = own;
+    }
+
+    /// The names of the variables that a sandbox was created with.
+    public static Set<String> namesOf(Sandbox sandbox) {
+        return sandbox.row().env().keySet();
     }
 
     /// For a program that has no terminal.

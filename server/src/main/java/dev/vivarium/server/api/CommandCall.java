@@ -3,6 +3,7 @@ package dev.vivarium.server.api;
 import dev.vivarium.core.exec.Execution;
 import dev.vivarium.core.exec.Processes;
 import dev.vivarium.core.exec.Tracked;
+import dev.vivarium.core.sandbox.Environment;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.json.ExecJson;
 import dev.vivarium.model.Command;
@@ -11,6 +12,7 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.ProcessInfo;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxInfo;
+import dev.vivarium.policy.CommandPolicy;
 import dev.vivarium.policy.Verdict;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.settings.CallConfig;
@@ -29,10 +31,12 @@ public final class CommandCall {
     private static final int MAX_SCRIPT_BYTES = 128 * 1024;
 
     private final CallConfig config;
+    private final EnvironmentRule environment;
     private final Telemetry telemetry;
 
     public CommandCall(CallConfig config, Telemetry telemetry) {
         this.config = config;
+        this.environment = new EnvironmentRule(config.policy());
         this.telemetry = telemetry;
     }
 
@@ -42,7 +46,7 @@ public final class CommandCall {
         require(bytes <= MAX_SCRIPT_BYTES, "command", "must be at most " + MAX_SCRIPT_BYTES + " bytes, not " + bytes);
         checkTimeout("timeout", request.command().timeout());
         checkTimeout("idle_timeout", request.command().idleTimeout());
-        EnvironmentRule.check(request.command().env());
+        environment.check(request.command().env());
     }
 
     /// Runs a command that was checked, and answers.
@@ -59,7 +63,7 @@ public final class CommandCall {
     private void collect(Exchange exchange, Sandbox sandbox, ExecJson.Request request) throws IOException {
         var session = sandbox.info();
         long start = System.nanoTime();
-        try (var execution = sandbox.exec(request.command());
+        try (var execution = sandbox.exec(command(sandbox, request));
                 var _ = sandbox.processes().track(execution, origin(exchange, request))) {
             feed(execution, request.stdin());
             var result = execution.collect();
@@ -89,7 +93,8 @@ public final class CommandCall {
     /// Starts a command that nobody waits for. Its input stays open for those who write to it later.
     Tracked detach(Exchange exchange, Sandbox sandbox, ExecJson.Request request) {
         checkPolicy(sandbox.info(), request.script());
-        var command = request.command().withOutputLimit(Command.UNLIMITED).withInput(Command.Input.STREAM);
+        var command =
+                command(sandbox, request).withOutputLimit(Command.UNLIMITED).withInput(Command.Input.STREAM);
         var origin = new Tracked.Origin(request.script(), who(exchange), ProcessInfo.Kind.DETACHED);
         var process = sandbox.detach(Processes.newName(), command, origin);
         request.stdin()
@@ -115,13 +120,27 @@ public final class CommandCall {
         return exchange.principal().name().value();
     }
 
-    private static Execution start(Sandbox sandbox, ExecJson.Request request, Told ending) {
+    private Execution start(Sandbox sandbox, ExecJson.Request request, Told ending) {
         try {
-            return sandbox.exec(request.command().withOutputLimit(Command.UNLIMITED));
+            return sandbox.exec(command(sandbox, request).withOutputLimit(Command.UNLIMITED));
         } catch (SandboxException e) {
             ending.failed(e.failure());
             throw e;
         }
+    }
+
+    /// The command as it is run. Behind a list of allowed commands, a name means the system's program of that name,
+    /// whatever the workspace holds and whatever variables the sandbox was created with.
+    private Command command(Sandbox sandbox, ExecJson.Request request) {
+        var policy = config.policy();
+        if (policy.mode() == CommandPolicy.Mode.OPEN) {
+            return request.command();
+        }
+        return request.command()
+                .trusted(Environment.namesOf(sandbox).stream()
+                        .filter(name -> !policy.allowsVariable(name))
+                        .sorted()
+                        .toList());
     }
 
     /// Tells the operators how a streamed command ended, once. Confined to the worker that serves the request.

@@ -2,34 +2,43 @@ package dev.vivarium.server.api;
 
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.policy.CommandPolicy;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 
 /// Which environment variables a caller may set. Those that make the loader or the shell run something else first are
-/// refused: whoever reads a command in the log must be able to trust that it is what ran. Stateless.
-final class EnvironmentRule {
+/// refused: whoever reads a command in the log must be able to trust that it is what ran. With a list of allowed
+/// commands, so are all others that decide what a listed name runs. Immutable.
+public final class EnvironmentRule {
     private static final Pattern NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,127}");
     private static final Set<String> RESERVED =
             Set.of("BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "IFS", "PS4", "GLIBC_TUNABLES", "GCONV_PATH", "LOCPATH");
     private static final int MAX_VARIABLES = 256;
     private static final int MAX_VALUE = 32 * 1024;
 
-    private EnvironmentRule() {}
+    private final CommandPolicy policy;
 
-    static void check(Map<String, String> env) {
+    public EnvironmentRule(CommandPolicy policy) {
+        this.policy = policy;
+    }
+
+    void check(Map<String, String> env) {
         if (env.size() > MAX_VARIABLES) {
             throw invalid("env", "must hold at most " + MAX_VARIABLES + " variables");
         }
-        env.forEach(EnvironmentRule::check);
+        env.forEach(this::check);
     }
 
-    private static void check(String name, String value) {
+    private void check(String name, String value) {
         if (!NAME.matcher(name).matches()) {
             throw invalid("env", "must have names of letters, digits and '_' that do not begin with a digit");
         }
         if (name.startsWith("LD_") || name.startsWith("BASH_FUNC_") || RESERVED.contains(name)) {
             throw invalid("env." + name, "is reserved: it would change what a command runs");
+        }
+        if (!policy.allowsVariable(name)) {
+            throw invalid("env." + name, "is reserved while a list says which commands may run");
         }
         if (value.length() > MAX_VALUE) {
             throw invalid("env." + name, "must be at most " + MAX_VALUE + " characters");

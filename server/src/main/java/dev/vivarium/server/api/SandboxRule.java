@@ -10,9 +10,11 @@ import java.time.Duration;
 /// What a request for a sandbox may ask for at most. Immutable.
 public final class SandboxRule {
     private final EngineConfig config;
+    private final EnvironmentRule environment;
 
-    public SandboxRule(EngineConfig config) {
+    public SandboxRule(EngineConfig config, EnvironmentRule environment) {
         this.config = config;
+        this.environment = environment;
     }
 
     /// What a sandbox gets whose request does not say, and the most that one may.
@@ -26,7 +28,7 @@ public final class SandboxRule {
     }
 
     void check(NewSandbox request) {
-        EnvironmentRule.check(request.env());
+        environment.check(request.env());
         request.idleTimeout().ifPresent(this::checkTimeout);
         request.limits().ifPresent(this::checkLimits);
     }

@@ -4,6 +4,7 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.policy.CommandPolicy;
 import java.time.Duration;
+import java.util.List;
 
 /// What one call may do: how long a command may run, which commands, how large files may be. Immutable.
 public record CallConfig(
@@ -26,8 +27,11 @@ public record CallConfig(
     private static CommandPolicy policy(Settings settings) {
         var policy = CommandPolicy.of(settings.get(Catalogue.COMMAND_POLICY));
         try {
-            var allowed = settings.get(Catalogue.ALLOWED_COMMANDS);
-            var listed = allowed.isPresent() ? policy.withAllowedCommands(allowed.get()) : policy;
+            // A list that was given and is empty allows nothing.
+            var listed = settings.isChosen(Catalogue.ALLOWED_COMMANDS)
+                    ? policy.withAllowedCommands(
+                            settings.get(Catalogue.ALLOWED_COMMANDS).orElse(List.of()))
+                    : policy;
             var denied = settings.get(Catalogue.DENIED_PATTERNS);
             return denied.isPresent() ? listed.withDeniedPatterns(denied.get()) : listed;
         } catch (IllegalArgumentException e) {

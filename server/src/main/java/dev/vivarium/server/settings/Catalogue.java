@@ -170,8 +170,9 @@ public final class Catalogue {
             List.of("open", "allowlist"),
             CommandPolicy.Mode::of,
             "Which command lines may run; see `docs/command-policy.md`.");
-    static final Setting<Optional<List<String>>> ALLOWED_COMMANDS =
-            Setting.lines("allowed-commands", "The commands of `allowlist`, one a line, instead of the built-in list.");
+    static final Setting<Optional<List<String>>> ALLOWED_COMMANDS = Setting.lines(
+            "allowed-commands",
+            "The commands of `allowlist`, one a line, instead of the built-in list. Empty: no command may run.");
     static final Setting<Optional<List<String>>> DENIED_PATTERNS = Setting.lines(
             "denied-patterns", "Regular expressions that no command may contain, one a line, instead of the built-in.");
     static final Setting<Duration> MAX_COMMAND_TIMEOUT = Setting.time(

@@ -52,6 +52,11 @@ public final class Settings {
         }
     }
 
+    /// Reports whether somebody chose a value, be it empty.
+    public boolean isChosen(Setting<?> setting) {
+        return choices.containsKey(setting.key());
+    }
+
     /// Everything that was chosen, for the log; never a secret.
     public Map<String, String> chosen() {
         var shown = new LinkedHashMap<String, String>();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.vivarium.policy.CommandPolicy;
+import dev.vivarium.policy.Verdict;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -73,6 +74,19 @@ class SettingsTest {
     void ourOwnNameWinsOverTheSeeds() {
         assertThat(read(List.of(), Map.of("VIV_PORT", "2", "PORT", "4")).http().port())
                 .isEqualTo(2);
+    }
+
+    @Test
+    void anEmptyListOfCommandsIsNotTheBuiltInOne() throws IOException {
+        yaml("command-policy: allowlist\nallowed-commands: []\n");
+        var fromFile = read(List.of(), Map.of()).calls().policy();
+        var fromVariable = read(List.of(), Map.of("VIV_COMMAND_POLICY", "allowlist", "VIV_ALLOWED_COMMANDS", ""))
+                .calls()
+                .policy();
+
+        assertThat(fromFile.allowedCommands()).isEmpty();
+        assertThat(fromVariable.allowedCommands()).isEmpty();
+        assertThat(fromFile.check("ls")).isInstanceOf(Verdict.Refused.class);
     }
 
     @Test
