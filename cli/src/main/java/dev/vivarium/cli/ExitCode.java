@@ -39,6 +39,7 @@ final class ExitCode {
                     Failure.ThreadHasSandbox _ -> CONFLICT;
             case Failure.ServerUnreachable _ -> UNREACHABLE;
             case Failure.AtCapacity _,
+                    Failure.TooMuchInFlight _,
                     Failure.TooManyCommands _,
                     Failure.TooManySnapshots _,
                     Failure.ProcessLimitReached _,

@@ -7,6 +7,7 @@ import dev.vivarium.model.ExecResult;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -112,10 +113,35 @@ public final class ExecJson {
     }
 
     public static void write(JsonGenerator out, ExecResult result) {
-        out.writeNumberProperty("exit_code", result.exitCode());
-        out.writeStringProperty("stdout", result.stdout());
-        out.writeStringProperty("stderr", result.stderr());
-        writeExit(out, result.exit(), result.truncated());
+        write(out, result.exit(), new Output(Text.of(result.stdout()), Text.of(result.stderr()), result.truncated()));
+    }
+
+    /// The same for output that need not be in memory.
+    public static void write(JsonGenerator out, Exit exit, Output output) {
+        out.writeNumberProperty("exit_code", exit.exitCode());
+        out.writeName("stdout");
+        output.stdout().write(out);
+        out.writeName("stderr");
+        output.stderr().write(out);
+        writeExit(out, exit, output.truncated());
+    }
+
+    /// What a command wrote. Immutable.
+    public record Output(Text stdout, Text stderr, boolean truncated) {}
+
+    /// Text that is written as one JSON string.
+    @FunctionalInterface
+    public interface Text {
+        void write(JsonGenerator out);
+
+        static Text of(String text) {
+            return out -> out.writeString(text);
+        }
+
+        /// Text that is read and escaped piece by piece.
+        static Text of(Reader reader) {
+            return out -> out.writeString(reader, -1);
+        }
     }
 
     public static ExecResult read(JsonFields fields) {

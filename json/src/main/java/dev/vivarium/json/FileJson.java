@@ -4,6 +4,7 @@ import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.Listing;
 import dev.vivarium.model.SandboxId;
 import java.util.Locale;
+import java.util.stream.Stream;
 import tools.jackson.core.JsonGenerator;
 
 /// Files as the session routes show them. Stateless.
@@ -13,7 +14,12 @@ public final class FileJson {
     /// Whether a listing shows the directories themselves.
     public enum Directories {
         SHOWN,
-        HIDDEN
+        HIDDEN;
+
+        /// Reports whether an entry appears in the listing.
+        public boolean show(FileEntry entry) {
+            return this == SHOWN || entry.type() != FileEntry.Type.DIRECTORY;
+        }
     }
 
     /// `entry` is what the upload became; `name` is the path that was asked for, relative to the workspace.
@@ -36,19 +42,20 @@ public final class FileJson {
     }
 
     public static void write(JsonGenerator out, SandboxId sandbox, Listing listing, Directories directories) {
+        write(out, sandbox, listing, listing.entries().stream().filter(directories::show));
+    }
+
+    /// The same with the totals of a listing whose entries come one at a time.
+    public static void write(JsonGenerator out, SandboxId sandbox, Listing totals, Stream<FileEntry> entries) {
         out.writeStringProperty("session_id", sandbox.value());
         out.writeStringProperty("workspace_dir", SessionJson.WORKSPACE);
         out.writeArrayPropertyStart("files");
-        for (var entry : listing.entries()) {
-            if (directories == Directories.SHOWN || entry.type() != FileEntry.Type.DIRECTORY) {
-                write(out, entry);
-            }
-        }
+        entries.forEachOrdered(entry -> write(out, entry));
         out.writeEndArray();
-        out.writeNumberProperty("total_files", listing.totalFiles());
-        out.writeNumberProperty("total_directories", listing.totalDirectories());
-        out.writeNumberProperty("total_size_bytes", listing.totalBytes());
-        out.writeBooleanProperty("truncated", listing.truncated());
+        out.writeNumberProperty("total_files", totals.totalFiles());
+        out.writeNumberProperty("total_directories", totals.totalDirectories());
+        out.writeNumberProperty("total_size_bytes", totals.totalBytes());
+        out.writeBooleanProperty("truncated", totals.truncated());
     }
 
     public static Listing read(JsonFields fields) {

@@ -54,7 +54,10 @@ public final class ProblemJson {
                     Failure.ConnectionRefused _,
                     Failure.BadAnswer _,
                     Failure.ServerUnreachable _ -> 502;
-            case Failure.AtCapacity _, Failure.ShuttingDown _, Failure.StoreFailed _ -> 503;
+            case Failure.AtCapacity _,
+                    Failure.TooMuchInFlight _,
+                    Failure.ShuttingDown _,
+                    Failure.StoreFailed _ -> 503;
             case Failure.AnswerTimedOut _ -> 504;
             case Failure.TooManyFiles _, Failure.WorkspaceFull _, Failure.DiskFull _, Failure.NoDiskSpace _ -> 507;
             case Failure.Unrecognized f -> f.status();
@@ -94,6 +97,9 @@ public final class ProblemJson {
                         (int) fields.integer("limit"), Duration.ofSeconds(fields.integer("retry_after")));
             case "no-disk-space" ->
                 new Failure.NoDiskSpace(fields.string("detail"), Duration.ofSeconds(fields.integer("retry_after")));
+            case "too-much-in-flight" ->
+                new Failure.TooMuchInFlight(
+                        fields.integer("limit_bytes"), Duration.ofSeconds(fields.integer("retry_after")));
             case "shutting-down" -> new Failure.ShuttingDown();
             case "provider-failed" -> new Failure.ProviderFailed(fields.string("step"), fields.string("why"));
             case "store-failed" -> new Failure.StoreFailed(fields.string("why"));
@@ -198,6 +204,10 @@ public final class ProblemJson {
             }
             case Failure.NoDiskSpace f ->
                 out.writeNumberProperty("retry_after", f.retryAfter().toSeconds());
+            case Failure.TooMuchInFlight f -> {
+                out.writeNumberProperty("limit_bytes", f.limitBytes());
+                out.writeNumberProperty("retry_after", f.retryAfter().toSeconds());
+            }
             case Failure.TooManyCommands f -> {
                 out.writeStringProperty("session_id", f.id().value());
                 out.writeNumberProperty("limit", f.limit());

@@ -304,6 +304,20 @@ public sealed interface Failure {
         }
     }
 
+    /// The server holds as many bytes for unfinished work as it may. `limitBytes` is the share of one caller.
+    record TooMuchInFlight(long limitBytes, Duration retryAfter) implements Failure {
+        @Override
+        public String sentence() {
+            return "the server holds too many bytes for unfinished requests, of which one caller may have " + limitBytes
+                    + "; read or close the open ones, or retry after " + retryAfter.toSeconds() + " s";
+        }
+
+        @Override
+        public Owner owner() {
+            return Owner.CAPACITY;
+        }
+    }
+
     record TooManyCommands(SandboxId id, int limit) implements Failure {
         @Override
         public String sentence() {

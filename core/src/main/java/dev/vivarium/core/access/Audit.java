@@ -1,5 +1,6 @@
 package dev.vivarium.core.access;
 
+import dev.vivarium.core.VitalThread;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.Sql;
@@ -60,7 +61,7 @@ public final class Audit implements AutoCloseable {
     private final BlockingQueue<AuditEntry> queue = new ArrayBlockingQueue<>(QUEUE);
     private final AtomicLong dropped = new AtomicLong();
     private final Semaphore hurry = new Semaphore(0);
-    private final Thread worker = Thread.ofPlatform().daemon().name("audit").unstarted(this::run);
+    private final Thread worker = VitalThread.unstarted("audit", this::run);
     private volatile boolean closed;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -171,9 +172,12 @@ public final class Audit implements AutoCloseable {
             gather(group);
             queue.drainTo(group, GROUP - group.size());
             if (!group.isEmpty()) {
-                write(group);
-                finish(group.size());
-                group.clear();
+                try {
+                    write(group);
+                } finally {
+                    finish(group.size());
+                    group.clear();
+                }
             }
         }
     }

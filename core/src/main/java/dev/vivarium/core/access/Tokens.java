@@ -1,5 +1,6 @@
 package dev.vivarium.core.access;
 
+import dev.vivarium.core.VitalThread;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -43,7 +44,7 @@ public final class Tokens implements AutoCloseable {
     private final Revocations revocations;
     private final RightsChanges changes = new RightsChanges();
     private final CountDownLatch stopped = new CountDownLatch(1);
-    private final Thread worker = Thread.ofPlatform().daemon().name("tokens").unstarted(this::run);
+    private final Thread worker = VitalThread.unstarted("tokens", this::run);
 
     /// What a token is.
     public enum Mode {

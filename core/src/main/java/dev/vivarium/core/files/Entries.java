@@ -7,7 +7,7 @@ import java.time.Instant;
 /// How a file's properties are read from the wire.
 final class Entries {
     private static final long NANOS = 1_000_000_000L;
-    private static final int PERMISSIONS = 07777;
+    static final int PERMISSIONS = 07777;
 
     private Entries() {}
 
@@ -21,17 +21,11 @@ final class Entries {
         return new FileEntry(name, type, mode, size, modified);
     }
 
-    /// A `stat` that its name follows.
-    static FileEntry readNamed(Fields fields) {
-        FileEntry nameless = read(fields, "");
-        return new FileEntry(fields.string(), nameless.type(), nameless.mode(), nameless.size(), nameless.modified());
-    }
-
-    private static Instant instant(long nanos) {
+    static Instant instant(long nanos) {
         return Instant.ofEpochSecond(Math.floorDiv(nanos, NANOS), Math.floorMod(nanos, NANOS));
     }
 
-    private static FileEntry.Type type(int number) {
+    static FileEntry.Type type(int number) {
         return switch (number) {
             case 1 -> FileEntry.Type.FILE;
             case 2 -> FileEntry.Type.DIRECTORY;

@@ -11,10 +11,8 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.Listing;
 import dev.vivarium.model.SandboxException;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.List;
 import java.util.Optional;
+import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 
 /// The files of one sandbox, seen through its guest, which acts with the rights of the sandbox user. Paths are relative
@@ -102,17 +100,27 @@ public final class Workspace {
 
     /// Lists a directory, newest first. At most `maxEntries` are returned; the totals count everything.
     public Listing list(String path, Depth depth, int maxEntries) {
+        PackedListing packed = list(path, depth, maxEntries, _ -> {});
+        Listing totals = packed.totals();
+        return new Listing(
+                packed.entries().toList(),
+                totals.totalFiles(),
+                totals.totalDirectories(),
+                totals.totalBytes(),
+                totals.truncated());
+    }
+
+    /// The same in a compact form. `reserve` is called with each number of bytes before they are held; it throws to
+    /// refuse them, which ends the listing.
+    public PackedListing list(String path, Depth depth, int maxEntries, LongConsumer reserve) {
         Payload request =
                 new Payload().string(Names.checked(path)).u8(flag(depth)).u32(maxEntries);
         try (Channel channel = guest.open(Service.LIST, request, new Subject.File(path))) {
-            var kept = new Bounded(maxEntries);
+            var packed = new PackedListing(maxEntries, reserve);
             while (channel.next() instanceof Message.Data(int _, byte[] bytes)) {
-                channel.parse(bytes, kept::add);
+                channel.parse(bytes, packed::add);
             }
-            List<FileEntry> entries = kept.entries;
-            entries.sort(Comparator.comparing(FileEntry::modified).reversed().thenComparing(FileEntry::name));
-            return channel.result(fields ->
-                    new Listing(entries, fields.u64(), fields.u64(), fields.u64(), fields.u8() != 0 || kept.isFull()));
+            return channel.result(packed::end);
         }
     }
 
@@ -212,33 +220,6 @@ public final class Workspace {
         } catch (RuntimeException e) {
             channel.close();
             throw e;
-        }
-    }
-
-    /// Entries of a listing, as many as we have memory for. The guest keeps to the number; but a hostile one need
-    /// not, and names in a deep tree are long.
-    private static final class Bounded {
-        private static final int MOST_CHARACTERS = 8 << 20;
-
-        private final List<FileEntry> entries = new ArrayList<>();
-        private final int most;
-        private int characters;
-
-        Bounded(int most) {
-            this.most = most;
-        }
-
-        boolean isFull() {
-            return characters >= MOST_CHARACTERS;
-        }
-
-        boolean add(Fields fields) {
-            while (!fields.isEmpty() && entries.size() < most && !isFull()) {
-                FileEntry entry = Entries.readNamed(fields);
-                characters += entry.name().length();
-                entries.add(entry);
-            }
-            return isFull();
         }
     }
 

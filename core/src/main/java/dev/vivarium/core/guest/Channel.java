@@ -1,6 +1,7 @@
 package dev.vivarium.core.guest;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.vivarium.core.ByteBudget;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.nio.ByteBuffer;
@@ -39,7 +40,7 @@ public final class Channel implements AutoCloseable {
     private final Inbox inbox = new Inbox();
 
     @GuardedBy("lock")
-    private final Credits credits;
+    private final ReceiveWindow window;
 
     @GuardedBy("lock")
     private long inputCredit = INITIAL_INPUT_CREDIT;
@@ -56,13 +57,20 @@ public final class Channel implements AutoCloseable {
     @GuardedBy("lock")
     private @Nullable Ending ending;
 
-    Channel(Connection connection, int number, Service service, Subject subject, Keeper keeper) {
+    /// `memory` is what the first window of each stream takes; the channel gives it back.
+    Channel(
+            Connection connection,
+            int number,
+            Service service,
+            Subject subject,
+            Keeper keeper,
+            ByteBudget.Reservation memory) {
         this.connection = connection;
         this.number = number;
         this.service = service;
         this.subject = subject;
         this.keeper = keeper;
-        this.credits = new Credits(service);
+        this.window = new ReceiveWindow(service, memory);
     }
 
     /// Waits until the guest has begun, and reads its first answer.
@@ -117,6 +125,7 @@ public final class Channel implements AutoCloseable {
         try {
             while ((message = inbox.poll()) == null) {
                 if (ending != null) {
+                    window.release();
                     return ending.message();
                 }
                 if (nanos <= 0) {
@@ -126,7 +135,7 @@ public final class Channel implements AutoCloseable {
             }
             if (message instanceof Message.Data(int from, byte[] bytes)) {
                 stream = from;
-                credit = ending == null ? credits.take(from, bytes.length) : 0;
+                credit = ending == null ? window.taken(from, bytes.length) : 0;
             }
         } finally {
             lock.unlock();
@@ -243,7 +252,8 @@ public final class Channel implements AutoCloseable {
 
     /// A channel of an earlier connection: it has no reader, and whatever comes on it is dropped.
     static Channel unread(Connection connection, int number) {
-        var channel = new Channel(connection, number, Service.EXEC, new Subject.Machine(), Keeper.NONE);
+        var memory = connection.reservation();
+        var channel = new Channel(connection, number, Service.EXEC, new Subject.Machine(), Keeper.NONE, memory);
         channel.forget();
         return channel;
     }
@@ -327,15 +337,13 @@ public final class Channel implements AutoCloseable {
         if (!wanted) {
             return;
         }
-        if (!credits.spend(stream, data.remaining())) {
-            throw new ProtocolViolation(service + " sent more than its credit on stream " + stream);
-        }
+        window.arrived(stream, data.remaining());
         inbox.add(stream, data);
     }
 
     @GuardedBy("lock")
     private void eofLocked(int stream) {
-        if (wanted && credits.end(stream)) {
+        if (wanted && window.ended(stream)) {
             inbox.addEof(stream);
         }
     }
@@ -365,6 +373,7 @@ public final class Channel implements AutoCloseable {
     private void forgetLocked() {
         wanted = false;
         inbox.clear();
+        window.release();
     }
 
     private <T> T parse(Fields fields, Function<Fields, T> shape) {

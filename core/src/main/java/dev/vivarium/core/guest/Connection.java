@@ -1,5 +1,6 @@
 package dev.vivarium.core.guest;
 
+import dev.vivarium.core.ByteBudget;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -62,6 +63,11 @@ final class Connection {
 
     Switchboard switchboard() {
         return switchboard;
+    }
+
+    /// An empty reservation for bytes of this guest that nobody has read yet.
+    ByteBudget.Reservation reservation() {
+        return loop.memory().open("/" + id);
     }
 
     Keeper keeper() {

@@ -100,13 +100,15 @@ public final class Guest implements AutoCloseable {
     public Channel attach(Survivor survivor, Subject subject) {
         Keeper keeper = connection.keeper();
         keeper.began(survivor.service());
-        var channel = new Channel(connection, survivor.channel(), survivor.service(), subject, keeper);
+        var channel = new Channel(
+                connection, survivor.channel(), survivor.service(), subject, keeper, connection.reservation());
         // It takes the place of the one without a reader; before the guest is asked, nothing comes on it.
         connection.switchboard().reserve(channel);
         try {
-            connection.send(new Payload().u32(survivor.service().window).frame(survivor.channel(), Kind.ATTACH));
+            connection.send(new Payload().u32(survivor.service().initialWindow()).frame(survivor.channel(), Kind.ATTACH));
         } catch (SandboxException e) {
             channel.onLost(e.failure());
+            channel.close();
             throw e;
         }
         return channel;
@@ -145,7 +147,7 @@ public final class Guest implements AutoCloseable {
         }
         Payload open = new Payload().u8(service.code);
         if (service.window > 0) {
-            open.u32(service.window);
+            open.u32(service.initialWindow());
         }
         open.append(request);
         // First added, then checked (by send): a loss in between finds the channel.
@@ -155,6 +157,7 @@ public final class Guest implements AutoCloseable {
             connection.send(open.frame(channel.number(), Kind.OPEN));
         } catch (SandboxException e) {
             channel.onLost(e.failure());
+            channel.close();
             throw e;
         }
         return channel;
@@ -182,9 +185,16 @@ public final class Guest implements AutoCloseable {
     private Channel add(Service service, Subject subject) {
         Keeper keeper = counting == Counting.EACH_CHANNEL ? connection.keeper() : Keeper.NONE;
         keeper.began(service);
+        var memory = connection.reservation();
         try {
-            return connection.switchboard().add(number -> new Channel(connection, number, service, subject, keeper));
+            if (service.streams > 0 && service != Service.WATCH) {
+                memory.add((long) service.streams * service.initialWindow());
+            }
+            return connection
+                    .switchboard()
+                    .add(number -> new Channel(connection, number, service, subject, keeper, memory));
         } catch (RuntimeException e) {
+            memory.close();
             keeper.ended(service);
             throw e;
         }

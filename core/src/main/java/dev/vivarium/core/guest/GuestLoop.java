@@ -1,5 +1,7 @@
 package dev.vivarium.core.guest;
 
+import dev.vivarium.core.ByteBudget;
+import dev.vivarium.core.VitalThread;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -26,8 +28,8 @@ import org.slf4j.LoggerFactory;
 /// looked at, so a guest that floods delays another by the time of one copy. All share one direct buffer; only the part
 /// of a frame that has not wholly arrived is kept for a guest between turns.
 ///
-/// A guest that breaks the protocol, or code of ours that fails on its bytes, costs that guest its connection and
-/// nobody else anything.
+/// If a guest breaks the protocol, or if code of the server fails on its bytes, only the connection of that guest is
+/// closed. A failure of the server does not count against the sandbox.
 public final class GuestLoop implements AutoCloseable {
     /// How much is read from one guest in a turn.
     static final int READ = 262_144;
@@ -39,19 +41,32 @@ public final class GuestLoop implements AutoCloseable {
     private final Thread worker;
     private volatile boolean closing;
 
-    private GuestLoop(Selector selector) {
+    private final ByteBudget memory;
+
+    private GuestLoop(Selector selector, ByteBudget memory) {
         this.selector = selector;
-        this.worker = Thread.ofPlatform().name("guest-loop").daemon().unstarted(this::run);
+        this.memory = memory;
+        this.worker = VitalThread.unstarted("guest-loop", this::run);
     }
 
+    /// A loop with a memory budget of its own.
     public static GuestLoop start() {
+        return start(new ByteBudget(ByteBudget.quarterOfHeap()));
+    }
+
+    /// `memory` is for bytes that guests sent and nobody has read yet.
+    public static GuestLoop start(ByteBudget memory) {
         try {
-            var loop = new GuestLoop(Selector.open());
+            var loop = new GuestLoop(Selector.open(), memory);
             loop.worker.start();
             return loop;
         } catch (IOException e) {
             throw new UncheckedIOException("opening a selector", e);
         }
+    }
+
+    ByteBudget memory() {
+        return memory;
     }
 
     /// Begins to read from `socket`, which belongs to the connection from now on.
@@ -61,8 +76,8 @@ public final class GuestLoop implements AutoCloseable {
             socket.configureBlocking(false);
             socket.register(selector, SelectionKey.OP_READ, connection);
         } catch (IOException | RuntimeException e) {
-            connection.lose(Loss.Cause.BROKEN, "its socket cannot be read: " + e.getMessage());
-            throw new SandboxException(new Failure.GuestUnreachable(id, "its socket cannot be read"), e);
+            connection.lose(Loss.Cause.SERVER_FAULT, "its socket cannot be read: " + e.getMessage());
+            throw new SandboxException(new Failure.ProviderFailed("read from the guest", String.valueOf(e)), e);
         }
         selector.wakeup();
         return connection;
@@ -109,16 +124,17 @@ public final class GuestLoop implements AutoCloseable {
         }
     }
 
+    /// Can be run again after a failure: the selector keeps the connections.
     private void run() {
-        try (selector) {
+        try {
             while (!closing) {
                 selector.select(this::serve);
             }
             loseAll();
             selector.selectNow(); // releases the descriptors of the closed sockets
+            selector.close();
         } catch (IOException e) {
-            log.error("the guest loop failed; no guest can be reached any more", e);
-            loseAll();
+            throw new UncheckedIOException("selecting the guests that have sent something", e);
         }
     }
 
@@ -139,10 +155,14 @@ public final class GuestLoop implements AutoCloseable {
                 connection.read(buffer, READ);
             }
         } catch (CancelledKeyException e) {
-            connection.lose(Loss.Cause.BROKEN, "its socket was closed");
+            connection.lose(Loss.Cause.SERVER_FAULT, "its socket was closed");
         } catch (RuntimeException e) {
-            log.error("reading from sandbox {}", connection.id(), e);
-            connection.lose(Loss.Cause.BROKEN, "its bytes could not be handled");
+            log.error("the server failed while it read from sandbox {}", connection.id(), e);
+            connection.lose(Loss.Cause.SERVER_FAULT, "the server failed to handle its bytes");
+        } catch (Error e) {
+            // Frames of this read may be lost, so the stream cannot be continued.
+            connection.lose(Loss.Cause.SERVER_FAULT, "the server failed to handle its bytes");
+            throw e;
         }
     }
 }

@@ -12,6 +12,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// Takes each frame of one guest to the channel it is for. Frames come from the guest loop alone; the rest is
 /// thread-safe.
@@ -22,6 +24,8 @@ final class Switchboard implements FrameReader.Sink {
     /// The protocol's bound. Closed channels count until the guest has ended them, so one that never does costs a
     /// bounded amount.
     static final int MAX_CHANNELS = 1_024;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Switchboard.class);
 
     private final SandboxId id;
     private final Map<Integer, Channel> channels = new ConcurrentHashMap<>();
@@ -115,12 +119,20 @@ final class Switchboard implements FrameReader.Sink {
         var cause = new SandboxException(failure);
         hello.completeExceptionally(cause);
         pings.values().forEach(ping -> ping.completeExceptionally(cause));
-        channels.values().forEach(channel -> {
-            channel.onLost(failure);
-            channel.wake();
-        });
+        channels.values().forEach(channel -> lost(channel, failure));
         channels.clear();
         listeners.clear();
+    }
+
+    /// A failure of the server on one channel must not keep the others waiting.
+    private void lost(Channel channel, Failure failure) {
+        try {
+            channel.onLost(failure);
+        } catch (RuntimeException e) {
+            LOG.error("the server failed to end a channel of sandbox {}", id, e);
+        } finally {
+            channel.wake();
+        }
     }
 
     private void greet(int number, Kind kind, ByteBuffer payload) {
@@ -152,9 +164,10 @@ final class Switchboard implements FrameReader.Sink {
             }
             case FAIL, END -> {
                 if (channel != null) {
-                    remove(number);
-                    channel.onEnd(kind, payload);
+                    // In this order a failure leaves the channel to `lost`, and nobody waits for it for ever.
                     touch(channel);
+                    channel.onEnd(kind, payload);
+                    remove(number);
                 }
             }
             case ARRIVED -> arrive(number, new Fields(payload).i32());

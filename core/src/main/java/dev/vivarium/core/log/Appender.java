@@ -1,5 +1,6 @@
 package dev.vivarium.core.log;
 
+import dev.vivarium.core.VitalThread;
 import dev.vivarium.core.log.EventRows.Name;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.Sql;
@@ -64,7 +65,7 @@ final class Appender implements AutoCloseable {
         this.db = db;
         this.clock = clock;
         this.readers = readers;
-        this.worker = Thread.ofPlatform().name("log-appender").daemon().start(this::run);
+        this.worker = VitalThread.start("log-appender", this::run);
     }
 
     /// One caller's event, and what became of it.
@@ -193,14 +194,20 @@ final class Appender implements AutoCloseable {
             for (int i = 0; i < group.size(); i++) {
                 group.get(i).outcome.complete(written.outcomes.get(i));
             }
-        } catch (RuntimeException | OutOfMemoryError e) {
-            // This worker is the only one: it goes on, whatever happens.
-            heads.clear();
-            group.forEach(pending -> pending.outcome.completeExceptionally(e));
+        } catch (RuntimeException e) {
+            fail(group, e);
+        } catch (Error e) {
+            fail(group, e);
+            throw e;
         }
         if (heads.size() > COUNTED) {
             heads.clear();
         }
+    }
+
+    private void fail(List<Pending> group, Throwable cause) {
+        heads.clear();
+        group.forEach(pending -> pending.outcome.completeExceptionally(cause));
     }
 
     /// Those who were answered a moment ago are about to come again. What is here is inserted meanwhile, and they

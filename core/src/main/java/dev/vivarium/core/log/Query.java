@@ -13,7 +13,7 @@ public record Query(long afterSeq, Optional<Instant> since, Optional<String> typ
     public static final int MOST = 1000;
 
     /// So much data is read at once, whatever the limit is; more is for the next question.
-    public static final int MOST_CHARACTERS = 8 * 1024 * 1024;
+    public static final int MOST_CHARACTERS = 2 * 1024 * 1024;
 
     public Query {
         if (limit < 1 || limit > MOST) {

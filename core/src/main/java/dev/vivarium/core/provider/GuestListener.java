@@ -6,6 +6,7 @@ import dev.vivarium.model.SandboxId;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
@@ -74,8 +75,11 @@ public final class GuestListener implements AutoCloseable {
                 }
                 refuseToWait(left, isAlive);
             }
-        } catch (IOException e) {
+        } catch (ClosedChannelException e) {
             throw unreachable("the socket was closed");
+        } catch (IOException e) {
+            // For example too many open files: a failure of the server, which says nothing about the guest.
+            throw new SandboxException(new Failure.ProviderFailed("accept the guest", String.valueOf(e)), e);
         }
     }
 

@@ -1,8 +1,12 @@
 package dev.vivarium.core.provider;
 
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /// A process of the host, as `/proc` tells of it. Stateless.
@@ -26,12 +30,20 @@ public final class HostProcess {
         return at > 1 && at < stat.length() ? stat.charAt(at) : '?';
     }
 
-    /// A file of the process in `/proc`, or nothing when the process is gone.
+    /// A file of the process in `/proc`, or nothing when the process is gone or belongs to somebody else. Throws
+    /// `ProviderFailed` when the file cannot be read for another reason, such as too many open files: that must not
+    /// look like the death of the process.
     public static String read(long pid, String name) {
         try {
             return new String(Files.readAllBytes(Path.of("/proc/" + pid, name)), StandardCharsets.ISO_8859_1);
-        } catch (IOException e) {
+        } catch (NoSuchFileException | AccessDeniedException e) {
             return "";
+        } catch (IOException e) {
+            if (String.valueOf(e.getMessage()).contains("No such process")) {
+                return "";
+            }
+            throw new SandboxException(
+                    new Failure.ProviderFailed("read /proc/" + pid + "/" + name, String.valueOf(e)), e);
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.vivarium.core.run;
 
+import dev.vivarium.core.VitalThread;
 import dev.vivarium.core.exec.Signal;
 import dev.vivarium.core.exec.Target;
 import dev.vivarium.core.exec.Tracked;
@@ -65,7 +66,7 @@ public final class Supervisor implements AutoCloseable {
     private final ExecutorService followers = Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("run-", 0).factory());
     private final CountDownLatch stopped = new CountDownLatch(1);
-    private final Thread worker = Thread.ofPlatform().daemon().name("runs").unstarted(this::beat);
+    private final Thread worker = VitalThread.unstarted("runs", this::beat);
 
     private Supervisor(Sandboxes sandboxes, Runs runs, Reviews reviews, Transcripts transcripts, InstantSource clock) {
         this.sandboxes = sandboxes;

@@ -1,5 +1,6 @@
 package dev.vivarium.core.sandbox;
 
+import dev.vivarium.core.VitalThread;
 import dev.vivarium.core.exec.Audience;
 import dev.vivarium.core.exec.Beginning;
 import dev.vivarium.core.log.EventLog;
@@ -51,7 +52,8 @@ public final class Chronicle implements Observer, AutoCloseable {
 
     public Chronicle(EventLog log) {
         this.log = log;
-        var _ = pulse.scheduleWithFixedDelay(this::beat, BEAT, BEAT, TimeUnit.MILLISECONDS);
+        var _ = pulse.scheduleWithFixedDelay(
+                VitalThread.repeating("telling of commands", this::beat), BEAT, BEAT, TimeUnit.MILLISECONDS);
     }
 
     private void beat() {

@@ -1,5 +1,6 @@
 package dev.vivarium.core.sandbox;
 
+import dev.vivarium.core.ByteBudget;
 import dev.vivarium.core.door.Door;
 import dev.vivarium.core.door.Reception;
 import dev.vivarium.core.egress.Gateway;
@@ -29,7 +30,8 @@ final class Engine {
     final SandboxRows rows;
     final SandboxesConfig config;
     final World world;
-    final GuestLoop loop = GuestLoop.start();
+    final ByteBudget memory;
+    final GuestLoop loop;
     final Gateway gateway;
     final Tasks tasks = new Tasks();
     final Reception reception = new Reception();
@@ -61,6 +63,8 @@ final class Engine {
         this.config = config;
         this.observers = List.copyOf(observers);
         this.world = world;
+        this.memory = new ByteBudget(config.maxBytesInFlight());
+        this.loop = GuestLoop.start(memory);
         this.gateway = new Gateway(config.egress());
         this.doors = rows.doors();
         this.pauses = rows.pauses();

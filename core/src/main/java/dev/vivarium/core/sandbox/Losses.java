@@ -5,8 +5,8 @@ import dev.vivarium.core.guest.Loss;
 import java.time.Duration;
 import java.util.Optional;
 
-/// How often a sandbox has lost its stream of late. Violations of the protocol are never forgotten; other losses are,
-/// after a minute without one. Thread-safe.
+/// Counts how often a sandbox has lost its stream of late. Violations of the protocol are never forgotten; broken
+/// streams are, after a minute without one. Failures of the server are not counted. Thread-safe.
 final class Losses {
     private static final long FORGET_AFTER_NANOS = Duration.ofMinutes(1).toNanos();
 
@@ -28,16 +28,23 @@ final class Losses {
     /// Counts one more and returns how many count against the sandbox, besides the first break: a stream may break
     /// once for no fault of the guest's.
     synchronized int count(Optional<Loss> loss) {
+        if (isCause(loss, Loss.Cause.SERVER_FAULT)) {
+            return violations;
+        }
         long now = world.nanos();
         if (now - lastNanos > FORGET_AFTER_NANOS) {
             breaks = 0;
         }
         lastNanos = now;
-        if (loss.map(Loss::cause).filter(cause -> cause == Loss.Cause.VIOLATION).isPresent()) {
+        if (isCause(loss, Loss.Cause.VIOLATION)) {
             violations++;
         } else {
             breaks++;
         }
         return violations + Math.max(0, breaks - 1);
+    }
+
+    private static boolean isCause(Optional<Loss> loss, Loss.Cause cause) {
+        return loss.map(Loss::cause).filter(known -> known == cause).isPresent();
     }
 }

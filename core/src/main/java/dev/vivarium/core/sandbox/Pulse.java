@@ -1,5 +1,6 @@
 package dev.vivarium.core.sandbox;
 
+import dev.vivarium.core.VitalThread;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,8 +18,7 @@ final class Pulse implements AutoCloseable {
     private final Engine engine;
     private final List<Beat> beats = new ArrayList<>();
     private final CountDownLatch stopped = new CountDownLatch(1);
-    private final Thread worker =
-            Thread.ofPlatform().daemon().name("sandbox-pulse").unstarted(this::run);
+    private final Thread worker = VitalThread.unstarted("sandbox-pulse", this::run);
 
     Pulse(Engine engine) {
         this.engine = engine;

@@ -1,5 +1,6 @@
 package dev.vivarium.core.sandbox;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.Provider.Disk;
@@ -13,6 +14,7 @@ import dev.vivarium.model.Status;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -79,18 +81,37 @@ final class Recovery {
         capacity.adopt(row.limits().diskBytes());
         engine.registry.add(sandbox);
         engine.registry.assign(sandbox);
-        background("recover-" + row.id(), () -> recover(sandbox, status));
+        findLater(sandbox, status);
+    }
+
+    /// Looks for the machine of a sandbox in the background, until the sandbox is found or ends. A failure of the
+    /// server does not end it: the next attempt follows after a pause.
+    void findLater(Sandbox sandbox, Status status) {
+        var retry = new Retry(engine, sandbox);
+        engine.tasks.start("recover-" + sandbox.id(), () -> {
+            while (retry.isWanted() && !inPlace(() -> recover(sandbox, status))) {
+                retry.pause();
+            }
+        });
     }
 
     private void background(String name, Runnable work) {
-        engine.tasks.start(name, () -> {
-            places.acquireUninterruptibly();
-            try {
-                work.run();
-            } finally {
-                places.release();
-            }
-        });
+        engine.tasks.start(
+                name,
+                () -> inPlace(() -> {
+                    work.run();
+                    return true;
+                }));
+    }
+
+    @CanIgnoreReturnValue
+    private boolean inPlace(BooleanSupplier work) {
+        places.acquireUninterruptibly();
+        try {
+            return work.getAsBoolean();
+        } finally {
+            places.release();
+        }
     }
 
     /// A server that stopped while it made this one told nobody about it.
@@ -104,19 +125,21 @@ final class Recovery {
         ending.remove(row.id());
     }
 
-    private void recover(Sandbox sandbox, Status status) {
+    /// Reports whether nothing is left to do for the sandbox.
+    private boolean recover(Sandbox sandbox, Status status) {
         try {
             Optional<Machine> machine = engine.provider.adopt(sandbox.id(), ADOPTION);
             boolean found = machine.isPresent() && adopted(sandbox, machine.get(), status);
             if (!found && !engine.isDraining()) {
                 revive(sandbox);
             }
+            return true;
         } catch (RuntimeException e) {
             if (engine.isDraining() || sandbox.info().end().isPresent()) {
-                return; // The next server will find it; or somebody ended it and has seen to its machine.
+                return true; // The next server will find it; or somebody ended it and has seen to its machine.
             }
-            LOG.warn("sandbox {} could not be brought back: {}", sandbox.id(), e.getMessage());
-            ending.end(sandbox, End.Cause.SERVER, "it could not be brought back: " + e.getMessage());
+            LOG.warn("the server failed to recover sandbox {} and tries again: {}", sandbox.id(), e.getMessage());
+            return false;
         }
     }
 
@@ -134,6 +157,9 @@ final class Recovery {
                 streams.recovered(sandbox, machine, guest, Observer.Recovery.ADOPTED);
                 return true;
             } catch (SandboxException e) {
+                if (!Retry.isFaultOfGuest(e)) {
+                    throw e; // The machine lives, and its processes are not given up for a failure of the server.
+                }
                 LOG.warn("sandbox {} is there but does not answer: {}", sandbox.id(), e.getMessage());
             }
         }

@@ -1,5 +1,6 @@
 package dev.vivarium.core.sandbox;
 
+import dev.vivarium.core.ByteBudget;
 import dev.vivarium.core.Undo;
 import dev.vivarium.core.door.Reception;
 import dev.vivarium.core.guest.Guest;
@@ -71,8 +72,9 @@ public final class Sandboxes implements AutoCloseable {
         this.reaper = new Reaper(engine, ending);
         this.reconciler = new Reconciler(engine, ending);
         this.activity = new Activity(engine);
-        this.snapshots = new Snapshots(engine, snapshotRows, origins, launch, streams, ending);
-        new Recovery(engine, launch, streams, ending, capacity, pool).start();
+        var recovery = new Recovery(engine, launch, streams, ending, capacity, pool);
+        this.snapshots = new Snapshots(engine, snapshotRows, origins, launch, streams, recovery);
+        recovery.start();
         this.pulse = new Pulse(engine)
                 .every(REAP_EVERY, "reaper", reaper::beat)
                 .every(DiskGuard.EVERY, "disk", new DiskGuard(engine)::beat)
@@ -289,6 +291,11 @@ public final class Sandboxes implements AutoCloseable {
             reaper.reapIfIdle(sandbox);
         }
         return sandbox.info().end().isEmpty();
+    }
+
+    /// The bytes that are held for unfinished work.
+    public ByteBudget memory() {
+        return engine.memory;
     }
 
     /// Every sandbox of a thread that has not ended, oldest first.

@@ -1,5 +1,6 @@
 package dev.vivarium.core.sandbox;
 
+import dev.vivarium.core.ByteBudget;
 import dev.vivarium.core.egress.EgressConfig;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
@@ -9,10 +10,18 @@ import java.util.Optional;
 
 /// How many sandboxes there may be, how long they live, and what each gets unless asked otherwise. Immutable.
 ///
-/// @param egress what sandboxes may reach outside
-/// @param disk   the home's file system; without it, free space is not watched and unstored ends are only in memory
+/// @param egress           what sandboxes may reach outside
+/// @param disk             the home's file system; without it, free space is not watched and unstored ends are only in
+///                         memory
+/// @param maxBytesInFlight how many bytes may be held for unfinished work
 public record SandboxesConfig(
-        Room room, Times times, Limits limits, String image, EgressConfig egress, Optional<HomeDisk> disk) {
+        Room room,
+        Times times,
+        Limits limits,
+        String image,
+        EgressConfig egress,
+        Optional<HomeDisk> disk,
+        long maxBytesInFlight) {
     /// How many there may be.
     ///
     /// @param poolSize machines kept warm; they count towards `sandboxes` only while there is room
@@ -47,15 +56,16 @@ public record SandboxesConfig(
                 Limits.STANDARD,
                 "host",
                 EgressConfig.ordinary(),
-                Optional.empty());
+                Optional.empty(),
+                ByteBudget.quarterOfHeap());
     }
 
     public SandboxesConfig with(Room other) {
-        return new SandboxesConfig(other, times, limits, image, egress, disk);
+        return new SandboxesConfig(other, times, limits, image, egress, disk, maxBytesInFlight);
     }
 
     public SandboxesConfig with(Limits each, String from) {
-        return new SandboxesConfig(room, times, each, from, egress, disk);
+        return new SandboxesConfig(room, times, each, from, egress, disk, maxBytesInFlight);
     }
 
     public SandboxesConfig withPoolSize(int machines) {
@@ -68,15 +78,15 @@ public record SandboxesConfig(
 
     public SandboxesConfig withIdle(Duration timeout) {
         var other = new Times(timeout, times.lifetime, times.reconcileEvery, times.keepEnded);
-        return new SandboxesConfig(room, other, limits, image, egress, disk);
+        return new SandboxesConfig(room, other, limits, image, egress, disk, maxBytesInFlight);
     }
 
     public SandboxesConfig withEgress(EgressConfig reach) {
-        return new SandboxesConfig(room, times, limits, image, reach, disk);
+        return new SandboxesConfig(room, times, limits, image, reach, disk, maxBytesInFlight);
     }
 
     public SandboxesConfig with(HomeDisk home) {
-        return new SandboxesConfig(room, times, limits, image, egress, Optional.of(home));
+        return new SandboxesConfig(room, times, limits, image, egress, Optional.of(home), maxBytesInFlight);
     }
 
     private static void require(boolean holds, String field, String rule) {

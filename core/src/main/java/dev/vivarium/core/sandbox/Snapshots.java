@@ -7,7 +7,6 @@ import dev.vivarium.core.sandbox.Launch.Launched;
 import dev.vivarium.core.sandbox.Lifecycle.Move;
 import dev.vivarium.core.store.DiskOrigins;
 import dev.vivarium.core.store.SnapshotRows;
-import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SnapshotId;
@@ -39,17 +38,17 @@ public final class Snapshots {
     private final DiskOrigins origins;
     private final Launch launch;
     private final Streams streams;
-    private final Ending ending;
+    private final Recovery recovery;
     private final Set<SnapshotId> beingTaken = ConcurrentHashMap.newKeySet();
     private final Map<SnapshotId, Integer> beingUsed = new ConcurrentHashMap<>();
 
-    Snapshots(Engine engine, SnapshotRows rows, DiskOrigins origins, Launch launch, Streams streams, Ending ending) {
+    Snapshots(Engine engine, SnapshotRows rows, DiskOrigins origins, Launch launch, Streams streams, Recovery recovery) {
         this.engine = engine;
         this.rows = rows;
         this.origins = origins;
         this.launch = launch;
         this.streams = streams;
-        this.ending = ending;
+        this.recovery = recovery;
     }
 
     /// Saves the files of a sandbox that runs or is paused. Its processes stand still meanwhile and then go on.
@@ -191,9 +190,7 @@ public final class Snapshots {
         try (var _ = use(snapshot)) {
             sandbox.resume(Occasion.RESTORE);
             stop(sandbox);
-            Replaced replaced = replace(sandbox, snapshot.id());
-            Launched launched = replaced.launched();
-            streams.recovered(sandbox, launched.machine(), launched.guest(), Observer.Recovery.RESTORED);
+            Replaced replaced = restart(sandbox, snapshot.id());
             if (replaced.failure().isPresent()) {
                 throw replaced.failure().get();
             }
@@ -216,18 +213,25 @@ public final class Snapshots {
         running.guest().close();
     }
 
-    private Replaced replace(Sandbox sandbox, SnapshotId snapshot) {
+    /// If the machine cannot be started, the caller gets the failure, and the server goes on trying: the sandbox keeps
+    /// its disk.
+    private Replaced restart(Sandbox sandbox, SnapshotId snapshot) {
         try {
-            return engine.registry.inTurn(sandbox.id(), () -> {
-                sandbox.requireNotEnded();
-                engine.provider.remove(sandbox.id(), Disk.KEEP);
-                var failure = tryReplace(sandbox, snapshot);
-                return new Replaced(startAgain(sandbox), failure);
-            });
+            Replaced replaced = engine.registry.inTurn(sandbox.id(), () -> replace(sandbox, snapshot));
+            Launched launched = replaced.launched();
+            streams.recovered(sandbox, launched.machine(), launched.guest(), Observer.Recovery.RESTORED);
+            return replaced;
         } catch (RuntimeException e) {
-            ending.end(sandbox, End.Cause.SERVER, "it could not be started again: " + e.getMessage());
+            recovery.findLater(sandbox, Status.RUNNING);
             throw e;
         }
+    }
+
+    private Replaced replace(Sandbox sandbox, SnapshotId snapshot) {
+        sandbox.requireNotEnded();
+        engine.provider.remove(sandbox.id(), Disk.KEEP);
+        var failure = tryReplace(sandbox, snapshot);
+        return new Replaced(startAgain(sandbox), failure);
     }
 
     private Optional<RuntimeException> tryReplace(Sandbox sandbox, SnapshotId snapshot) {

@@ -6,16 +6,18 @@ import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.Patience;
 import dev.vivarium.core.sandbox.Lifecycle.Move;
 import dev.vivarium.model.End;
-import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.Status;
 import java.time.Duration;
 import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// Looks after the streams between sandboxes and their guests: what becomes of a sandbox whose stream breaks.
 /// Thread-safe.
 ///
-/// A machine that lives is given three chances to connect again; one that died is buried with its cause. A guest that
-/// breaks the protocol three times, or that keeps hanging up, is put away.
+/// A guest whose machine lives has three chances to connect again. It loses a chance when it breaks the protocol, keeps
+/// hanging up, or does not answer; without chances the sandbox is quarantined. If the machine died, the sandbox ends with
+/// the cause of that. A failure of the server takes no chance: it tries again, without limit, while the machine lives.
 final class Streams {
     private static final Duration RECONNECT = Duration.ofSeconds(3);
 
@@ -23,6 +25,8 @@ final class Streams {
     /// host that is a while before.
     private static final Duration DEATH = Duration.ofSeconds(10);
     private static final int CHANCES = 3;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Streams.class);
 
     private final Engine engine;
     private final Launch launch;
@@ -95,24 +99,42 @@ final class Streams {
 
     private void reconnect(Sandbox sandbox, Machine machine, Optional<Loss> loss) {
         String why = loss.map(Loss::why).orElse("the stream broke");
-        int chances = CHANCES - sandbox.losses().count(loss);
-        for (int i = 0; i < chances && machine.isAlive(); i++) {
+        int failures = sandbox.losses().count(loss);
+        var retry = new Retry(engine, sandbox);
+        while (retry.isWanted()) {
             try {
+                if (!machine.isAlive()) {
+                    bury(sandbox, machine);
+                    return;
+                }
+                if (failures >= CHANCES) {
+                    ending.end(sandbox, End.Cause.QUARANTINED, "its guest failed " + CHANCES + " times: " + why);
+                    return;
+                }
                 Guest guest = launch.greet(machine, sandbox.secret(), RECONNECT);
                 recovered(sandbox, machine, guest, Observer.Recovery.RECONNECTED);
                 return;
-            } catch (SandboxException e) {
-                why = String.valueOf(e.getMessage());
+            } catch (RuntimeException e) {
+                if (Retry.isFaultOfGuest(e)) {
+                    failures++;
+                    why = String.valueOf(e.getMessage());
+                } else {
+                    LOG.warn("the server failed to reconnect sandbox {} and tries again", sandbox.id(), e);
+                    retry.pause();
+                }
             }
         }
-        if (engine.isDraining()) {
-            return; // It fails because we leave; the next server will find it.
-        }
-        if (machine.isAlive()) {
-            ending.end(sandbox, End.Cause.QUARANTINED, "its guest failed " + CHANCES + " times: " + why);
-        } else {
-            bury(sandbox, machine);
-        }
+    }
+
+    /// Takes back that a sandbox runs with `guest`, if that was reached.
+    private static void forget(Sandbox sandbox, Guest guest) {
+        sandbox.lifecycle().tryBegin(Transition.LOSE, RECONNECT).ifPresent(begun -> {
+            try (Move move = begun) {
+                if (move.before() instanceof State.Running(var _, var present) && present == guest) {
+                    move.to(new State.Recovering(Status.RUNNING));
+                }
+            }
+        });
     }
 
     private void bury(Sandbox sandbox, Machine machine) {
@@ -123,8 +145,19 @@ final class Streams {
         }
     }
 
-    /// Makes a sandbox that was being found again run, or drops the guest if it has ended meanwhile.
+    /// Makes a sandbox that was being recovered run, or drops the guest if the sandbox has ended meanwhile. If the
+    /// server fails on the way, the sandbox is being recovered as before.
     void recovered(Sandbox sandbox, Machine machine, Guest guest, Observer.Recovery how) {
+        try {
+            run(sandbox, machine, guest, how);
+        } catch (RuntimeException e) {
+            forget(sandbox, guest); // First: otherwise the closed stream would be taken for a new loss.
+            guest.close();
+            throw e;
+        }
+    }
+
+    private void run(Sandbox sandbox, Machine machine, Guest guest, Observer.Recovery how) {
         Optional<Move> begun = sandbox.lifecycle().tryBegin(Transition.RECOVER, RECONNECT);
         if (begun.isEmpty()) {
             guest.close();

@@ -1,5 +1,6 @@
 package dev.vivarium.core.sandbox;
 
+import dev.vivarium.core.VitalThread;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -25,6 +26,9 @@ final class Tasks implements AutoCloseable {
                     work.run();
                 } catch (RuntimeException e) {
                     LOG.warn("{} failed: {}", name, e.getMessage(), e);
+                } catch (Error e) {
+                    // The executor would give it to nobody.
+                    VitalThread.report(e);
                 }
             });
         } catch (RejectedExecutionException e) {

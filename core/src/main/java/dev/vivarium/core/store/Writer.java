@@ -1,5 +1,6 @@
 package dev.vivarium.core.store;
 
+import dev.vivarium.core.VitalThread;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -51,7 +52,7 @@ final class Writer implements AutoCloseable {
     Writer(Connector connector, Duration patience) {
         this.connector = connector;
         this.patience = patience;
-        this.worker = Thread.ofPlatform().name("store-writer").daemon().start(this::run);
+        this.worker = VitalThread.start("store-writer", this::run);
     }
 
     /// Opens a connection with automatic commits off.
@@ -172,10 +173,11 @@ final class Writer implements AutoCloseable {
                 queue.drainTo(group, GROUP - 1);
                 last |= group.remove(stop);
                 commitLocked(group);
-            } catch (OutOfMemoryError e) {
-                // This worker is the only one: it goes on, on a connection that knows nothing of this.
+            } catch (RuntimeException | Error e) {
+                // The next group must not find half a change in the transaction, and nobody may wait for this one.
                 disconnectLocked();
-                group.forEach(pending -> pending.fail(failed("there is not enough memory")));
+                group.forEach(pending -> pending.fail(failed("the writer failed: " + e)));
+                throw e;
             } finally {
                 turn.unlock();
             }

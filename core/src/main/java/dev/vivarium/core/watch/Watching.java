@@ -1,5 +1,6 @@
 package dev.vivarium.core.watch;
 
+import dev.vivarium.core.VitalThread;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.sandbox.Observer;
 import dev.vivarium.core.sandbox.Occasion;
@@ -56,7 +57,8 @@ public final class Watching implements Observer, AutoCloseable {
     public void begin(Sandboxes all) {
         sandboxes = Optional.of(all);
         long beat = metricsEvery.toMillis();
-        var _ = pulse.scheduleWithFixedDelay(() -> readMeters(all), beat, beat, TimeUnit.MILLISECONDS);
+        var _ = pulse.scheduleWithFixedDelay(
+                VitalThread.repeating("measuring sandboxes", () -> readMeters(all)), beat, beat, TimeUnit.MILLISECONDS);
         all.list().forEach(info -> start(() -> all.find(info.id()).ifPresent(sandbox -> watch(sandbox, Age.OLD))));
     }
 

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 /// Each guest here does its worst; each time another guest on the same loop must go on as if nothing had happened.
 @Timeout(300)
 final class HostileGuestTest {
-    private static final int WINDOW = Service.EXEC.window;
+    private static final int WINDOW = Service.EXEC.initialWindow();
     private static final Duration PATIENCE = Duration.ofMinutes(1);
 
     private GuestLoop loop;

@@ -161,7 +161,7 @@ final class ListenerTest {
     void moreDataThanItsCreditOnAConnectionBreaksTheProtocol() throws Exception {
         violates(listener -> {
             arrive(FIRST, listener);
-            for (int sent = 0; sent <= Service.DIAL.window; sent += 65_536) {
+            for (int sent = 0; sent <= Service.DIAL.initialWindow(); sent += 65_536) {
                 send(new Payload().u8(1).fixed(new byte[65_536]).frame(FIRST, Kind.DATA));
             }
         });

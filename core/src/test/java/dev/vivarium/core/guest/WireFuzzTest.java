@@ -70,7 +70,13 @@ final class WireFuzzTest {
             if (golden.channel() > 0) {
                 Service service = services[random.nextInt(services.length)];
                 switchboard.reserve(
-                        new Channel(connection, golden.channel(), service, new Subject.File("f"), Keeper.NONE));
+                        new Channel(
+                                connection,
+                                golden.channel(),
+                                service,
+                                new Subject.File("f"),
+                                Keeper.NONE,
+                                connection.reservation()));
             }
         }
         switchboard.hang(9, new Arrivals(connection, 2, _ -> {}));

@@ -172,16 +172,6 @@ class LifecycleTest {
     }
 
     @Test
-    void aGuestThatNeverComesBackIsPutAway() {
-        Sandbox sandbox = house.sandbox("t1");
-        house.provider.fail(Step.CONNECT, 100);
-        breakStream(sandbox);
-        await().until(() -> sandbox.info().end().isPresent());
-        assertThat(sandbox.info().end().orElseThrow().cause()).isEqualTo(End.Cause.QUARANTINED);
-        await().untilAsserted(house::assertNothingRemains);
-    }
-
-    @Test
     void theCallThatFailsWhenTheMachineDiesSaysWhy() {
         Sandbox sandbox = house.sandbox("t1");
         try (var execution = sandbox.exec(Command.shell("echo on; sleep 1000"))) {

@@ -2,12 +2,14 @@ package dev.vivarium.core.provider.oci;
 
 import dev.vivarium.core.provider.FileTrees;
 import dev.vivarium.core.provider.HostProcess;
+import dev.vivarium.core.provider.Step;
 import dev.vivarium.model.SandboxId;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.HashSet;
@@ -154,9 +156,12 @@ record RunDirectory(Path path, SandboxId id) {
         try {
             return OptionalLong.of(
                     Long.parseLong(Files.readString(path.resolve(name)).strip()));
-        } catch (IOException | NumberFormatException e) {
+        } catch (NoSuchFileException | NumberFormatException e) {
             // Not written yet, or not whole: the machine never got that far.
             return OptionalLong.empty();
+        } catch (IOException e) {
+            // For example too many open files: the machine must not look as if it had never started.
+            throw Step.FIND.failed(e);
         }
     }
 }

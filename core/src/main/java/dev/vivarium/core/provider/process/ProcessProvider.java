@@ -17,6 +17,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
@@ -156,8 +157,11 @@ public final class ProcessProvider implements Provider {
         try {
             return tree(id).isGuest(
                             Long.parseLong(Files.readString(directory(id).resolve("pid"))));
-        } catch (IOException | NumberFormatException e) {
+        } catch (NoSuchFileException | NumberFormatException e) {
             return false;
+        } catch (IOException e) {
+            // For example too many open files: the machine must not look dead.
+            throw Step.FIND.failed(e);
         }
     }
 

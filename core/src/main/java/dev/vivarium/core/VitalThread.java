@@ -1,0 +1,111 @@
+package dev.vivarium.core;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Platform thread without which the process cannot work, such as the one that reads from all guests.
+///
+/// Its loop returns when its owner closes it. If the loop throws instead, the thread logs the reason and runs the loop
+/// again; the state of a loop is in its object and not on the stack. If that happens more than [#MOST_RESTARTS] times
+/// within [#WINDOW], the thread ends with a [Failed]. An [Error] is first given to the uncaught exception handler. The
+/// server installs a handler that exits on both, because sandboxes outlive the server and a restart repairs it.
+public final class VitalThread {
+    /// The process cannot go on, because a vital thread has ended.
+    public static final class Failed extends Error {
+        private static final long serialVersionUID = 1L;
+
+        Failed(String thread, Throwable cause) {
+            super("the vital thread " + thread + " has ended: " + cause, cause);
+        }
+    }
+
+    static final int MOST_RESTARTS = 3;
+    static final Duration WINDOW = Duration.ofMinutes(1);
+
+    private static final Logger LOG = LoggerFactory.getLogger(VitalThread.class);
+    private static final Duration PAUSE = Duration.ofMillis(100);
+
+    /// Of the whole process: threads that have ended by a failure.
+    private static final Set<String> ENDED = ConcurrentHashMap.newKeySet();
+
+    private final String name;
+    private final Runnable loop;
+    private int restarts;
+    private long windowStart = System.nanoTime();
+
+    private VitalThread(String name, Runnable loop) {
+        this.name = name;
+        this.loop = loop;
+    }
+
+    /// A daemon thread that runs `loop`, which must be able to begin again after it has thrown.
+    public static Thread unstarted(String name, Runnable loop) {
+        return Thread.ofPlatform().daemon().name(name).unstarted(new VitalThread(name, loop)::run);
+    }
+
+    /// The same, started.
+    public static Thread start(String name, Runnable loop) {
+        Thread thread = unstarted(name, loop);
+        thread.start();
+        return thread;
+    }
+
+    /// Work for a scheduled executor, which would drop work that throws without a word. A failure is logged, and the
+    /// work is done again when it is due.
+    public static Runnable repeating(String name, Runnable work) {
+        return () -> {
+            try {
+                work.run();
+            } catch (RuntimeException e) {
+                LOG.error("{} failed and is tried again when it is due", name, e);
+            } catch (Error e) {
+                report(e);
+            }
+        };
+    }
+
+    /// Gives an error to the uncaught exception handler of this thread, which may end the process. For code that
+    /// catches errors, or whose caller swallows them.
+    public static void report(Error error) {
+        Thread thread = Thread.currentThread();
+        thread.getUncaughtExceptionHandler().uncaughtException(thread, error);
+    }
+
+    /// The names of the vital threads that have ended by a failure, sorted; empty if the process works.
+    public static List<String> ended() {
+        return ENDED.stream().sorted().toList();
+    }
+
+    private void run() {
+        while (true) {
+            try {
+                loop.run();
+                return;
+            } catch (RuntimeException e) {
+                restart(e);
+            } catch (Error e) {
+                report(e);
+                restart(e);
+            }
+        }
+    }
+
+    private void restart(Throwable cause) {
+        long now = System.nanoTime();
+        if (now - windowStart > WINDOW.toNanos()) {
+            windowStart = now;
+            restarts = 0;
+        }
+        if (++restarts > MOST_RESTARTS) {
+            ENDED.add(name);
+            throw new Failed(name, cause);
+        }
+        LOG.error("the thread {} failed and starts again", name, cause);
+        LockSupport.parkNanos(PAUSE.toNanos());
+    }
+}

@@ -1,0 +1,38 @@
+package dev.vivarium.core.sandbox;
+
+import dev.vivarium.core.provider.Patience;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.time.Duration;
+
+/// The pauses between attempts of the server to get a sandbox back. They double up to [#LONGEST] and end when the server
+/// shuts down or the sandbox ends. Confined to one worker.
+final class Retry {
+    private static final Duration FIRST = Duration.ofMillis(200);
+    private static final Duration LONGEST = Duration.ofSeconds(30);
+
+    private final Engine engine;
+    private final Sandbox sandbox;
+    private Duration pause = FIRST;
+
+    Retry(Engine engine, Sandbox sandbox) {
+        this.engine = engine;
+        this.sandbox = sandbox;
+    }
+
+    /// Reports whether the guest caused a failure; otherwise the server did, and the sandbox must not suffer for it.
+    static boolean isFaultOfGuest(RuntimeException failure) {
+        return failure instanceof SandboxException known && known.failure() instanceof Failure.GuestUnreachable;
+    }
+
+    /// Reports whether another attempt makes sense. A sandbox that a draining server leaves is found by the next one.
+    boolean isWanted() {
+        return !engine.isDraining() && sandbox.info().end().isEmpty();
+    }
+
+    void pause() {
+        Patience.until(pause, () -> !isWanted());
+        Duration doubled = pause.multipliedBy(2);
+        pause = doubled.compareTo(LONGEST) > 0 ? LONGEST : doubled;
+    }
+}

@@ -1,0 +1,66 @@
+package dev.vivarium.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class VitalThreadTest {
+    @Test
+    void aLoopThatThrowsRunsAgain() throws Exception {
+        var runs = new AtomicInteger();
+        Thread thread = VitalThread.start("test-again", () -> {
+            if (runs.incrementAndGet() <= VitalThread.MOST_RESTARTS) {
+                throw new IllegalStateException("as the test wants it");
+            }
+        });
+        thread.join();
+        assertThat(runs).hasValue(VitalThread.MOST_RESTARTS + 1);
+        assertThat(VitalThread.ended()).doesNotContain("test-again");
+    }
+
+    @Test
+    void aLoopThatThrowsAgainAndAgainEndsTheThreadForAllToSee() throws Exception {
+        var uncaught = new ArrayList<Throwable>();
+        Thread thread = VitalThread.unstarted("test-ends", () -> {
+            throw new IllegalStateException("as the test wants it");
+        });
+        thread.setUncaughtExceptionHandler((_, e) -> uncaught.add(e));
+        thread.start();
+        thread.join();
+        assertThat(uncaught).singleElement().isInstanceOf(VitalThread.Failed.class);
+        assertThat(VitalThread.ended()).contains("test-ends");
+    }
+
+    @Test
+    void anErrorIsGivenToTheHandlerBeforeTheLoopRunsAgain() throws Exception {
+        List<Throwable> uncaught = Collections.synchronizedList(new ArrayList<>());
+        var runs = new AtomicInteger();
+        Thread thread = VitalThread.unstarted("test-error", () -> {
+            if (runs.incrementAndGet() == 1) {
+                throw new OutOfMemoryError("as the test wants it");
+            }
+        });
+        thread.setUncaughtExceptionHandler((_, e) -> uncaught.add(e));
+        thread.start();
+        thread.join();
+        assertThat(uncaught).singleElement().isInstanceOf(OutOfMemoryError.class);
+        assertThat(runs).hasValue(2);
+    }
+
+    @Test
+    void repeatedWorkThatThrowsIsDoneAgain() {
+        var runs = new CountDownLatch(2);
+        Runnable work = VitalThread.repeating("test", () -> {
+            runs.countDown();
+            throw new IllegalStateException("as the test wants it");
+        });
+        work.run();
+        work.run();
+        assertThat(runs.getCount()).isZero();
+    }
+}
