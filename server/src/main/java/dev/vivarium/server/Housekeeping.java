@@ -1,5 +1,6 @@
 package dev.vivarium.server;
 
+import dev.vivarium.core.VitalThread;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Retention;
 import dev.vivarium.core.run.Inbox;
@@ -37,7 +38,8 @@ final class Housekeeping implements AutoCloseable {
         this.retention = config.retention();
         this.clock = clock;
         long every = Math.min(SELDOM.toMillis(), retention.age().toMillis() / 10);
-        var _ = pulse.scheduleWithFixedDelay(this::beat, every, every, TimeUnit.MILLISECONDS);
+        var _ = pulse.scheduleWithFixedDelay(
+                VitalThread.repeating("removing old events", this::beat), every, every, TimeUnit.MILLISECONDS);
     }
 
     private void beat() {

@@ -27,6 +27,7 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] arguments) {
+        FatalErrors.install();
         var rest = Arrays.asList(arguments).subList(Math.min(1, arguments.length), arguments.length);
         try {
             switch (arguments.length == 0 ? "" : arguments[0]) {

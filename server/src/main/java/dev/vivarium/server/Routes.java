@@ -7,6 +7,7 @@ import static dev.vivarium.server.http.Route.Access.OPEN;
 import static dev.vivarium.server.http.Route.Access.OWN;
 import static dev.vivarium.server.http.Route.Access.TOKEN;
 
+import dev.vivarium.core.ByteBudget;
 import dev.vivarium.core.access.Keys;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.log.EventLog;
@@ -63,6 +64,9 @@ import java.util.Optional;
 final class Routes {
     private static final String V1 = "/api/v1/sandboxes/{sandbox_id}";
 
+    /// How much more output of commands may wait on the disk than in memory.
+    private static final int ON_DISK = 16;
+
     private Routes() {}
 
     /// What handlers are made of.
@@ -93,7 +97,8 @@ final class Routes {
     static List<Route> of(Parts parts, Gate gate, InstantSource clock) {
         var config = parts.config();
         var callers = callers(config, parts.sandboxes());
-        var call = new CommandCall(config.calls(), parts.telemetry());
+        var files = new ByteBudget(ON_DISK * parts.sandboxes().memory().limit());
+        var call = new CommandCall(config.calls(), parts.telemetry(), config.home().resolve("tmp"), files);
         var routes = new ArrayList<>(sessions(parts, gate, clock, callers, call));
         routes.addAll(snapshots(parts));
         routes.addAll(events(parts, clock));

@@ -1,5 +1,6 @@
 package dev.vivarium.server;
 
+import dev.vivarium.core.ByteBudget;
 import dev.vivarium.core.Undo;
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.Keys;
@@ -129,6 +130,7 @@ public final class Vivarium implements AutoCloseable {
         metrics.watch(sandboxes::pool);
         metrics.watchDisk(sandboxes.diskSpace()::reading);
         metrics.watchAudit(audit::dropped);
+        metrics.watchMemory(sandboxes.memory());
     }
 
     /// PostgreSQL keeps its data elsewhere.
@@ -249,6 +251,7 @@ public final class Vivarium implements AutoCloseable {
                 config.limits(),
                 config.image(),
                 all.egress(),
-                Optional.of(all.disk().of(all.home())));
+                Optional.of(all.disk().of(all.home())),
+                capacity.maxBytesInFlight().orElseGet(ByteBudget::quarterOfHeap));
     }
 }

@@ -40,6 +40,14 @@ final class ServerProcess implements AutoCloseable {
         return start(builder.command(line), home);
     }
 
+    /// The same in a JVM with these options. What it says on standard error is in `stderr` of the home.
+    static ServerProcess startWith(List<String> options, Path home, String... arguments) {
+        var builder = java(home, "serve", arguments);
+        builder.command().addAll(1, options);
+        return start(
+                builder.redirectError(Redirect.to(home.resolve("stderr").toFile())), home);
+    }
+
     private static ServerProcess start(ProcessBuilder builder, Path home) {
         try {
             var process = builder.start();
@@ -106,6 +114,15 @@ final class ServerProcess implements AutoCloseable {
             }
         }
         throw new IllegalStateException("the server ended before it was ready");
+    }
+
+    /// Waits until it ends by itself. Returns its exit status.
+    int awaitExit() {
+        return process.onExit().join().exitValue();
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
     }
 
     /// Where it answers.

@@ -1,5 +1,6 @@
 package dev.vivarium.server.api;
 
+import dev.vivarium.core.ByteBudget;
 import dev.vivarium.core.exec.Execution;
 import dev.vivarium.core.exec.Processes;
 import dev.vivarium.core.exec.Tracked;
@@ -19,6 +20,7 @@ import dev.vivarium.server.settings.CallConfig;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -33,11 +35,15 @@ public final class CommandCall {
     private final CallConfig config;
     private final EnvironmentRule environment;
     private final Telemetry telemetry;
+    private final HeldOutput.Place outputs;
 
-    public CommandCall(CallConfig config, Telemetry telemetry) {
+    /// @param directory for the files of long outputs
+    /// @param budget    for the bytes in these files
+    public CommandCall(CallConfig config, Telemetry telemetry, Path directory, ByteBudget budget) {
         this.config = config;
         this.environment = new EnvironmentRule(config.policy());
         this.telemetry = telemetry;
+        this.outputs = new HeldOutput.Place(directory, budget);
     }
 
     /// Throws what is wrong with a command before anything is looked up for it.
@@ -61,14 +67,22 @@ public final class CommandCall {
     }
 
     private void collect(Exchange exchange, Sandbox sandbox, ExecJson.Request request) throws IOException {
+        // The command has ended before the answer is sent: a slow reader holds no place in the sandbox.
+        try (var output = outputs.open(exchange)) {
+            var exit = run(exchange, sandbox, request, output);
+            exchange.answer(200, out -> output.write(out, exit));
+        }
+    }
+
+    private Exit run(Exchange exchange, Sandbox sandbox, ExecJson.Request request, HeldOutput output) {
         var session = sandbox.info();
         long start = System.nanoTime();
         try (var execution = sandbox.exec(command(sandbox, request));
                 var _ = sandbox.processes().track(execution, origin(exchange, request))) {
             feed(execution, request.stdin());
-            var result = execution.collect();
-            telemetry.commandEnded(session, request.script(), result.exit());
-            exchange.answer(200, out -> ExecJson.write(out, result));
+            var exit = output.await(execution);
+            telemetry.commandEnded(session, request.script(), exit);
+            return exit;
         } catch (SandboxException e) {
             telemetry.commandFailed(session, request.script(), e.failure().slug(), since(start));
             throw e;

@@ -31,6 +31,9 @@ public final class EventsHandler {
     /// What one call may add: it counts as one, and a talkative agent is not slowed down.
     private static final int MOST_AT_ONCE = 100;
 
+    /// What an event takes without its data.
+    private static final int EVENT_BYTES = 200;
+
     private static final String LAST_EVENT = "Last-Event-ID";
 
     private final EventLog log;
@@ -78,6 +81,7 @@ public final class EventsHandler {
         long first = log.first(sandbox);
         List<Event> events =
                 before.map(seq -> log.readBefore(sandbox, query, seq)).orElseGet(() -> log.read(sandbox, query));
+        exchange.reserve(bytes(events));
         exchange.answer(200, out -> {
             out.writeArrayPropertyStart("events");
             for (Event event : events) {
@@ -92,6 +96,13 @@ public final class EventsHandler {
             out.writeNumberProperty("first_seq", first);
             out.writeNumberProperty("head_seq", head);
         });
+    }
+
+    /// What events take in memory, roughly.
+    static long bytes(List<Event> events) {
+        return events.stream()
+                .mapToLong(event -> EVENT_BYTES + 2L * event.data().length())
+                .sum();
     }
 
     /// While it lasts, others see that somebody follows.

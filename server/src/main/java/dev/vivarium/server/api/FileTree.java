@@ -9,6 +9,7 @@ import dev.vivarium.model.Listing;
 import dev.vivarium.model.SandboxException;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.LongConsumer;
 import tools.jackson.core.JsonGenerator;
 
 /// What is in a directory of a workspace, some levels deep, by name. Looking neither wakes a sandbox nor is a use of
@@ -17,31 +18,37 @@ public final class FileTree {
     private static final int MAX_ENTRIES = 10_000;
     private static final String WORKSPACE = "/workspace";
 
+    /// What an entry takes in memory, without a long name.
+    private static final int ENTRY_BYTES = 200;
+
     /// How deep one can look.
     static final long DEEPEST = 64;
 
     private final String path;
-    private final Listing listing;
+    private final Listing totals;
     private final List<FileEntry> entries;
 
-    private FileTree(String path, Listing listing, List<FileEntry> entries) {
+    private FileTree(String path, Listing totals, List<FileEntry> entries) {
         this.path = path;
-        this.listing = listing;
+        this.totals = totals;
         this.entries = entries;
     }
 
     /// @param name the path of a directory relative to the workspace, which is `""`; or its name inside the sandbox
-    public static FileTree of(Sandbox sandbox, String name, long depth) {
+    ///
+    /// @param reserve is called with each number of bytes before they are held; it throws to refuse them
+    public static FileTree of(Sandbox sandbox, String name, long depth, LongConsumer reserve) {
         String path = inWorkspace(name);
         if (depth < 1 || depth > DEEPEST) {
             throw new SandboxException(new Failure.InvalidRequest("depth", "must be between 1 and " + DEEPEST));
         }
-        Listing listing = sandbox.look().list(path, depth == 1 ? Depth.TOP : Depth.ALL, MAX_ENTRIES);
-        List<FileEntry> entries = listing.entries().stream()
+        var listing = sandbox.look().list(path, depth == 1 ? Depth.TOP : Depth.ALL, MAX_ENTRIES, reserve);
+        reserve.accept((long) ENTRY_BYTES * listing.size());
+        List<FileEntry> entries = listing.entries()
                 .filter(entry -> level(entry.name()) <= depth)
                 .sorted((a, b) -> a.name().compareTo(b.name()))
                 .toList();
-        return new FileTree(path, listing, entries);
+        return new FileTree(path, listing.totals(), entries);
     }
 
     private static String inWorkspace(String name) {
@@ -53,6 +60,13 @@ public final class FileTree {
 
     private static long level(String name) {
         return 1 + name.chars().filter(c -> c == '/').count();
+    }
+
+    /// What [#write] writes, roughly, for whoever holds all of it.
+    public long jsonBytes() {
+        return entries.stream()
+                .mapToLong(entry -> ENTRY_BYTES + 3L * entry.name().length())
+                .sum();
     }
 
     public void write(JsonGenerator out) {
@@ -70,9 +84,9 @@ public final class FileTree {
             out.writeEndObject();
         }
         out.writeEndArray();
-        out.writeNumberProperty("total_files", listing.totalFiles());
-        out.writeNumberProperty("total_directories", listing.totalDirectories());
-        out.writeNumberProperty("total_size_bytes", listing.totalBytes());
-        out.writeBooleanProperty("truncated", listing.truncated());
+        out.writeNumberProperty("total_files", totals.totalFiles());
+        out.writeNumberProperty("total_directories", totals.totalDirectories());
+        out.writeNumberProperty("total_size_bytes", totals.totalBytes());
+        out.writeBooleanProperty("truncated", totals.truncated());
     }
 }

@@ -1,5 +1,6 @@
 package dev.vivarium.server.api;
 
+import dev.vivarium.core.VitalThread;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.sandbox.DiskSpace;
 import dev.vivarium.core.sandbox.Sandboxes;
@@ -11,6 +12,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -52,6 +54,10 @@ public final class HealthHandler {
             poolTrouble.get().ifPresent(why -> failing.put("provider", why));
             if (disk.reading().level() == DiskSpace.Level.FULL) {
                 failing.put("disk", "the file system of the home is full; end sandboxes or delete files");
+            }
+            List<String> ended = VitalThread.ended();
+            if (!ended.isEmpty()) {
+                failing.put("threads", "have ended by a failure: " + String.join(", ", ended));
             }
             if (gate.isShut()) {
                 failing.put("server", "is stopping");

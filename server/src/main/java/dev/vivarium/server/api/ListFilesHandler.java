@@ -19,8 +19,9 @@ public final class ListFilesHandler {
         exchange.allowQuery("session_id", "recursive");
         boolean recursive = Flags.of(exchange, "recursive", true);
         var sandbox = callers.require(exchange.principal(), exchange.query("session_id"));
-        var listing = sandbox.files().list("", recursive ? Depth.ALL : Depth.TOP, MAX_ENTRIES);
+        var listing = sandbox.files().list("", recursive ? Depth.ALL : Depth.TOP, MAX_ENTRIES, exchange::reserve);
         var directories = recursive ? FileJson.Directories.HIDDEN : FileJson.Directories.SHOWN;
-        exchange.answer(200, out -> FileJson.write(out, sandbox.id(), listing, directories));
+        var shown = listing.entries().filter(directories::show);
+        exchange.answer(200, out -> FileJson.write(out, sandbox.id(), listing.totals(), shown));
     }
 }

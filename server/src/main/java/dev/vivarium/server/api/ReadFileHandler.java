@@ -1,10 +1,10 @@
 package dev.vivarium.server.api;
 
 import dev.vivarium.core.files.Depth;
+import dev.vivarium.core.files.PackedListing;
 import dev.vivarium.core.files.Workspace;
 import dev.vivarium.json.FileJson;
 import dev.vivarium.model.Failure;
-import dev.vivarium.model.Listing;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.telemetry.Telemetry;
@@ -42,9 +42,10 @@ public final class ReadFileHandler {
         var files = callers.awake(exchange.sandbox()).files();
         Optional<FileContent> content = path.isEmpty() ? Optional.empty() : find(files, path);
         if (content.isPresent()) {
+            content.get().bytes().ifPresent(bytes -> exchange.reserve(bytes.length));
             send(exchange, files, path, content.get());
         } else {
-            var listing = files.list(path, recursive ? Depth.ALL : Depth.TOP, MAX_ENTRIES);
+            var listing = files.list(path, recursive ? Depth.ALL : Depth.TOP, MAX_ENTRIES, exchange::reserve);
             list(exchange, path, listing);
         }
     }
@@ -70,11 +71,11 @@ public final class ReadFileHandler {
         }
     }
 
-    private static void list(Exchange exchange, String path, Listing listing) throws IOException {
+    private static void list(Exchange exchange, String path, PackedListing listing) throws IOException {
         var id = exchange.sandbox().id();
         exchange.answer(200, out -> {
             out.writeStringProperty("path", path);
-            FileJson.write(out, id, listing, FileJson.Directories.SHOWN);
+            FileJson.write(out, id, listing.totals(), listing.entries());
         });
     }
 

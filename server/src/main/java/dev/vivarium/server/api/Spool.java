@@ -4,16 +4,18 @@ import dev.vivarium.core.files.Upload;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 
-/// Bytes that wait on the server's disk until it is known where they go. The file has no name, so that nothing remains
-/// of it even when the server dies. Confined to one worker.
+/// Bytes on the server's disk that wait until they can be passed on. The file has no name, so that nothing remains of it
+/// even if the server is killed. Confined to one worker.
 final class Spool implements AutoCloseable {
     private static final int PIECE = 256 * 1024;
 
@@ -30,14 +32,14 @@ final class Spool implements AutoCloseable {
         var ours = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
         try {
             Files.createDirectories(directory);
-            Path file = Files.createTempFile(directory, "upload-", ".part", ours);
+            Path file = Files.createTempFile(directory, "spool-", ".part", ours);
             try {
                 return new Spool(FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE), maxBytes);
             } finally {
                 Files.delete(file);
             }
         } catch (IOException e) {
-            throw new UncheckedIOException("making a file for an upload to wait in", e);
+            throw new UncheckedIOException("making a spool file", e);
         }
     }
 
@@ -51,7 +53,7 @@ final class Spool implements AutoCloseable {
                 bytes += channel.write(buffer);
             }
         } catch (IOException e) {
-            throw new UncheckedIOException("spooling an upload", e);
+            throw new UncheckedIOException("writing a spool file", e);
         }
     }
 
@@ -61,6 +63,15 @@ final class Spool implements AutoCloseable {
         while (channel.read(buffer) >= 0) {
             upload.write(buffer.array(), 0, buffer.position());
             buffer.clear();
+        }
+    }
+
+    /// All of it, from the beginning.
+    InputStream read() {
+        try {
+            return Channels.newInputStream(channel.position(0));
+        } catch (IOException e) {
+            throw new UncheckedIOException("reading what was spooled", e);
         }
     }
 

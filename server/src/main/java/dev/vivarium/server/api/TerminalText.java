@@ -10,6 +10,7 @@ import dev.vivarium.model.SandboxId;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.LongConsumer;
 import java.util.regex.Pattern;
 import tools.jackson.core.JsonGenerator;
 
@@ -32,12 +33,15 @@ public final class TerminalText {
         this.last = last;
     }
 
-    public static TerminalText of(EventLog log, SandboxId sandbox, long count) {
+    /// @param reserve is called with a number of bytes before they are held; it throws to refuse them
+    public static TerminalText of(EventLog log, SandboxId sandbox, long count, LongConsumer reserve) {
         if (count < 1 || count > MOST_LINES) {
             throw new SandboxException(new Failure.InvalidRequest("lines", "must be between 1 and " + MOST_LINES));
         }
         var screen = new Screen();
         List<Event> events = log.newest(sandbox, "command.", EVENTS);
+        // As events, as a screen, and as lines.
+        reserve.accept(EventsHandler.bytes(events) * 3);
         events.forEach(screen::show);
         List<String> lines = screen.lines();
         return new TerminalText(

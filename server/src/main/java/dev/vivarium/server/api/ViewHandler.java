@@ -39,7 +39,7 @@ public final class ViewHandler {
     public void tree(Exchange exchange) throws IOException {
         exchange.allowQuery("path", "depth", "recursive");
         String path = exchange.optionalQuery("path").orElse("");
-        var tree = FileTree.of(exchange.sandbox(), path, depth(exchange));
+        var tree = FileTree.of(exchange.sandbox(), path, depth(exchange), exchange::reserve);
         exchange.answer(200, tree::write);
     }
 
@@ -70,6 +70,7 @@ public final class ViewHandler {
         } else {
             FileContent content = read(alive(exchange), path);
             byte[] bytes = content.bytes().orElseThrow();
+            exchange.reserve(4L * bytes.length); // As bytes, and as text of up to twice as much.
             exchange.answer(200, out -> {
                 write(
                         out,
@@ -146,7 +147,7 @@ public final class ViewHandler {
     public void terminal(Exchange exchange) throws IOException {
         exchange.allowQuery("lines");
         long lines = Page.number(exchange, "lines").orElse(ORDINARY_LINES);
-        var text = TerminalText.of(log, new SandboxId(exchange.path("sandbox_id")), lines);
+        var text = TerminalText.of(log, new SandboxId(exchange.path("sandbox_id")), lines, exchange::reserve);
         exchange.answer(200, text::write);
     }
 

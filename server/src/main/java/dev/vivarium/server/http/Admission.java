@@ -1,5 +1,6 @@
 package dev.vivarium.server.http;
 
+import dev.vivarium.core.ByteBudget;
 import dev.vivarium.core.access.BrowserSessions;
 import dev.vivarium.core.access.Grant;
 import dev.vivarium.core.access.Keys;
@@ -71,6 +72,13 @@ public final class Admission {
     /// What a request shows. Throws `NotAuthenticated` when that is nothing.
     Credential shown(Request request) {
         return credentials.of(request);
+    }
+
+    /// An empty reservation of memory for what the caller's request holds. All callers without a name share one part.
+    public ByteBudget.Reservation memory(Caller caller) {
+        return sandboxes
+                .memory()
+                .open(caller.principal().map(who -> who.name().value()).orElse(""));
     }
 
     /// The session of the browser that asks, if it is one and shows nothing else.

@@ -1,5 +1,7 @@
 package dev.vivarium.server.http;
 
+import dev.vivarium.core.ByteBudget;
+import dev.vivarium.core.VitalThread;
 import dev.vivarium.json.ProblemJson;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -65,6 +67,10 @@ final class Dispatcher extends Handler.Abstract {
             // The status is spent or the client is gone: the connection ends, and with it the half answer.
             LOG.debug("request {} broke off", requestId, e);
             callback.failed(e);
+        } catch (Error e) {
+            // Jetty would catch it and go on.
+            VitalThread.report(e);
+            throw e;
         }
         return true;
     }
@@ -145,16 +151,18 @@ final class Dispatcher extends Handler.Abstract {
             response.getHeaders().put("X-Content-Type-Options", "nosniff");
             confine(request, response, route);
             testimony.to(status -> witness.saw(match, known, at, status));
-            var exchange =
-                    new Exchange(request, testimony, requestId, match, known, checks(request, response, match, known));
-            if (route.access() instanceof Route.Access.Open) {
-                route.operation().handle(exchange);
-            } else {
-                var access = admission.hold(known, match, request, () -> cut(request));
-                pass(match, exchange, access.map(held -> held.since(seen)));
+            try (var memory = admission.memory(known)) {
+                var checks = checks(request, response, match, known, memory);
+                var exchange = new Exchange(request, testimony, requestId, match, known, checks);
+                if (route.access() instanceof Route.Access.Open) {
+                    route.operation().handle(exchange);
+                } else {
+                    var access = admission.hold(known, match, request, () -> cut(request));
+                    pass(match, exchange, access.map(held -> held.since(seen)));
+                }
+                testimony.give(response.getStatus());
+                return exchange;
             }
-            testimony.give(response.getStatus());
-            return exchange;
         } catch (SandboxException e) {
             tellOfFailure(request, match, caller, at, e.failure());
             throw e;
@@ -176,8 +184,18 @@ final class Dispatcher extends Handler.Abstract {
         }
     }
 
-    private Exchange.Checks checks(Request request, Response response, Router.Match match, Caller caller) {
+    private Exchange.Checks checks(
+            Request request,
+            Response response,
+            Router.Match match,
+            Caller caller,
+            ByteBudget.Reservation memory) {
         return new Exchange.Checks() {
+            @Override
+            public ByteBudget.Reservation memory() {
+                return memory;
+            }
+
             @Override
             public Optional<Credential> session() {
                 return admission.session(request);

@@ -11,6 +11,7 @@ import java.nio.channels.UnresolvedAddressException;
 import java.time.Duration;
 import org.eclipse.jetty.http.HttpCompliance;
 import org.eclipse.jetty.http.UriCompliance;
+import org.eclipse.jetty.io.ArrayByteBufferPool;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.NetworkConnectionLimit;
@@ -45,7 +46,7 @@ public final class Edge implements AutoCloseable {
         var workers = new QueuedThreadPool(WORKERS, 2);
         workers.setName("http");
         workers.setVirtualThreadsExecutor(VirtualThreads.getNamedVirtualThreadsExecutor("request-"));
-        var server = new Server(workers);
+        var server = new Server(workers, null, new ReportingBufferPool(new ArrayByteBufferPool()));
         var connector = new ServerConnector(server, 0, 1, new HttpConnectionFactory(http()));
         connector.setHost(config.host());
         connector.setPort(config.port());

@@ -1,5 +1,6 @@
 package dev.vivarium.server.http;
 
+import dev.vivarium.core.ByteBudget;
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.sandbox.Sandbox;
@@ -37,6 +38,9 @@ public final class Exchange {
     /// The largest JSON body that a request may have.
     public static final int MAX_JSON_BYTES = 1024 * 1024;
 
+    /// Bodies of this size need no reservation.
+    private static final int SMALL_JSON_BYTES = 64 * 1024;
+
     private static final String JSON = "application/json";
     private static final String SHOWN = "dev.vivarium.shown";
     private static final String LINES = "application/x-ndjson";
@@ -59,6 +63,9 @@ public final class Exchange {
 
         /// A body has arrived, of which the caller may send only so much.
         void arrived(int bytes);
+
+        /// The memory that the request holds.
+        ByteBudget.Reservation memory();
     }
 
     Exchange(Request request, Response response, String requestId, Router.Match match, Caller caller, Checks checks) {
@@ -157,6 +164,17 @@ public final class Exchange {
     /// For a request that ends its own right: the connection stays open for the answer.
     public void endsItsRight() {
         access();
+    }
+
+    /// Reserves memory until the request has ended. To be called before many bytes are held; a few kilobytes need no
+    /// reservation. Throws `TooMuchInFlight` if they do not fit.
+    public void reserve(long bytes) {
+        checks.memory().add(bytes);
+    }
+
+    /// The same for a handler that can do without. Reports whether the bytes fit.
+    public boolean tryReserve(long bytes) {
+        return checks.memory().tryAddSpare(bytes);
     }
 
     /// A parameter of the path, decoded once.
@@ -270,12 +288,26 @@ public final class Exchange {
         if (contentLength().orElse(0) > MAX_JSON_BYTES) {
             throw new SandboxException(new Failure.BodyTooLarge(MAX_JSON_BYTES));
         }
-        byte[] bytes = body().readNBytes(MAX_JSON_BYTES + 1);
+        byte[] bytes = readJson();
         if (bytes.length > MAX_JSON_BYTES) {
             throw new SandboxException(new Failure.BodyTooLarge(MAX_JSON_BYTES));
         }
         checks.arrived(bytes.length);
         return bytes;
+    }
+
+    /// A large body is there several times while it is parsed: as bytes, as text and as fields.
+    private byte[] readJson() throws IOException {
+        var body = body();
+        byte[] first = body.readNBytes(SMALL_JSON_BYTES);
+        if (first.length < SMALL_JSON_BYTES) {
+            return first;
+        }
+        reserve(4 * contentLength().orElse(MAX_JSON_BYTES));
+        byte[] rest = body.readNBytes(MAX_JSON_BYTES + 1 - first.length);
+        byte[] all = Arrays.copyOf(first, first.length + rest.length);
+        System.arraycopy(rest, 0, all, first.length, rest.length);
+        return all;
     }
 
     /// The same for a request that may have no body, which then is as if it were `{}`.

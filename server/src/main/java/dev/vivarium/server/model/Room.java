@@ -11,8 +11,13 @@ import java.util.concurrent.TimeUnit;
 /// asks slowly or much stands in its own way first. Thread-safe.
 final class Room {
     private static final int KIB = 1024;
-    private static final int ALL = 256 * KIB;
-    private static final int ONE_SANDBOX = 64 * KIB;
+    private static final int LARGEST_QUESTION = 32 * KIB;
+
+    /// An eighth of the heap, within bounds: there must be room for one question.
+    private static final int ALL = (int)
+            Math.clamp(Runtime.getRuntime().maxMemory() / 8 / KIB, LARGEST_QUESTION, 256L * KIB);
+
+    private static final int ONE_SANDBOX = Math.max(LARGEST_QUESTION, ALL / 4);
 
     private final Duration patience;
     private final Semaphore all = new Semaphore(ALL, true);

@@ -128,6 +128,12 @@ public final class Catalogue {
             "How long any sandbox lives at most, used or not.");
     static final Setting<Integer> MAX_COMMANDS = Setting.integer(
             "max-commands-per-sandbox", "", 64, new Range(1, 10_000), "How many commands may run in one at once.");
+    static final Setting<Long> MAX_BYTES_IN_FLIGHT = Setting.megabytes(
+            "max-bytes-in-flight-mb",
+            "",
+            0,
+            new Range(0, MANY),
+            "How much memory unfinished requests may hold; 0 for a quarter of the heap.");
     static final Setting<Long> MEMORY = Setting.megabytes(
             "memory-mb", "", 1024, new Range(16, MANY), "The memory of a sandbox, and the most a request may ask for.");
     static final Setting<Double> CPUS = Setting.number(
@@ -328,6 +334,7 @@ public final class Catalogue {
             MAX_SESSION_TIMEOUT,
             MAX_LIFETIME,
             MAX_COMMANDS,
+            MAX_BYTES_IN_FLIGHT,
             MEMORY,
             CPUS,
             PROCESSES,

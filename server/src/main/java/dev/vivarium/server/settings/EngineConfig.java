@@ -2,6 +2,7 @@ package dev.vivarium.server.settings;
 
 import dev.vivarium.model.Limits;
 import java.time.Duration;
+import java.util.Optional;
 
 /// Which sandboxes there are, how many and for how long. Immutable.
 public record EngineConfig(
@@ -23,7 +24,10 @@ public record EngineConfig(
     }
 
     /// How many sandboxes and commands.
-    public record Capacity(int poolSize, int maxSandboxes, int maxCommandsPerSandbox) {}
+    ///
+    /// @param maxBytesInFlight for unfinished work; absent when the heap decides
+    public record Capacity(
+            int poolSize, int maxSandboxes, int maxCommandsPerSandbox, Optional<Long> maxBytesInFlight) {}
 
     /// How long a sandbox lives: unused by default, unused at most, and at all.
     public record Lifetime(Duration idleTimeout, Duration maxIdleTimeout, Duration maxLifetime) {}
@@ -36,7 +40,8 @@ public record EngineConfig(
                 new Capacity(
                         settings.get(Catalogue.POOL_SIZE),
                         settings.get(Catalogue.MAX_SANDBOXES),
-                        settings.get(Catalogue.MAX_COMMANDS)),
+                        settings.get(Catalogue.MAX_COMMANDS),
+                        Optional.of(settings.get(Catalogue.MAX_BYTES_IN_FLIGHT)).filter(bytes -> bytes > 0)),
                 new Lifetime(
                         settings.get(Catalogue.SESSION_TIMEOUT),
                         settings.get(Catalogue.MAX_SESSION_TIMEOUT),

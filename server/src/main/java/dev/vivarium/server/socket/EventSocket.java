@@ -175,9 +175,9 @@ public final class EventSocket extends GuardedSocket {
         switch (command) {
             case "request_files" -> {
                 require(caller, Scope.FS_RO);
-                sendFiles(alive(caller), payload);
+                sendFiles(caller, payload);
             }
-            case "request_terminal" -> sendTerminal(payload);
+            case "request_terminal" -> sendTerminal(caller, payload);
             default -> act(caller, command, payload);
         }
         door().did(caller, Kind.USED, command);
@@ -194,15 +194,23 @@ public final class EventSocket extends GuardedSocket {
                 .orElseThrow(() -> new SandboxException(new Failure.NoSuchSandbox(sandboxId(), Optional.empty())));
     }
 
-    private void sendFiles(Sandbox sandbox, Optional<JsonFields> payload) {
+    private void sendFiles(Caller caller, Optional<JsonFields> payload) {
+        Sandbox sandbox = alive(caller);
         String path = payload.flatMap(fields -> fields.optionalString("path")).orElse("");
         long depth = payload.flatMap(fields -> fields.optionalInteger("depth")).orElse(DEPTH);
-        peer().send(Messages.message("files", FileTree.of(sandbox, path, depth)::write));
+        try (var memory = memory(caller)) {
+            var tree = FileTree.of(sandbox, path, depth, memory::add);
+            memory.add(tree.jsonBytes());
+            peer().send(Messages.message("files", tree::write));
+        }
     }
 
-    private void sendTerminal(Optional<JsonFields> payload) {
+    private void sendTerminal(Caller caller, Optional<JsonFields> payload) {
         long lines = payload.flatMap(fields -> fields.optionalInteger("lines")).orElse(LINES);
-        peer().send(Messages.message("terminal", TerminalText.of(log, new SandboxId(sandboxId()), lines)::write));
+        try (var memory = memory(caller)) {
+            var text = TerminalText.of(log, new SandboxId(sandboxId()), lines, memory::add);
+            peer().send(Messages.message("terminal", text::write));
+        }
     }
 
     private void act(Caller caller, String command, Optional<JsonFields> payload) {

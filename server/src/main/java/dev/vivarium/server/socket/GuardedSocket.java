@@ -1,5 +1,6 @@
 package dev.vivarium.server.socket;
 
+import dev.vivarium.core.ByteBudget;
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.Scopes;
@@ -73,6 +74,11 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
 
     String sandboxId() {
         return sandboxId;
+    }
+
+    /// An empty reservation of memory for an answer to `caller`.
+    final ByteBudget.Reservation memory(Caller caller) {
+        return sockets.admission().memory(caller);
     }
 
     /// What everybody who comes in needs.

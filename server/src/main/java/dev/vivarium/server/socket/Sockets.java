@@ -1,5 +1,6 @@
 package dev.vivarium.server.socket;
 
+import dev.vivarium.core.VitalThread;
 import dev.vivarium.model.Failure;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Presence;
@@ -44,8 +45,13 @@ public final class Sockets implements AutoCloseable {
         this.admission = admission;
         this.heartbeat = config.heartbeat();
         this.introduction = config.introduction();
-        var _ = pulse.scheduleWithFixedDelay(this::check, CHECK.toMillis(), CHECK.toMillis(), TimeUnit.MILLISECONDS);
-        var _ = pulse.scheduleWithFixedDelay(this::ping, PING.toMillis(), PING.toMillis(), TimeUnit.MILLISECONDS);
+        repeat("checking sockets", CHECK, this::check);
+        repeat("pinging sockets", PING, this::ping);
+    }
+
+    private void repeat(String name, Duration every, Runnable work) {
+        var _ = pulse.scheduleWithFixedDelay(
+                VitalThread.repeating(name, work), every.toMillis(), every.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     /// Who is connected to sandboxes; streams without a socket are there too.

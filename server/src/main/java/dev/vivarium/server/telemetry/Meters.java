@@ -1,5 +1,6 @@
 package dev.vivarium.server.telemetry;
 
+import dev.vivarium.core.ByteBudget;
 import dev.vivarium.core.egress.Passage;
 import dev.vivarium.core.sandbox.DiskSpace;
 import dev.vivarium.core.sandbox.Observer.Origin;
@@ -83,6 +84,18 @@ final class Meters {
                 "0 for ok, 1 for low, 2 for full",
                 disk,
                 reading -> reading.level().ordinal());
+    }
+
+    /// Shows how many bytes are held for unfinished work, and how often there was no room for more.
+    void watchMemory(ByteBudget budget) {
+        Gauge.builder("vivarium.memory.in.flight", budget, ByteBudget::held)
+                .description("Memory that is held for unfinished requests")
+                .baseUnit("bytes")
+                .strongReference(true)
+                .register(registry);
+        FunctionCounter.builder("vivarium.memory.refused", budget, ByteBudget::refusals)
+                .description("Requests that were refused because too much memory was in flight")
+                .register(registry);
     }
 
     /// Everything, in Prometheus's own text format.

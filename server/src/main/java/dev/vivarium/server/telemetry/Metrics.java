@@ -1,5 +1,6 @@
 package dev.vivarium.server.telemetry;
 
+import dev.vivarium.core.ByteBudget;
 import dev.vivarium.core.sandbox.DiskSpace;
 import dev.vivarium.core.sandbox.PoolStatus;
 import java.util.concurrent.ExecutionException;
@@ -25,6 +26,11 @@ public final class Metrics {
     /// Shows the free space of the home.
     public void watchDisk(Supplier<DiskSpace.Reading> disk) {
         Thread.ofVirtual().name("metrics").start(() -> meters().watchDisk(disk));
+    }
+
+    /// Shows how many bytes are held for unfinished work.
+    public void watchMemory(ByteBudget budget) {
+        Thread.ofVirtual().name("metrics").start(() -> meters().watchMemory(budget));
     }
 
     /// Everything, in Prometheus's own text format.

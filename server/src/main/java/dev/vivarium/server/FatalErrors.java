@@ -1,0 +1,61 @@
+package dev.vivarium.server;
+
+import dev.vivarium.core.VitalThread;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.lang.Thread.UncaughtExceptionHandler;
+import java.nio.charset.StandardCharsets;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Uncaught exception handler of the server: exits at once when the process cannot go on, and logs everything else.
+/// Thread-safe.
+///
+/// After an `OutOfMemoryError` any object may be half changed. The sandboxes are separate processes, so that an exit
+/// costs them nothing: the next server finds them with their files and processes. The JVM's own
+/// `-XX:+ExitOnOutOfMemoryError` does not cover errors that Java code throws, such as those for direct buffers.
+public final class FatalErrors implements UncaughtExceptionHandler {
+    /// Exit status of a server that ran out of memory; the JVM's own flag uses the same.
+    static final int OUT_OF_MEMORY = 3;
+
+    /// Exit status of a server that lost a vital thread.
+    static final int THREAD_ENDED = 4;
+
+    private static final Logger LOG = LoggerFactory.getLogger(FatalErrors.class);
+
+    /// Prepared, because there may be no memory for it later.
+    private final byte[] outOfMemory = ("viv: out of memory; the server exits with status " + OUT_OF_MEMORY
+                    + ". Sandboxes go on, and the next start finds them. Set a larger -Xmx in VIV_JAVA_OPTS. Reason: ")
+            .getBytes(StandardCharsets.UTF_8);
+
+    private final FileOutputStream standardError = new FileOutputStream(FileDescriptor.err);
+
+    private FatalErrors() {}
+
+    /// Handles what no thread of this process catches, from now on.
+    public static void install() {
+        Thread.setDefaultUncaughtExceptionHandler(new FatalErrors());
+    }
+
+    @Override
+    public void uncaughtException(Thread thread, Throwable thrown) {
+        switch (thrown) {
+            case OutOfMemoryError error -> exit(OUT_OF_MEMORY, outOfMemory, error);
+            case InternalError error -> exit(THREAD_ENDED, new byte[0], error);
+            case VitalThread.Failed error -> exit(THREAD_ENDED, new byte[0], error);
+            default -> LOG.error("the thread {} ended by a failure", thread.getName(), thrown);
+        }
+    }
+
+    private void exit(int status, byte[] prefix, Throwable reason) {
+        try {
+            standardError.write(prefix);
+            standardError.write((reason + "\n").getBytes(StandardCharsets.UTF_8));
+        } catch (IOException | OutOfMemoryError e) {
+            // The status has to say it.
+        } finally {
+            Runtime.getRuntime().halt(status);
+        }
+    }
+}
