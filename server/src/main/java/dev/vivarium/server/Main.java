@@ -4,6 +4,7 @@ import dev.vivarium.core.store.HomeLock;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.policy.CommandPolicy;
+import dev.vivarium.server.http.Descriptors;
 import dev.vivarium.server.settings.Catalogue;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.Settings;
@@ -61,6 +62,7 @@ public final class Main {
         Logs.configure(config.log());
         var log = LoggerFactory.getLogger(Main.class);
         log.info("vivarium {} with {}", Version.current(), settings.chosen());
+        log.info("at most {} open files", Descriptors.limit());
         warn(log, config);
         var home = HomeLock.claim(config.home());
         var vivarium = Vivarium.start(config, Providers.open(config));

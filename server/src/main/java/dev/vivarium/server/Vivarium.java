@@ -22,6 +22,7 @@ import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Edge;
 import dev.vivarium.server.http.Gate;
 import dev.vivarium.server.http.RateLimits;
+import dev.vivarium.server.http.RequestLimits;
 import dev.vivarium.server.http.Route;
 import dev.vivarium.server.http.Router;
 import dev.vivarium.server.http.Routers;
@@ -108,7 +109,8 @@ public final class Vivarium implements AutoCloseable {
             var front = ConsoleRoutes.Front.open(db, keys, pages, config, clock);
             var accesses = undo.add(new Accesses(gate, clock));
             var proofs = proofs(keys, front, access, accesses);
-            var admission = new Admission(proofs, access.rights(), sandboxes, limits, front.origins(), accesses);
+            var bounds = new Admission.Bounds(limits, requests(config));
+            var admission = new Admission(proofs, access.rights(), sandboxes, bounds, front.origins(), accesses);
             var preview = new PreviewHandler(admission, new Visits(access.audit(), clock), config.preview(), clock);
             var sockets = undo.add(new Sockets(admission, config.watch()));
             var parts = new Routes.Parts(
@@ -153,6 +155,10 @@ public final class Vivarium implements AutoCloseable {
         var limits = new RateLimits(config.rates());
         sandboxes.whenEnded(limits::forget);
         return limits;
+    }
+
+    private static RequestLimits requests(Config config) {
+        return new RequestLimits(config.http().limits().perPrincipal());
     }
 
     /// Everything that can give a right, and from which `accesses` learns when a right is lost.

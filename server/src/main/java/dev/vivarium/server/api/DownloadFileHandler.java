@@ -28,6 +28,7 @@ public final class DownloadFileHandler {
             throw new SandboxException(new Failure.InvalidRequest("filename", "must not be empty"));
         }
         var sandbox = callers.require(exchange.principal(), id);
+        exchange.usesFilesOf(sandbox);
         long start = System.nanoTime();
         try (var download = sandbox.files().read(name)) {
             exchange.answerHeader("Content-Disposition", ContentDisposition.attachment(name));

@@ -19,6 +19,7 @@ public final class ListFilesHandler {
         exchange.allowQuery("session_id", "recursive");
         boolean recursive = Flags.of(exchange, "recursive", true);
         var sandbox = callers.require(exchange.principal(), exchange.query("session_id"));
+        exchange.usesFilesOf(sandbox);
         var listing = sandbox.files().list("", recursive ? Depth.ALL : Depth.TOP, MAX_ENTRIES, exchange::reserve);
         var directories = recursive ? FileJson.Directories.HIDDEN : FileJson.Directories.SHOWN;
         var shown = listing.entries().filter(directories::show);

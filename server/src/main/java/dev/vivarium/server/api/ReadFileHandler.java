@@ -39,6 +39,7 @@ public final class ReadFileHandler {
         exchange.allowQuery("recursive");
         boolean recursive = Flags.of(exchange, "recursive", false);
         String path = WorkspacePath.of(exchange);
+        exchange.usesFilesOf(exchange.sandbox());
         var files = callers.awake(exchange.sandbox()).files();
         Optional<FileContent> content = path.isEmpty() ? Optional.empty() : find(files, path);
         if (content.isPresent()) {

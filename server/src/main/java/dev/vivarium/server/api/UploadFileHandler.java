@@ -1,6 +1,7 @@
 package dev.vivarium.server.api;
 
 import dev.vivarium.core.files.Upload;
+import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.json.FileJson;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -36,7 +37,7 @@ public final class UploadFileHandler {
         callers.requireSpaceForUpload();
         long start = System.nanoTime();
         var limits = new Upload.Limits(config.maxFileBytes(), config.maxFiles(), config.maxWorkspaceBytes());
-        try (var form = new UploadForm(id -> callers.require(exchange.principal(), id), limits, spool)) {
+        try (var form = new UploadForm(id -> target(exchange, id), limits, spool)) {
             var uploaded = receive(exchange, form);
             telemetry.fileUploaded(
                     uploaded.sandbox().info(),
@@ -45,6 +46,12 @@ public final class UploadFileHandler {
                     Duration.ofNanos(System.nanoTime() - start));
             exchange.answer(200, out -> FileJson.writeUploaded(out, uploaded.name(), uploaded.entry()));
         }
+    }
+
+    private Sandbox target(Exchange exchange, String id) {
+        Sandbox sandbox = callers.require(exchange.principal(), id);
+        exchange.usesFilesOf(sandbox);
+        return sandbox;
     }
 
     private UploadForm.Uploaded receive(Exchange exchange, UploadForm form) throws IOException {

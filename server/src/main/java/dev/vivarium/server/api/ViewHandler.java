@@ -39,6 +39,7 @@ public final class ViewHandler {
     public void tree(Exchange exchange) throws IOException {
         exchange.allowQuery("path", "depth", "recursive");
         String path = exchange.optionalQuery("path").orElse("");
+        exchange.usesFilesOf(exchange.sandbox());
         var tree = FileTree.of(exchange.sandbox(), path, depth(exchange), exchange::reserve);
         exchange.answer(200, tree::write);
     }
@@ -68,7 +69,9 @@ public final class ViewHandler {
                 out.writeNumberProperty("seq", version.seq());
             });
         } else {
-            FileContent content = read(alive(exchange), path);
+            var sandbox = alive(exchange);
+            exchange.usesFilesOf(sandbox);
+            FileContent content = read(sandbox, path);
             byte[] bytes = content.bytes().orElseThrow();
             exchange.reserve(4L * bytes.length); // As bytes, and as text of up to twice as much.
             exchange.answer(200, out -> {

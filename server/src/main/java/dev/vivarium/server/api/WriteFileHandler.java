@@ -39,6 +39,7 @@ public final class WriteFileHandler {
         refuseParts(exchange);
         refuseIfTooLarge(exchange);
         callers.requireSpaceForUpload();
+        exchange.usesFilesOf(exchange.sandbox());
         var sandbox = callers.awake(exchange.sandbox());
         var files = sandbox.files();
         boolean existed = existed(files, path, change.condition());
@@ -93,6 +94,7 @@ public final class WriteFileHandler {
         boolean recursive = Flags.of(exchange, "recursive", false);
         String path = WorkspacePath.of(exchange);
         Condition condition = Preconditions.ofChange(exchange);
+        exchange.usesFilesOf(exchange.sandbox());
         var files = callers.awake(exchange.sandbox()).files();
         files.remove(path, recursive ? Depth.ALL : Depth.TOP, condition);
         exchange.answer(204);
@@ -105,6 +107,7 @@ public final class WriteFileHandler {
         boolean replace = Flags.of(exchange, "replace", false);
         Condition condition = Preconditions.ofChange(exchange);
         String path = WorkspacePath.of(exchange);
+        exchange.usesFilesOf(exchange.sandbox());
         var files = callers.awake(exchange.sandbox()).files();
         var replacing = replace ? Workspace.Replacing.WHAT_IS_THERE : Workspace.Replacing.NOTHING;
         try {

@@ -68,6 +68,11 @@ public final class Access implements AutoCloseable {
         return this;
     }
 
+    /// Lets every later [#check] throw `failure`, for a client that has hung up.
+    void end(Failure failure) {
+        loss.compareAndSet(null, failure);
+    }
+
     /// What the caller may do to the sandbox now, for an answer that shows more to those who may do more.
     public Scopes scopes() {
         return standing.scopes();

@@ -36,19 +36,29 @@ public final class Admission {
     private final Sandboxes sandboxes;
     private final RateLimits limits;
     private final Credentials credentials;
+    private final RequestLimits requests;
     private final Accesses accesses;
 
     public Admission(
-            Proofs proofs, Rights rights, Sandboxes sandboxes, RateLimits limits, Origins origins, Accesses accesses) {
+            Proofs proofs, Rights rights, Sandboxes sandboxes, Bounds bounds, Origins origins, Accesses accesses) {
         this.keys = proofs.keys;
         this.sessions = proofs.sessions;
         this.tokens = proofs.tokens;
         this.workers = proofs.workers;
         this.rights = rights;
         this.sandboxes = sandboxes;
-        this.limits = limits;
+        this.limits = bounds.rates;
+        this.requests = bounds.requests;
         this.credentials = new Credentials(origins);
         this.accesses = accesses;
+    }
+
+    /// How much a caller may do: in a time, and at once.
+    public record Bounds(RateLimits rates, RequestLimits requests) {}
+
+    /// How much may run at once.
+    public RequestLimits requests() {
+        return requests;
     }
 
     /// All that somebody can be known by.

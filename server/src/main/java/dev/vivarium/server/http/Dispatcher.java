@@ -2,6 +2,8 @@ package dev.vivarium.server.http;
 
 import dev.vivarium.core.ByteBudget;
 import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.access.Principal;
+import dev.vivarium.core.guest.Cancellation;
 import dev.vivarium.json.ProblemJson;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -57,8 +59,12 @@ final class Dispatcher extends Handler.Abstract {
         String requestId =
                 HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
         response.getHeaders().put("X-Request-Id", requestId);
-        try {
-            switch (serve(request, response, requestId, callback)) {
+        var cancellation = new Cancellation();
+        var client = ClientEndPoint.of(request);
+        client.ifPresent(one -> one.begin(cancellation, response::isCommitted));
+        VisitEndPoint.of(request).ifPresent(visited -> visited.whenGone(cancellation::cancel));
+        try (var places = admission.requests().places()) {
+            switch (serve(request, response, new Exchange.Held(requestId, cancellation, places), callback)) {
                 case COMPLETE -> callback.succeeded();
                 case UNREAD -> callback.failed(new IOException("the request was refused before it had arrived"));
                 case UPGRADED -> {}
@@ -71,6 +77,8 @@ final class Dispatcher extends Handler.Abstract {
             // Jetty would catch it and go on.
             VitalThread.report(e);
             throw e;
+        } finally {
+            client.ifPresent(one -> one.finish(cancellation));
         }
         return true;
     }
@@ -85,9 +93,11 @@ final class Dispatcher extends Handler.Abstract {
         UPGRADED
     }
 
-    private Outcome serve(Request request, Response response, String requestId, Callback callback) throws IOException {
+    private Outcome serve(Request request, Response response, Exchange.Held held, Callback callback)
+            throws IOException {
+        String requestId = held.requestId();
         try {
-            var exchange = answer(request, response, requestId);
+            var exchange = answer(request, response, held);
             if (exchange.upgraded().isEmpty()) {
                 return Outcome.COMPLETE;
             }
@@ -125,7 +135,7 @@ final class Dispatcher extends Handler.Abstract {
         }
     }
 
-    private Exchange answer(Request request, Response response, String requestId) throws IOException {
+    private Exchange answer(Request request, Response response, Exchange.Held held) throws IOException {
         String path = request.getHttpURI().getPath();
         var match = find(request, path == null ? "" : path);
         if (match.isEmpty()) {
@@ -133,10 +143,10 @@ final class Dispatcher extends Handler.Abstract {
             admission.identify(request);
             throw nothingThere(request, response);
         }
-        return handle(request, response, requestId, match.get());
+        return handle(request, response, held, match.get());
     }
 
-    private Exchange handle(Request request, Response response, String requestId, Router.Match match)
+    private Exchange handle(Request request, Response response, Exchange.Held held, Router.Match match)
             throws IOException {
         var route = match.route();
         var at = witness.now();
@@ -146,6 +156,7 @@ final class Dispatcher extends Handler.Abstract {
         try {
             var known = admit(request, match);
             caller = Optional.of(known);
+            known.principal().ifPresent(who -> enter(request, who, held.places()));
             admission.count(known, route).ifPresent(standing -> pace(standing, response));
             response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
             response.getHeaders().put("X-Content-Type-Options", "nosniff");
@@ -153,12 +164,12 @@ final class Dispatcher extends Handler.Abstract {
             testimony.to(status -> witness.saw(match, known, at, status));
             try (var memory = admission.memory(known)) {
                 var checks = checks(request, response, match, known, memory);
-                var exchange = new Exchange(request, testimony, requestId, match, known, checks);
+                var exchange = new Exchange(request, testimony, held, match, known, checks);
                 if (route.access() instanceof Route.Access.Open) {
                     route.operation().handle(exchange);
                 } else {
                     var access = admission.hold(known, match, request, () -> cut(request));
-                    pass(match, exchange, access.map(held -> held.since(seen)));
+                    pass(match, exchange, access.map(right -> right.since(seen)));
                 }
                 testimony.give(response.getStatus());
                 return exchange;
@@ -172,6 +183,12 @@ final class Dispatcher extends Handler.Abstract {
                     response.isCommitted() ? response.getStatus() : ProblemJson.status(new Failure.Internal("")));
             throw e;
         }
+    }
+
+    /// The client has shown a good credential: it counts as one, and so does its request.
+    private static void enter(Request request, Principal who, RequestLimits.Places places) {
+        ClientEndPoint.of(request).ifPresent(ClientEndPoint::authenticated);
+        places.request(who);
     }
 
     /// What a browser is sent for its session may be a file that an agent wrote. Shown as a page, it must be
@@ -255,12 +272,23 @@ final class Dispatcher extends Handler.Abstract {
             }
             access.ifPresent(exchange::holds);
             try {
-                match.route().operation().handle(exchange);
+                run(match.route(), exchange);
             } finally {
                 gate.leave();
             }
         } finally {
             access.ifPresent(Access::close);
+        }
+    }
+
+    private static void run(Route route, Exchange exchange) throws IOException {
+        if (route.endsWithClient()) {
+            exchange.cancellation().<Exchange, IOException>call(() -> {
+                route.operation().handle(exchange);
+                return exchange;
+            });
+        } else {
+            route.operation().handle(exchange);
         }
     }
 

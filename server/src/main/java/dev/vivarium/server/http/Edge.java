@@ -13,10 +13,7 @@ import org.eclipse.jetty.http.HttpCompliance;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.io.ArrayByteBufferPool;
 import org.eclipse.jetty.server.HttpConfiguration;
-import org.eclipse.jetty.server.HttpConnectionFactory;
-import org.eclipse.jetty.server.NetworkConnectionLimit;
 import org.eclipse.jetty.server.Server;
-import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.VirtualThreads;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.eclipse.jetty.websocket.server.ServerWebSocketContainer;
@@ -24,18 +21,19 @@ import org.eclipse.jetty.websocket.server.ServerWebSocketContainer;
 /// The listening server. A few platform workers watch the sockets; every request has a virtual thread. Thread-safe.
 public final class Edge implements AutoCloseable {
     private static final int WORKERS = 16;
-    private static final int MAX_CONNECTIONS = 8192;
     private static final int ACCEPT_QUEUE = 1024;
     private static final Duration SOCKET_IDLE = Duration.ofMinutes(2);
     private static final int MAX_HEADER_BYTES = 16 * 1024;
 
     private final Server server;
+    private final Connections connections;
     private final DoorConnector door;
     private final Gate gate;
     private final URI uri;
 
-    private Edge(Server server, DoorConnector door, Gate gate, URI uri) {
+    private Edge(Server server, Connections connections, DoorConnector door, Gate gate, URI uri) {
         this.server = server;
+        this.connections = connections;
         this.door = door;
         this.gate = gate;
         this.uri = uri;
@@ -47,7 +45,8 @@ public final class Edge implements AutoCloseable {
         workers.setName("http");
         workers.setVirtualThreadsExecutor(VirtualThreads.getNamedVirtualThreadsExecutor("request-"));
         var server = new Server(workers, null, new ReportingBufferPool(new ArrayByteBufferPool()));
-        var connector = new ServerConnector(server, 0, 1, new HttpConnectionFactory(http()));
+        var connections = new Connections(config.limits());
+        var connector = new ClientConnector(server, http(), connections);
         connector.setHost(config.host());
         connector.setPort(config.port());
         connector.setAcceptQueueSize(ACCEPT_QUEUE);
@@ -55,12 +54,11 @@ public final class Edge implements AutoCloseable {
         server.addConnector(connector);
         var door = new DoorConnector(server, http());
         server.addConnector(door);
-        server.addBean(new NetworkConnectionLimit(MAX_CONNECTIONS, connector));
         ServerWebSocketContainer.ensure(server).setIdleTimeout(SOCKET_IDLE);
         server.setHandler(new Dispatcher(routers, admission, witness, gate));
         server.setErrorHandler(new Refusal.OfJetty());
-        start(server, config);
-        return new Edge(server, door, gate, uri(config.host(), connector.getLocalPort()));
+        start(server, connections, config);
+        return new Edge(server, connections, door, gate, uri(config.host(), connector.getLocalPort()));
     }
 
     public URI uri() {
@@ -86,6 +84,8 @@ public final class Edge implements AutoCloseable {
         } catch (Exception e) {
             // Jetty declares everything; nothing is left to do for a server that does not stop.
             throw new IllegalStateException("stopping the HTTP server", e);
+        } finally {
+            connections.close();
         }
     }
 
@@ -102,10 +102,11 @@ public final class Edge implements AutoCloseable {
         return http;
     }
 
-    private static void start(Server server, HttpConfig config) {
+    private static void start(Server server, Connections connections, HttpConfig config) {
         try {
             server.start();
         } catch (Exception e) {
+            connections.close();
             stopQuietly(server);
             throw new SandboxException(new Failure.InvalidRequest("port", why(config, e)), e);
         }

@@ -3,6 +3,7 @@ package dev.vivarium.server.http;
 import dev.vivarium.core.ByteBudget;
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.Scopes;
+import dev.vivarium.core.guest.Cancellation;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
@@ -53,6 +54,8 @@ public final class Exchange {
     private final Map<String, String> queryParameters;
     private final Caller caller;
     private final Checks checks;
+    private final Cancellation cancellation;
+    private final RequestLimits.Places places;
     private Optional<Supplier<Session.Listener>> upgrade = Optional.empty();
     private Optional<Access> access = Optional.empty();
 
@@ -68,10 +71,15 @@ public final class Exchange {
         ByteBudget.Reservation memory();
     }
 
-    Exchange(Request request, Response response, String requestId, Router.Match match, Caller caller, Checks checks) {
+    /// What a request holds while it is served.
+    record Held(String requestId, Cancellation cancellation, RequestLimits.Places places) {}
+
+    Exchange(Request request, Response response, Held held, Router.Match match, Caller caller, Checks checks) {
         this.request = request;
         this.response = response;
-        this.requestId = requestId;
+        this.requestId = held.requestId;
+        this.cancellation = held.cancellation;
+        this.places = held.places;
         this.pathParameters = match.parameters();
         this.rawPathParameters = match.raw();
         this.caller = caller;
@@ -144,17 +152,40 @@ public final class Exchange {
         return VisitEndPoint.of(request).map(VisitEndPoint::sandbox);
     }
 
-    /// Runs `action` once when a caller in a sandbox hangs up before the answer is complete. Others are found out
-    /// when something is sent to them.
+    /// Runs `action` once when the client hangs up before the answer is complete.
     public void whenGone(Runnable action) {
-        VisitEndPoint.of(request).ifPresent(visited -> visited.whenGone(action));
+        cancellation.onCancel(action);
     }
 
-    /// The right by which the caller is served, for an answer that may last for days. From now on the handler
-    /// checks it and ends the answer with the reason. Otherwise the connection is closed when the right is lost.
+    /// What to run once the client has shown a good credential, on a route that asks for none. It may run after the
+    /// request has ended.
+    public Runnable onAuthenticated() {
+        return ClientEndPoint.of(request)
+                .<Runnable>map(client -> client::authenticated)
+                .orElse(() -> {});
+    }
+
+    /// Counts the request among those that use the files of this sandbox. Throws when there are too many.
+    public void usesFilesOf(Sandbox sandbox) {
+        places.files(sandbox.id());
+    }
+
+    /// The right by which the caller is served, for an answer that may last for days, or a wait. From now on the
+    /// handler checks it and ends the answer with the reason. Otherwise the connection is closed when the right is
+    /// lost. The request counts as a stream.
     public Access access() {
-        return access.orElseThrow(() -> new IllegalStateException("the route admits callers itself"))
-                .polled();
+        caller.principal().ifPresent(places::becomeStream);
+        Access right = requireAccess().polled();
+        cancellation.onCancel(() -> right.end(Cancellation.FAILURE));
+        return right;
+    }
+
+    private Access requireAccess() {
+        return access.orElseThrow(() -> new IllegalStateException("the route admits callers itself"));
+    }
+
+    Cancellation cancellation() {
+        return cancellation;
     }
 
     void holds(Access held) {
@@ -163,7 +194,7 @@ public final class Exchange {
 
     /// For a request that ends its own right: the connection stays open for the answer.
     public void endsItsRight() {
-        access();
+        var _ = requireAccess().polled();
     }
 
     /// Reserves memory until the request has ended. To be called before many bytes are held; a few kilobytes need no

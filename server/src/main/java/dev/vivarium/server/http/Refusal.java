@@ -47,7 +47,7 @@ final class Refusal {
             headers.put(HttpHeader.RETRY_AFTER, Math.max(1, full.retryAfter().toSeconds()));
         } else if (failure instanceof Failure.NoDiskSpace full) {
             headers.put(HttpHeader.RETRY_AFTER, Math.max(1, full.retryAfter().toSeconds()));
-        } else if (failure.owner() == Failure.Owner.CAPACITY) {
+        } else if (failure.owner() == Failure.Owner.CAPACITY || failure.slug().equals("too-many-requests")) {
             headers.put(HttpHeader.RETRY_AFTER, 1);
         }
     }

@@ -2,6 +2,7 @@ package dev.vivarium.server.http;
 
 import dev.vivarium.core.access.Scope;
 import java.io.IOException;
+import java.util.List;
 import java.util.Optional;
 
 /// One operation of the API: a method, a path template such as `/admin/keys/{key_id}`, who may call it, and what
@@ -69,6 +70,10 @@ public record Route(String method, String template, Access access, Operation ope
         }
     }
 
+    /// What changes nothing but files and processes can be broken off at any point.
+    private static final List<String> BREAKABLE =
+            List.of("/execute", "/exec", "/upload_file", "/download_file", "/files/{path…}");
+
     /// The method of a route that answers to all.
     public static final String ANY = "*";
 
@@ -76,6 +81,12 @@ public record Route(String method, String template, Access access, Operation ope
     @FunctionalInterface
     public interface Operation {
         void handle(Exchange exchange) throws IOException;
+    }
+
+    /// Reports whether its guest calls are cancelled when the client hangs up. What changes the state of a sandbox is
+    /// done to its end: half a creation or half a snapshot helps nobody.
+    boolean endsWithClient() {
+        return method.equals("GET") || method.equals(ANY) || BREAKABLE.stream().anyMatch(template::endsWith);
     }
 
     public static Route any(String template, Access access, Operation operation) {

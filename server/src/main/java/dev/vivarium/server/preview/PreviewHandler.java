@@ -73,6 +73,7 @@ public final class PreviewHandler {
         Query query = Query.of(exchange.rawQuery());
         Entrance.shown(request, query).ifPresent(exchange::shows);
         var entry = entrance.enter(request, address, query);
+        exchange.onAuthenticated().run();
         visits.saw(entry.caller(), address);
         String target = path + query.suffix();
         boolean upgrades = !Headers.upgrade(request).isEmpty();

@@ -368,6 +368,8 @@ public final class Catalogue {
             MODEL_TIMEOUT,
             MODEL_PRICES,
             IDLE_CONNECTION,
+            HttpConfig.MAX_CONNECTIONS_PER_ADDRESS,
+            HttpConfig.MAX_REQUESTS,
             STOP_GRACE,
             LOG_FORMAT,
             LOG_KEEP,

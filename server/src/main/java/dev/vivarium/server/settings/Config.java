@@ -46,6 +46,12 @@ public record Config(
                 LogConfig.of(settings));
     }
 
+    public Config withHttp(HttpConfig other) {
+        return new Config(
+                home, store, apiKey, workerId, redisHost, other, access, engine, disk, calls, preview, egress, runs,
+                model, rates, watch, log);
+    }
+
     public Config withEgress(EgressConfig other) {
         return new Config(
                 home, store, apiKey, workerId, redisHost, http, access, engine, disk, calls, preview, other, runs,

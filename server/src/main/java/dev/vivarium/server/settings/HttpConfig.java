@@ -1,14 +1,60 @@
 package dev.vivarium.server.settings;
 
+import dev.vivarium.server.settings.Setting.Range;
 import java.time.Duration;
 
 /// Where and how the server listens. Immutable.
-public record HttpConfig(String host, int port, Duration idleConnection, Duration stopGrace) {
+public record HttpConfig(String host, int port, Duration idleConnection, Duration stopGrace, Limits limits) {
+    private static final double MANY = 1_000_000;
+
+    static final Setting<Integer> MAX_CONNECTIONS_PER_ADDRESS = Setting.integer(
+            "max-connections-per-address",
+            "",
+            1024,
+            new Range(1, MANY),
+            "How many connections one client address may have open; raise it behind a reverse proxy.");
+    static final Setting<Integer> MAX_REQUESTS = Setting.integer(
+            "max-requests-per-principal",
+            "",
+            512,
+            new Range(1, MANY),
+            "How many requests of one key or token run at once; streams and long polls have four times as many.");
+
+    /// What one client may use of the server. Immutable.
+    ///
+    /// @param headDeadline how long the head of a request may take, from its first byte or from the accept
+    /// @param bodyGrace how long the server waits for a request body before [#bodyRate] applies
+    /// @param bodyRate how many bytes a second a request body must have on average
+    /// @param perAddress how many connections an address may have
+    /// @param perPrincipal how many requests a principal may have in flight
+    public record Limits(
+            Duration headDeadline, Duration bodyGrace, int bodyRate, int perAddress, int perPrincipal) {
+        private static final Duration HEAD_DEADLINE = Duration.ofSeconds(10);
+        private static final Duration BODY_GRACE = Duration.ofSeconds(10);
+        private static final int BODY_RATE = 1024;
+
+        /// The same with other deadlines for heads and bodies.
+        public Limits withDeadlines(Duration head, Duration body) {
+            return new Limits(head, body, bodyRate, perAddress, perPrincipal);
+        }
+    }
+
     static HttpConfig of(Settings settings) {
+        var limits = new Limits(
+                Limits.HEAD_DEADLINE,
+                Limits.BODY_GRACE,
+                Limits.BODY_RATE,
+                settings.get(MAX_CONNECTIONS_PER_ADDRESS),
+                settings.get(MAX_REQUESTS));
         return new HttpConfig(
                 settings.get(Catalogue.HOST),
                 settings.get(Catalogue.PORT),
                 settings.get(Catalogue.IDLE_CONNECTION),
-                settings.get(Catalogue.STOP_GRACE));
+                settings.get(Catalogue.STOP_GRACE),
+                limits);
+    }
+
+    public HttpConfig withLimits(Limits other) {
+        return new HttpConfig(host, port, idleConnection, stopGrace, other);
     }
 }

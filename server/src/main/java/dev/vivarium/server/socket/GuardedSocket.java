@@ -14,6 +14,7 @@ import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Caller;
 import dev.vivarium.server.http.Credential;
 import dev.vivarium.server.http.Presence;
+import dev.vivarium.server.http.RequestLimits;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -47,6 +48,8 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
     private volatile Optional<String> said = Optional.empty();
     private volatile Optional<Credential> session = Optional.empty();
     private volatile Optional<Permit> permit = Optional.empty();
+    private volatile Optional<RequestLimits.Places> places = Optional.empty();
+    private volatile Runnable onAuthenticated = () -> {};
     private volatile Instant since = Instant.EPOCH;
 
     GuardedSocket(Sockets sockets, SocketWitness door, String sandboxId) {
@@ -61,9 +64,11 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
         return this;
     }
 
-    /// Takes what a browser showed when it made the connection, for whoever shows nothing else.
-    final GuardedSocket by(Optional<Credential> browser) {
+    /// Takes what a browser showed when it made the connection, for whoever shows nothing else; and what to run once
+    /// the client has shown a good credential.
+    final GuardedSocket by(Optional<Credential> browser, Runnable authenticated) {
         session = browser;
+        onAuthenticated = authenticated;
         return this;
     }
 
@@ -196,6 +201,8 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
             JsonFields fields = first(text);
             Credential shown = Auth.credential(fields, session);
             Caller caller = admit(shown, entrance());
+            onAuthenticated.run();
+            places = caller.principal().map(sockets.admission().requests()::stream);
             Scope needed = settle(caller, fields);
             since = door.now();
             peer.trust();
@@ -331,6 +338,7 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
         closing.set(true);
         sockets.remove(this);
         permit.ifPresent(Permit::close);
+        places.ifPresent(RequestLimits.Places::close);
         vacate();
     }
 }

@@ -40,7 +40,8 @@ public final class SocketsHandler {
         exchange.allowQuery();
         String sandboxId = exchange.path("sandbox_id");
         var session = exchange.session();
-        exchange.upgrade(() -> new ShellSocket(sockets, doors.shells(), callers, sandboxId).by(session));
+        Runnable onAuthenticated = exchange.onAuthenticated();
+        exchange.upgrade(() -> new ShellSocket(sockets, doors.shells(), callers, sandboxId).by(session, onAuthenticated));
     }
 
     /// `GET /ws/sandboxes/{sandbox_id}`. Clients that cannot choose what they say first may show a key or a token
@@ -50,8 +51,9 @@ public final class SocketsHandler {
         var from = new EventSocket.Start(exchange.path("sandbox_id"), afterSeq(exchange), Filter.of(exchange));
         Optional<String> first = first(exchange);
         var session = exchange.session();
+        Runnable onAuthenticated = exchange.onAuthenticated();
         exchange.upgrade(() -> new EventSocket(sockets, doors.watchers(), log, inbox, agents, from)
-                .by(session)
+                .by(session, onAuthenticated)
                 .asSaid(first));
     }
 
@@ -61,8 +63,9 @@ public final class SocketsHandler {
         Filter filter = Filter.of(exchange);
         Optional<String> first = first(exchange);
         var session = exchange.session();
+        Runnable onAuthenticated = exchange.onAuthenticated();
         exchange.upgrade(() -> new FeedSocket(sockets, doors.listeners(), feed, filter)
-                .by(session)
+                .by(session, onAuthenticated)
                 .asSaid(first));
     }
 

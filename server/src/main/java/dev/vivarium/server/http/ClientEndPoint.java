@@ -1,0 +1,310 @@
+package dev.vivarium.server.http;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.vivarium.core.guest.Cancellation;
+import dev.vivarium.server.settings.HttpConfig;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import org.eclipse.jetty.io.Connection;
+import org.eclipse.jetty.io.ManagedSelector;
+import org.eclipse.jetty.io.SocketChannelEndPoint;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.util.BufferUtil;
+import org.eclipse.jetty.util.thread.Scheduler;
+import org.jspecify.annotations.Nullable;
+
+/// The socket of one client. Notices a hang-up while the server works for the client, which Jetty does only when it
+/// reads or writes. Thread-safe.
+///
+/// To notice it, the end point reads ahead: what it finds, such as a pipelined request, is kept and given to Jetty by
+/// the next [#fill]. No wake-up is lost: Jetty registers its interest and then looks for kept bytes; the reader keeps
+/// the bytes and then looks for an interest.
+final class ClientEndPoint extends SocketChannelEndPoint {
+    /// How long a client that has sent FIN is served if its answer has not begun. A client may close its sending side
+    /// and still read; one that has gone looks the same until the server sends something.
+    static final Duration HALF_CLOSED = Duration.ofMillis(500);
+
+    private static final int READ_AHEAD = 4 * 1024;
+
+    private final Connections connections;
+    private final Executor executor;
+    private final Optional<InetAddress> address;
+    private final AtomicLong received = new AtomicLong();
+    private final ReentrantLock reading = new ReentrantLock();
+
+    @GuardedBy("reading")
+    private ByteBuffer ahead = BufferUtil.EMPTY_BUFFER;
+
+    /// The client sends nothing more, or has reset the connection.
+    @GuardedBy("reading")
+    private boolean ended;
+
+    private volatile SelectionKey key;
+    private volatile Phase phase = Phase.HEAD;
+    private volatile long since = System.nanoTime();
+    private volatile boolean authenticated;
+    private volatile @Nullable Work work;
+    private volatile long finished;
+
+    /// The request that the last sweep saw, how long the server has waited for its body, and whether a hang-up is
+    /// noticed. Confined to the sweep.
+    private @Nullable Work swept;
+
+    private long waited;
+    private boolean watched;
+
+    /// What the connection is used for.
+    enum Phase {
+        /// A request head is incomplete, or none has begun since the accept.
+        HEAD,
+        SERVING,
+        /// Kept alive between two requests.
+        IDLE,
+        /// A WebSocket or another protocol.
+        UPGRADED
+    }
+
+    /// A request that is being served.
+    private record Work(Cancellation cancellation, BooleanSupplier hasBegun) {}
+
+    ClientEndPoint(
+            SocketChannel channel, ManagedSelector selector, SelectionKey key, Scheduler scheduler, Context context) {
+        super(channel, selector, key, scheduler);
+        this.key = key;
+        this.connections = context.connections;
+        this.executor = context.executor;
+        this.address = address(channel);
+    }
+
+    /// What all end points share.
+    record Context(Connections connections, Executor executor) {}
+
+    static Optional<InetAddress> address(SocketChannel channel) {
+        try {
+            return channel.getRemoteAddress() instanceof InetSocketAddress remote
+                    ? Optional.of(remote.getAddress())
+                    : Optional.empty();
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    /// The end point of the client that sent a request, unless the request came from inside a sandbox.
+    static Optional<ClientEndPoint> of(Request request) {
+        return request.getConnectionMetaData().getConnection().getEndPoint() instanceof ClientEndPoint client
+                ? Optional.of(client)
+                : Optional.empty();
+    }
+
+    Optional<InetAddress> address() {
+        return address;
+    }
+
+    /// A request has arrived. `hasBegun` reports whether its answer has.
+    void begin(Cancellation cancellation, BooleanSupplier hasBegun) {
+        received.set(0);
+        finished = 0;
+        work = new Work(cancellation, hasBegun);
+        since = System.nanoTime();
+        phase = Phase.SERVING;
+    }
+
+    /// The request with this cancellation has been answered.
+    void finish(Cancellation cancellation) {
+        Work served = work;
+        if (served != null && served.cancellation == cancellation) {
+            work = null;
+            if (phase == Phase.SERVING) {
+                since = System.nanoTime();
+                phase = Phase.IDLE;
+            }
+        }
+    }
+
+    /// The client has shown a good credential.
+    void authenticated() {
+        if (!authenticated) {
+            authenticated = true;
+            connections.authenticated(this);
+        }
+    }
+
+    boolean isAuthenticated() {
+        return authenticated;
+    }
+
+    /// Reports whether no request would be broken off if the connection were closed.
+    boolean isUnused() {
+        return phase == Phase.HEAD || phase == Phase.IDLE;
+    }
+
+    /// Looks for a hang-up and for a head or body that is too slow. Called by one thread, every `step`.
+    void sweep(long now, Duration step, HttpConfig.Limits limits) {
+        switch (phase) {
+            case HEAD -> {
+                if (now - since > limits.headDeadline().toNanos()) {
+                    close();
+                }
+            }
+            case SERVING -> sweepServing(now, step, limits);
+            case IDLE, UPGRADED -> {}
+        }
+    }
+
+    private void sweepServing(long now, Duration step, HttpConfig.Limits limits) {
+        Work served = work;
+        if (served != swept || served == null) {
+            swept = served;
+            waited = 0;
+            watched = false;
+        } else if (finished != 0) {
+            if (now - finished > HALF_CLOSED.toNanos() && !served.hasBegun.getAsBoolean()) {
+                executor.execute(served.cancellation::cancel);
+            }
+        } else if (!watched) {
+            watched = true;
+            super.needsFillInterest();
+        }
+        if (isFillInterested()) {
+            waited += step.toNanos();
+            long due = waited / Duration.ofSeconds(1).toNanos() * limits.bodyRate();
+            if (waited > limits.bodyGrace().toNanos() && received.get() < due) {
+                close();
+            }
+        }
+    }
+
+    @Override
+    public Runnable onSelected() {
+        boolean readable = key.isReadable();
+        Runnable task = super.onSelected();
+        if (readable && phase == Phase.SERVING && !isFillInterested()) {
+            readAhead();
+        }
+        return task;
+    }
+
+    @Override
+    public void replaceKey(SelectionKey newKey) {
+        key = newKey;
+        super.replaceKey(newKey);
+    }
+
+    private void readAhead() {
+        boolean isReset = false;
+        boolean watchOn;
+        reading.lock();
+        try {
+            if (ahead.capacity() == 0) {
+                ahead = BufferUtil.allocate(READ_AHEAD);
+            }
+            int position = BufferUtil.flipToFill(ahead);
+            try {
+                ended |= getChannel().read(ahead) < 0;
+            } catch (IOException e) {
+                isReset = true;
+                ended = true;
+            } finally {
+                BufferUtil.flipToFlush(ahead, position);
+            }
+            watchOn = !ended && BufferUtil.space(ahead) > 0;
+            finished = ended ? System.nanoTime() : 0;
+        } finally {
+            reading.unlock();
+        }
+        Work served = work;
+        if (isReset && served != null) {
+            executor.execute(served.cancellation::cancel);
+        }
+        if (isFillInterested()) {
+            executor.execute(getFillInterest()::fillable);
+        } else if (watchOn) {
+            super.needsFillInterest();
+        }
+    }
+
+    @Override
+    protected void needsFillInterest() {
+        boolean isReadable;
+        reading.lock();
+        try {
+            isReadable = ahead.hasRemaining() || ended;
+        } finally {
+            reading.unlock();
+        }
+        if (isReadable) {
+            executor.execute(getFillInterest()::fillable);
+        } else {
+            super.needsFillInterest();
+        }
+    }
+
+    @Override
+    public int fill(ByteBuffer buffer) {
+        if (isInputShutdown()) {
+            return -1;
+        }
+        int count = read(buffer);
+        if (count > 0) {
+            notIdle();
+            received.addAndGet(count);
+            if (phase == Phase.IDLE) {
+                since = System.nanoTime();
+                phase = Phase.HEAD;
+            }
+        } else if (count < 0) {
+            shutdownInput();
+        }
+        return count;
+    }
+
+    private int read(ByteBuffer buffer) {
+        reading.lock();
+        int position = BufferUtil.flipToFill(buffer);
+        try {
+            if (!ahead.hasRemaining()) {
+                return getChannel().read(buffer);
+            }
+            int count = BufferUtil.put(ahead, buffer);
+            ahead = ahead.hasRemaining() ? ahead : BufferUtil.EMPTY_BUFFER;
+            return count;
+        } catch (IOException e) {
+            return -1;
+        } finally {
+            BufferUtil.flipToFlush(buffer, position);
+            reading.unlock();
+        }
+    }
+
+    @Override
+    public void upgrade(Connection newConnection) {
+        phase = Phase.UPGRADED;
+        super.upgrade(newConnection);
+    }
+
+    @Override
+    public void onOpen() {
+        super.onOpen();
+        connections.add(this);
+    }
+
+    @Override
+    public void onClose(@Nullable Throwable cause) {
+        connections.remove(this);
+        Work served = work;
+        if (served != null) {
+            executor.execute(served.cancellation::cancel);
+        }
+        super.onClose(cause);
+    }
+}

@@ -1,0 +1,174 @@
+package dev.vivarium.server.http;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.vivarium.server.settings.HttpConfig;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The open connections of clients. Bounds how many there are, in all and from one address, so that descriptors are
+/// left for the rest of the server; and closes those that are too slow. Thread-safe.
+///
+/// When there is no room, a new connection replaces the oldest one of a client that has shown no good credential, or
+/// else the longest unused one. A good client sends its request at once, and is then no longer among these.
+final class Connections implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Connections.class);
+
+    private static final int MOST = 8192;
+    private static final int LEAST = 16;
+    private static final Duration STEP = Duration.ofMillis(250);
+
+    /// The capacity is measured every so many sweeps.
+    private static final int MEASURED_EVERY = 4;
+
+    private static final int IPV6_NETWORK_BYTES = 8;
+
+    private final HttpConfig.Limits limits;
+    private final int descriptors = Descriptors.limit();
+    private final ScheduledExecutorService sweeper = Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().daemon().name("connections").factory());
+
+    /// Those whose client has not shown a good credential, the oldest first.
+    @GuardedBy("this")
+    private final Set<ClientEndPoint> unauthenticated = new LinkedHashSet<>();
+
+    @GuardedBy("this")
+    private final Set<ClientEndPoint> authenticated = new LinkedHashSet<>();
+
+    @GuardedBy("this")
+    private final Map<ByteBuffer, Integer> addresses = new HashMap<>();
+
+    private volatile int capacity = MOST;
+    private int sweeps;
+
+    Connections(HttpConfig.Limits limits) {
+        this.limits = limits;
+        measure();
+        var _ = sweeper.scheduleWithFixedDelay(this::sweep, STEP.toMillis(), STEP.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /// Reports whether the address may have another connection.
+    synchronized boolean admits(Optional<InetAddress> address) {
+        return address.map(one -> addresses.getOrDefault(key(one), 0)).orElse(0) < limits.perAddress();
+    }
+
+    void add(ClientEndPoint opened) {
+        List<ClientEndPoint> surplus;
+        synchronized (this) {
+            unauthenticated.add(opened);
+            opened.address().ifPresent(address -> addresses.merge(key(address), 1, Integer::sum));
+            surplus = surplus(capacity, opened);
+        }
+        surplus.forEach(ClientEndPoint::close);
+    }
+
+    synchronized void remove(ClientEndPoint closed) {
+        boolean wasOpen = unauthenticated.remove(closed) | authenticated.remove(closed);
+        if (wasOpen) {
+            closed.address()
+                    .ifPresent(address -> addresses.computeIfPresent(
+                            key(address), (_, count) -> count == 1 ? null : Integer.valueOf(count - 1)));
+        }
+    }
+
+    synchronized void authenticated(ClientEndPoint client) {
+        if (unauthenticated.remove(client)) {
+            authenticated.add(client);
+        }
+    }
+
+    /// Closes some connections at once, after the system had no descriptor for another.
+    void makeRoom() {
+        List<ClientEndPoint> surplus;
+        synchronized (this) {
+            surplus = surplus(Math.max(LEAST, size() - LEAST), null);
+        }
+        surplus.forEach(ClientEndPoint::close);
+    }
+
+    @GuardedBy("this")
+    private int size() {
+        return unauthenticated.size() + authenticated.size();
+    }
+
+    /// What must be closed so that no more than `most` are left; in the last resort the newest one itself.
+    @GuardedBy("this")
+    private List<ClientEndPoint> surplus(int most, @Nullable ClientEndPoint newest) {
+        int excess = size() - most;
+        if (excess <= 0) {
+            return List.of();
+        }
+        var surplus = new LinkedHashSet<ClientEndPoint>();
+        choose(unauthenticated, client -> client != newest && client.isUnused(), excess, surplus);
+        choose(unauthenticated, client -> client != newest, excess, surplus);
+        choose(authenticated, ClientEndPoint::isUnused, excess, surplus);
+        choose(unauthenticated, _ -> true, excess, surplus);
+        return List.copyOf(surplus);
+    }
+
+    private static void choose(
+            Set<ClientEndPoint> clients, Predicate<ClientEndPoint> which, int most, Set<ClientEndPoint> chosen) {
+        for (ClientEndPoint client : clients) {
+            if (chosen.size() >= most) {
+                return;
+            }
+            if (which.test(client)) {
+                chosen.add(client);
+            }
+        }
+    }
+
+    private void sweep() {
+        try {
+            if (++sweeps % MEASURED_EVERY == 0) {
+                measure();
+            }
+            List<ClientEndPoint> all;
+            synchronized (this) {
+                all = new ArrayList<>(unauthenticated);
+                all.addAll(authenticated);
+            }
+            long now = System.nanoTime();
+            all.forEach(client -> client.sweep(now, STEP, limits));
+        } catch (RuntimeException e) {
+            LOG.error("cannot check the connections", e);
+        }
+    }
+
+    private void measure() {
+        int open = Descriptors.open().orElse(0);
+        int connections;
+        synchronized (this) {
+            connections = size();
+        }
+        int room = descriptors - Descriptors.reserve(descriptors) - Math.max(0, open - connections);
+        capacity = Math.clamp(room, LEAST, MOST);
+    }
+
+    /// An IPv6 client has a whole network of addresses.
+    private static ByteBuffer key(InetAddress address) {
+        byte[] bytes = address.getAddress();
+        return ByteBuffer.wrap(address instanceof Inet6Address ? Arrays.copyOf(bytes, IPV6_NETWORK_BYTES) : bytes);
+    }
+
+    @Override
+    public void close() {
+        sweeper.shutdownNow();
+    }
+}

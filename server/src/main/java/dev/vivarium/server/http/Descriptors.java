@@ -1,0 +1,45 @@
+package dev.vivarium.server.http;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.OptionalInt;
+
+/// The file descriptors of this process. The JVM raises the soft limit to the hard one at start. Thread-safe.
+public final class Descriptors {
+    private static final Path OPEN = Path.of("/proc/self/fd");
+    private static final Path LIMITS = Path.of("/proc/self/limits");
+    private static final String LINE = "Max open files";
+
+    /// What is kept for sandboxes, the database and clients with a good credential.
+    private static final int LEAST_RESERVE = 64;
+
+    private static final int MOST_RESERVE = 1024;
+
+    private Descriptors() {}
+
+    /// How many are open; nothing where the system does not say.
+    public static OptionalInt open() {
+        String[] names = OPEN.toFile().list();
+        return names == null ? OptionalInt.empty() : OptionalInt.of(names.length);
+    }
+
+    /// How many may be open.
+    public static int limit() {
+        try (var lines = Files.lines(LIMITS)) {
+            return lines.filter(line -> line.startsWith(LINE))
+                    .map(line -> line.substring(LINE.length()).strip().split("\\s+")[0])
+                    .filter(soft -> soft.matches("\\d{1,9}"))
+                    .mapToInt(Integer::parseInt)
+                    .findFirst()
+                    .orElse(Integer.MAX_VALUE);
+        } catch (IOException e) {
+            return Integer.MAX_VALUE;
+        }
+    }
+
+    /// How many of them connections never take: a tenth, but at least 64 and at most 1,024.
+    public static int reserve(int limit) {
+        return Math.clamp(limit / 10, LEAST_RESERVE, MOST_RESERVE);
+    }
+}

@@ -1,0 +1,124 @@
+package dev.vivarium.server.http;
+
+import dev.vivarium.core.access.Principal;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/// Bounds what runs at once: the requests of each principal, its streams and long polls, and the file calls of each
+/// sandbox. Thread-safe.
+public final class RequestLimits {
+    /// A stream costs little while nothing happens.
+    private static final int STREAMS_FOR_A_REQUEST = 4;
+
+    private static final int FILE_CALLS = 64;
+
+    private final int requests;
+    private final Map<Key, Integer> running = new ConcurrentHashMap<>();
+
+    /// @param requests how many requests of one principal run at once
+    public RequestLimits(int requests) {
+        this.requests = requests;
+    }
+
+    /// What is counted together.
+    private sealed interface Key {
+        record Requests(String principal) implements Key {}
+
+        record Streams(String principal) implements Key {}
+
+        record FileCalls(SandboxId sandbox) implements Key {}
+    }
+
+    /// Takes a place for a stream of `who` that no request holds, as a WebSocket. Close the result.
+    public Places stream(Principal who) {
+        var places = new Places();
+        places.take(new Key.Streams(name(who)));
+        return places;
+    }
+
+    /// The places of a request, none yet. Close the result.
+    Places places() {
+        return new Places();
+    }
+
+    /// The worker of a sandbox has a bound of its own, and does not use up that of its owner.
+    private static String name(Principal who) {
+        return who instanceof Principal.Worker(var grant)
+                ? "worker " + grant.sandbox().value()
+                : who.name().value();
+    }
+
+    private int most(Key key) {
+        return switch (key) {
+            case Key.Requests _ -> requests;
+            case Key.Streams _ -> requests * STREAMS_FOR_A_REQUEST;
+            case Key.FileCalls _ -> FILE_CALLS;
+        };
+    }
+
+    private static String sentence(Key key, int most) {
+        String what =
+                switch (key) {
+                    case Key.Requests _ -> most + " requests of this key or token";
+                    case Key.Streams _ -> most + " streams and long polls of this key or token";
+                    case Key.FileCalls(var sandbox) -> most + " file calls of sandbox " + sandbox;
+                };
+        return "at most " + what + " run at once; wait as long as Retry-After says";
+    }
+
+    /// The places that one request holds. Thread-safe.
+    public final class Places implements AutoCloseable {
+        private final List<Key> held = new ArrayList<>(2);
+
+        /// Counts the request for its principal.
+        void request(Principal who) {
+            take(new Key.Requests(name(who)));
+        }
+
+        /// The request of `who` is a stream or a long poll from now on.
+        synchronized void becomeStream(Principal who) {
+            var streams = new Key.Streams(name(who));
+            if (!held.contains(streams)) {
+                take(streams);
+                var before = new Key.Requests(name(who));
+                if (held.remove(before)) {
+                    release(before);
+                }
+            }
+        }
+
+        /// The request uses the files of this sandbox.
+        synchronized void files(SandboxId sandbox) {
+            var calls = new Key.FileCalls(sandbox);
+            if (!held.contains(calls)) {
+                take(calls);
+            }
+        }
+
+        private synchronized void take(Key key) {
+            int most = most(key);
+            int now = running.merge(key, 1, Integer::sum);
+            if (now > most) {
+                release(key);
+                throw new SandboxException(new Failure.Unrecognized("too-many-requests", 429, sentence(key, most)));
+            }
+            held.add(key);
+        }
+
+        private void release(Key key) {
+            running.computeIfPresent(key, (_, count) -> count == 1 ? null : Integer.valueOf(count - 1));
+        }
+
+        /// Gives all places back. Idempotent.
+        @Override
+        public synchronized void close() {
+            held.forEach(this::release);
+            held.clear();
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package dev.vivarium.testing;
+
+import java.io.IOException;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+
+/// A connection on which a test sends bytes as it likes. Confined to one thread.
+public final class RawClient implements AutoCloseable {
+    private final Socket socket;
+
+    public RawClient(URI server) throws IOException {
+        this.socket = new Socket(server.getHost(), server.getPort());
+        socket.setTcpNoDelay(true);
+    }
+
+    public void send(String text) throws IOException {
+        socket.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    /// Sends FIN, and can still read.
+    public void finish() throws IOException {
+        socket.shutdownOutput();
+    }
+
+    /// Makes [#close] send RST.
+    public void reset() throws IOException {
+        socket.setSoLinger(true, 0);
+    }
+
+    /// What the server sends until it closes the connection, also by a reset.
+    public String readAll() throws IOException {
+        var text = new StringBuilder();
+        try {
+            for (int next = socket.getInputStream().read(); next >= 0; next = socket.getInputStream().read()) {
+                text.append((char) next);
+            }
+        } catch (java.net.SocketException e) {
+            // The server has closed it while something was still on its way.
+        }
+        return text.toString();
+    }
+
+    @Override
+    public void close() throws IOException {
+        socket.close();
+    }
+}
