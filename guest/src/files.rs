@@ -22,6 +22,12 @@ pub fn put_stat(out: &mut Frames, stat: &Stat) {
     out.u8(kind).u32(stat.mode & 0o7777).u64(stat.size).i64(stat.mtime_ns).u32(stat.uid);
 }
 
+/// `stat` and what tells two versions of a file apart, as the last fields of a payload.
+pub fn put_version(out: &mut Frames, stat: &Stat) {
+    put_stat(out, stat);
+    out.u64(stat.inode).i64(stat.ctime_ns);
+}
+
 /// Ends a channel that has nothing more to say than that it is done.
 pub fn end(channel: u32, place: &mut Place) -> Opened {
     place.out.frames.begin(channel, kind::END).end();
@@ -39,7 +45,7 @@ pub fn stat(channel: u32, path: &[u8], follow: bool, place: &mut Place) -> Opene
     let fd = paths::open(&place.workspace, &path, flags).map_err(|error| Fail::of(error, "cannot find it"))?;
     let stat = stat_of(&fd).map_err(|error| Fail::of(error, "cannot look at it"))?;
     let out = &mut place.out.frames;
-    put_stat(out.begin(channel, kind::END), &stat);
+    put_version(out.begin(channel, kind::END), &stat);
     out.end();
     Ok(None)
 }
@@ -125,7 +131,7 @@ pub fn open_file(path: &[u8], place: &mut Place) -> Result<(Fd, Stat), Fail> {
 pub fn read(channel: u32, credit: u32, path: &[u8], range: (u64, u64), place: &mut Place) -> Opened {
     let (file, stat) = open_file(path, place)?;
     let out = &mut place.out.frames;
-    put_stat(out.begin(channel, kind::STARTED), &stat);
+    put_version(out.begin(channel, kind::STARTED), &stat);
     out.end();
     let (offset, length) = range;
     let left = stat.size.saturating_sub(offset).min(length);
@@ -151,7 +157,7 @@ impl Reading {
         let out = &mut place.out.frames;
         match stat_of(&self.file) {
             Ok(stat) => {
-                put_stat(out.begin(channel, kind::END).u64(self.sent), &stat);
+                put_version(out.begin(channel, kind::END).u64(self.sent), &stat);
                 out.end();
             }
             Err(error) => Fail::of(error, "cannot look at it").send(channel, out),

@@ -5,7 +5,7 @@ use alloc::ffi::CString;
 use alloc::format;
 
 use crate::fail::{Code, Fail};
-use crate::files::{acting_fail, put_in_place, put_stat};
+use crate::files::{acting_fail, put_in_place, put_version};
 use crate::paths;
 use crate::place::{Next, Opened, Place, Service, User};
 use crate::request::Write;
@@ -166,8 +166,10 @@ impl Writing {
         put_in_place((&self.directory, &self.temporary), (&self.directory, &self.name), self.replace)
             .map_err(|error| Fail::of(error, "cannot put the file in place"))?;
         self.state = State::InPlace;
+        // The new name has changed its ctime.
+        let stat = stat_at(&self.directory, &self.name).ok().filter(|now| now.inode == stat.inode).unwrap_or(stat);
         let out = &mut place.out.frames;
-        put_stat(out.begin(channel, kind::END), &stat);
+        put_version(out.begin(channel, kind::END), &stat);
         out.end();
         Ok(())
     }

@@ -7,8 +7,10 @@ mod golden;
 
 use golden::Golden;
 use vivarium_guest::fail::{Code, Fail};
+use vivarium_guest::files::put_version;
 use vivarium_guest::listen;
 use vivarium_guest::request::{Exec, Request, Write};
+use vivarium_guest::sys::file::Stat;
 use vivarium_guest::wire::{Fields, FrameReader, Frames, kind};
 
 #[test]
@@ -130,6 +132,16 @@ fn check_write(g: &Golden, write: &Write) {
     assert_eq!((write.max_files, write.max_total), (g.number("max_files"), g.number("max_total")));
 }
 
+const STAT: Stat = Stat {
+    mode: libc::S_IFREG | 0o644,
+    size: 5_000_000_000,
+    mtime_ns: 1_767_225_600_123_456_789,
+    ctime_ns: 1_767_225_600_223_456_789,
+    uid: 1000,
+    device: 1,
+    inode: 4711,
+};
+
 #[test]
 fn whatTheGuestSendsHasTheGoldenBytes() {
     let named = |name: &str| golden::all().into_iter().find(|golden| golden.name == name).unwrap().read();
@@ -148,6 +160,16 @@ fn whatTheGuestSendsHasTheGoldenBytes() {
     let mut out = Frames::default();
     vivarium_guest::connection::hello(&mut out, b"0123456789abcdef", &Default::default());
     assert_eq!(out.buffer, named("hello-keeping"));
+
+    let mut out = Frames::default();
+    put_version(out.begin(11, kind::STARTED), &STAT);
+    out.end();
+    assert_eq!(out.buffer, named("started-read-version"));
+
+    let mut out = Frames::default();
+    put_version(out.begin(11, kind::END).u64(STAT.size), &STAT);
+    out.end();
+    assert_eq!(out.buffer, named("end-read-version"));
 
     let mut out = Frames::default();
     out.begin(9, kind::STARTED).u16(3128).end();

@@ -4,7 +4,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /// What must be so at a path before it is changed, so that two writers do not overwrite each other unseen. Contents are
-/// named by their SHA-256 in lower-case hexadecimal text; a directory has none. Immutable.
+/// named by their SHA-256 in lower-case hexadecimal text, those of large files by their [FileVersion#tag]; a directory
+/// has none. Immutable.
 public sealed interface Condition {
     /// Whatever is there.
     Condition NONE = new Always();

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.security.MessageDigest;
 import java.util.HexFormat;
+import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
@@ -19,17 +20,24 @@ public final class Download implements AutoCloseable {
 
     private final Channel channel;
     private final FileEntry entry;
+    private final Optional<FileVersion> version;
     private byte[] current = {};
     private int position;
 
-    Download(Channel channel, FileEntry entry) {
+    Download(Channel channel, FileEntry entry, Optional<FileVersion> version) {
         this.channel = channel;
         this.entry = entry;
+        this.version = version;
     }
 
     /// The file as it was when it was opened.
     public FileEntry entry() {
         return entry;
+    }
+
+    /// The version of the file when it was opened; an older guest does not know.
+    public Optional<FileVersion> version() {
+        return version;
     }
 
     /// Reads at least one byte, or returns -1 at the end.
@@ -88,7 +96,11 @@ public final class Download implements AutoCloseable {
     private boolean isSteady() {
         return channel.result(fields -> {
             fields.u64();
-            return fields.isEmpty() || Entries.read(fields, entry.name()).equals(entry);
+            if (fields.isEmpty()) {
+                return true;
+            }
+            FileEntry now = Entries.read(fields, entry.name());
+            return now.equals(entry) && FileVersion.read(fields, now).equals(version);
         });
     }
 

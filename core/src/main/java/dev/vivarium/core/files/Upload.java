@@ -14,6 +14,7 @@ public final class Upload implements AutoCloseable {
     private final String path;
     private final Turn turn;
     private long written;
+    private Optional<FileVersion> version = Optional.empty();
 
     /// What a write may make of the workspace: the size of the file, and the number and size of all files together.
     /// 0 means no limit. Immutable.
@@ -50,6 +51,11 @@ public final class Upload implements AutoCloseable {
         });
     }
 
+    /// The version of the file that [#commit] has put in its place; an older guest does not say.
+    public Optional<FileVersion> version() {
+        return version;
+    }
+
     /// Leaves nothing behind unless [#commit] has returned. Idempotent.
     @Override
     public void close() {
@@ -58,7 +64,11 @@ public final class Upload implements AutoCloseable {
 
     private FileEntry finish() {
         try {
-            return channel.result(fields -> Entries.read(fields, path));
+            return channel.result(fields -> {
+                FileEntry entry = Entries.read(fields, path);
+                version = FileVersion.read(fields, entry);
+                return entry;
+            });
         } catch (SandboxException e) {
             if (e.failure() instanceof Failure.WorkspaceFull(long max, long total, long _)) {
                 // The guest counts the workspace as it would be; people want to know what is there.

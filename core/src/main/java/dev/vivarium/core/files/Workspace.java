@@ -55,7 +55,10 @@ public final class Workspace {
         Payload request = new Payload().string(Names.inside(path)).u64(offset).u64(length);
         Channel channel = guest.open(Service.READ, request, new Subject.File(path));
         try {
-            return new Download(channel, channel.started(fields -> Entries.read(fields, path)));
+            return channel.started(fields -> {
+                FileEntry entry = Entries.read(fields, path);
+                return new Download(channel, entry, FileVersion.read(fields, entry));
+            });
         } catch (RuntimeException e) {
             channel.close();
             throw e;
@@ -175,10 +178,10 @@ public final class Workspace {
         if (condition instanceof Condition.Always) {
             return;
         }
-        Optional<FileEntry> there = find(path);
-        Optional<String> hash = there.flatMap(_ -> content(path));
-        if (!condition.holds(there.isPresent(), hash)) {
-            throw new SandboxException(new Failure.PreconditionFailed(path, hash));
+        boolean isPresent = find(path).isPresent();
+        Optional<String> tag = isPresent ? content(path) : Optional.empty();
+        if (!condition.holds(isPresent, tag)) {
+            throw new SandboxException(new Failure.PreconditionFailed(path, tag));
         }
     }
 
@@ -194,9 +197,14 @@ public final class Workspace {
         }
     }
 
-    /// The hash of what is there; a directory, or a link that leads nowhere, has none.
+    /// The hash of what is there, or the version of a large file; a directory, or a link that leads nowhere, has
+    /// none.
     private Optional<String> content(String path) {
         try {
+            Optional<FileVersion> version = largeVersion(path);
+            if (version.isPresent()) {
+                return version.map(FileVersion::tag);
+            }
             FileHash hash = hash(path);
             if (!hash.steady()) {
                 throw new SandboxException(new Failure.FileChanging(path));
@@ -207,6 +215,13 @@ public final class Workspace {
                 case Failure.NoSuchFile _, Failure.WrongFileType _, Failure.PathEscapes _ -> Optional.empty();
                 case Failure other -> throw new SandboxException(other, e);
             };
+        }
+    }
+
+    /// The version of a file that is too large to be hashed.
+    private Optional<FileVersion> largeVersion(String path) {
+        try (Download download = read(path, 0, 0)) {
+            return download.version().filter(_ -> download.entry().size() > FileVersion.HASHED_BYTES);
         }
     }
 

@@ -1,81 +1,132 @@
 package dev.vivarium.server.api;
 
 import dev.vivarium.core.files.Digests;
+import dev.vivarium.core.files.Download;
 import dev.vivarium.core.files.FileHash;
+import dev.vivarium.core.files.FileVersion;
 import dev.vivarium.core.files.Workspace;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.SandboxException;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.time.Instant;
 import java.util.Optional;
 
-/// A file as it will be answered: its properties, the hash of its content, and the content itself if it is small. A
-/// large one is read when it is sent, and then compared with the hash. Immutable.
-record FileContent(FileHash hash, Optional<byte[]> bytes) {
+/// A file as it will be answered: its properties, what its `ETag` is made of, and the content itself if it is small. A
+/// large one is read when it is sent, and then compared with the `ETag`. Immutable.
+record FileContent(FileEntry entry, Identity identity, Optional<byte[]> bytes) {
     /// What is read at once: less than what asking the guest for a hash first would cost.
     private static final int SMALL = 256 * 1024;
 
     /// How often a file that does not hold still is read again.
     private static final int ATTEMPTS = 3;
 
-    static FileContent of(Workspace files, String path) {
-        return of(files, path, SMALL);
+    /// What tells this content from others.
+    sealed interface Identity {
+        record Hash(String sha256, boolean steady) implements Identity {}
+
+        /// @param settled no later content can have this version
+        record Version(FileVersion version, boolean settled) implements Identity {}
+
+        /// Only a guest of an earlier version leaves it open.
+        record Unknown() implements Identity {}
     }
 
-    /// The same for somebody who calls something else small.
+    /// The file with an identity: its hash, or the version of one that is too large to be hashed.
+    static FileContent of(Workspace files, String path) {
+        FileContent content = of(files, path, SMALL);
+        boolean isLarge = content.size() > FileVersion.HASHED_BYTES && content.identity instanceof Identity.Version;
+        if (content.bytes.isPresent() || isLarge) {
+            return content;
+        }
+        FileHash hash = files.hash(path);
+        return new FileContent(hash.entry(), new Identity.Hash(hash.sha256(), hash.steady()), Optional.empty());
+    }
+
+    /// The file with its bytes if there are at most `small` of them. A larger one is not read.
     static FileContent of(Workspace files, String path, long small) {
         SandboxException restless = new SandboxException(new Failure.FileChanging(path));
         for (int i = 0; i < ATTEMPTS; i++) {
             try (var download = files.read(path, 0, small)) {
                 FileEntry entry = download.entry();
                 if (entry.size() > small) {
-                    break;
+                    return new FileContent(entry, version(download), Optional.empty());
                 }
                 byte[] bytes = download.readIfSteady();
-                return new FileContent(new FileHash(entry, Digests.sha256(bytes), true), Optional.of(bytes));
+                return new FileContent(entry, new Identity.Hash(Digests.sha256(bytes), true), Optional.of(bytes));
             } catch (SandboxException e) {
                 if (!(e.failure() instanceof Failure.FileChanging)) {
                     throw e;
                 }
-                if (i == ATTEMPTS - 1) {
-                    throw restless;
-                }
             }
         }
-        return new FileContent(files.hash(path), Optional.empty());
+        throw restless;
     }
 
-    String sha256() {
-        return hash.sha256();
+    private static Identity version(Download download) {
+        var now = Instant.now();
+        return download.version()
+                .<Identity>map(version -> new Identity.Version(version, version.isSettled(now)))
+                .orElse(new Identity.Unknown());
+    }
+
+    /// What stands between the quotes of its `ETag`.
+    String tag() {
+        return switch (identity) {
+            case Identity.Hash(String sha256, boolean _) -> sha256;
+            case Identity.Version(FileVersion version, boolean settled) -> (settled ? "" : "new-") + version.tag();
+            case Identity.Unknown _ -> "";
+        };
+    }
+
+    /// Reports whether each other content has another [#tag].
+    boolean isStrong() {
+        return !(identity instanceof Identity.Version(var _, boolean settled)) || settled;
     }
 
     long size() {
-        return hash.entry().size();
+        return entry.size();
     }
 
-    /// Sends all of it. Lets the last piece out only if what was sent is what the hash says.
+    /// Sends all of it. Lets the last piece out only if what was sent is what the `ETag` says.
     void sendAll(Workspace files, String path, OutputStream out) throws IOException {
         if (bytes.isPresent()) {
             out.write(bytes.get());
             return;
         }
         try (var download = files.read(path, 0, size())) {
-            download.transferIfItIs(sha256(), out);
+            if (identity instanceof Identity.Hash(String sha256, boolean _)) {
+                download.transferIfItIs(sha256, out);
+            } else {
+                requireSame(download);
+                download.transferIfSteady(out);
+            }
         }
     }
 
-    /// Sends a part of it. Lets the last piece out only if the file is still the one that was hashed.
+    /// Sends a part of it. Lets the last piece out only if the file is still the one that the `ETag` names.
     void send(Workspace files, String path, ByteRange range, OutputStream out) throws IOException {
         if (bytes.isPresent()) {
             out.write(bytes.get(), (int) range.offset(), (int) range.length());
             return;
         }
         try (var download = files.read(path, range.offset(), range.length())) {
-            if (!hash.steady() || !download.entry().equals(hash.entry())) {
-                throw new SandboxException(new Failure.FileChanging(path));
-            }
+            requireSame(download);
             download.transferIfSteady(out);
+        }
+    }
+
+    private void requireSame(Download download) {
+        boolean isSame =
+                switch (identity) {
+                    case Identity.Hash(String _, boolean steady) -> steady;
+                    case Identity.Version(FileVersion version, boolean _) ->
+                        download.version().filter(version::equals).isPresent();
+                    case Identity.Unknown _ -> false;
+                };
+        if (!isSame || !download.entry().equals(entry)) {
+            throw new SandboxException(new Failure.FileChanging(entry.name()));
         }
     }
 }

@@ -9,7 +9,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/// The conditions of a request, RFC 9110 section 13: an `ETag` is the SHA-256 of a file in quotes. Stateless.
+/// The conditions of a request, RFC 9110 section 13: an `ETag` is the SHA-256 of a file in quotes, or the
+/// version of a large one. Stateless.
 final class Preconditions {
     private static final String IF_MATCH = "If-Match";
     private static final String IF_NONE_MATCH = "If-None-Match";
@@ -17,8 +18,8 @@ final class Preconditions {
 
     private Preconditions() {}
 
-    static String tag(String sha256) {
-        return '"' + sha256 + '"';
+    static String tag(String text) {
+        return '"' + text + '"';
     }
 
     /// What a request that changes a file asks of it.
@@ -43,20 +44,20 @@ final class Preconditions {
     }
 
     /// Reports whether the caller has this content already.
-    static boolean isKnown(Exchange exchange, String sha256) {
+    static boolean isKnown(Exchange exchange, String tag) {
         Optional<String> known = exchange.headerList(IF_NONE_MATCH);
         return known.isPresent()
                 && (isAny(known.get())
-                        || tags(IF_NONE_MATCH, known.get(), false).contains(sha256));
+                        || tags(IF_NONE_MATCH, known.get(), false).contains(tag));
     }
 
     /// Throws unless the caller's `If-Match`, if there is one, names this content.
-    static void requireMatch(Exchange exchange, String path, String sha256) {
+    static void requireMatch(Exchange exchange, String path, String tag) {
         Optional<String> wanted = exchange.headerList(IF_MATCH);
         if (wanted.isPresent()
                 && !isAny(wanted.get())
-                && !tags(IF_MATCH, wanted.get(), true).contains(sha256)) {
-            throw new SandboxException(new Failure.PreconditionFailed(path, Optional.of(sha256)));
+                && !tags(IF_MATCH, wanted.get(), true).contains(tag)) {
+            throw new SandboxException(new Failure.PreconditionFailed(path, Optional.of(tag)));
         }
     }
 

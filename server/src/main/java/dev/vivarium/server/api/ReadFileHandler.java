@@ -81,9 +81,9 @@ public final class ReadFileHandler {
     }
 
     private void send(Exchange exchange, Workspace files, String path, FileContent content) throws IOException {
-        Preconditions.requireMatch(exchange, path, content.sha256());
+        Preconditions.requireMatch(exchange, path, content.tag());
         describe(exchange, path, content);
-        if (Preconditions.isKnown(exchange, content.sha256())) {
+        if (Preconditions.isKnown(exchange, content.tag())) {
             exchange.answer(304);
             return;
         }
@@ -102,10 +102,10 @@ public final class ReadFileHandler {
     }
 
     private static void describe(Exchange exchange, String path, FileContent content) {
-        var modified = content.hash().entry().modified().atZone(ZoneOffset.UTC);
-        exchange.answerHeader("ETag", Preconditions.tag(content.sha256()));
+        var modified = content.entry().modified().atZone(ZoneOffset.UTC);
+        exchange.answerHeader("ETag", (content.isStrong() ? "" : "W/") + Preconditions.tag(content.tag()));
         exchange.answerHeader("Last-Modified", DateTimeFormatter.RFC_1123_DATE_TIME.format(modified));
-        exchange.answerHeader(MODE, Integer.toOctalString(content.hash().entry().mode() & PERMISSIONS));
+        exchange.answerHeader(MODE, Integer.toOctalString(content.entry().mode() & PERMISSIONS));
         exchange.answerHeader("Accept-Ranges", "bytes");
         exchange.answerHeader("Cache-Control", "private, no-cache");
         // Whatever a file claims to be, a browser must not run it as a page of this server.
@@ -117,7 +117,7 @@ public final class ReadFileHandler {
     private static Optional<ByteRange> range(Exchange exchange, FileContent content) {
         Optional<String> onlyOf = exchange.header("If-Range");
         if (exchange.isHead()
-                || onlyOf.isPresent() && !onlyOf.get().strip().equals(Preconditions.tag(content.sha256()))) {
+                || onlyOf.isPresent() && !onlyOf.get().strip().equals(Preconditions.tag(content.tag()))) {
             return Optional.empty();
         }
         return exchange.header("Range").flatMap(header -> ByteRange.of(header, content.size()));

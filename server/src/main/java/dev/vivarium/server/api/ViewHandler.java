@@ -79,8 +79,8 @@ public final class ViewHandler {
                         out,
                         path,
                         content.size(),
-                        content.sha256(),
-                        content.hash().entry().modified());
+                        content.tag(),
+                        content.entry().modified());
                 writeContent(out, bytes);
             });
         }

@@ -4,6 +4,7 @@ import dev.vivarium.core.files.Condition;
 import dev.vivarium.core.files.Depth;
 import dev.vivarium.core.files.Digests;
 import dev.vivarium.core.files.FileMode;
+import dev.vivarium.core.files.FileVersion;
 import dev.vivarium.core.files.Upload;
 import dev.vivarium.core.files.Workspace;
 import dev.vivarium.core.sandbox.Sandbox;
@@ -45,8 +46,8 @@ public final class WriteFileHandler {
         boolean existed = existed(files, path, change.condition());
         long start = System.nanoTime();
         try {
-            String hash = receive(exchange, files, change, start);
-            exchange.answerHeader("ETag", Preconditions.tag(hash));
+            String tag = receive(exchange, files, change, start);
+            exchange.answerHeader("ETag", Preconditions.tag(tag));
             exchange.answer(existed ? 204 : 201);
         } catch (SandboxException e) {
             tellOfLimit(sandbox, e.failure());
@@ -75,8 +76,11 @@ public final class WriteFileHandler {
             long size = upload.commit().size();
             var elapsed = Duration.ofNanos(System.nanoTime() - start);
             telemetry.fileUploaded(exchange.sandbox().info(), change.path(), size, elapsed);
+            return upload.version()
+                    .filter(_ -> size > FileVersion.HASHED_BYTES)
+                    .map(FileVersion::tag)
+                    .orElseGet(() -> HexFormat.of().formatHex(digest.digest()));
         }
-        return HexFormat.of().formatHex(digest.digest());
     }
 
     /// Reports whether something is replaced, for the status alone; the condition is what counts.
