@@ -34,8 +34,17 @@ final class ServerProcess implements AutoCloseable {
 
     /// The same under an umask, as a careful operator may have it.
     static ServerProcess startMasked(Path home, String umask, String... arguments) {
+        return startAfter("umask " + umask, home, arguments);
+    }
+
+    /// The same with no more than so many file descriptors.
+    static ServerProcess startWithDescriptors(Path home, int most, String... arguments) {
+        return startAfter("ulimit -n " + most, home, arguments);
+    }
+
+    private static ServerProcess startAfter(String setUp, Path home, String... arguments) {
         var builder = java(home, "serve", arguments);
-        var line = new ArrayList<>(List.of("sh", "-c", "umask " + umask + "; exec \"$@\"", "sh"));
+        var line = new ArrayList<>(List.of("sh", "-c", setUp + "; exec \"$@\"", "sh"));
         line.addAll(builder.command());
         return start(builder.command(line), home);
     }

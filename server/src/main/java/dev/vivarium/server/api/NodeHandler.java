@@ -3,6 +3,7 @@ package dev.vivarium.server.api;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.json.SessionJson;
+import dev.vivarium.server.http.Descriptors;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.telemetry.Host;
 import java.io.IOException;
@@ -52,6 +53,10 @@ public final class NodeHandler {
             out.writeEndObject();
             writeHouse(out);
             writeHost(out, reading);
+            out.writeObjectPropertyStart("descriptors");
+            out.writeNumberProperty("limit", Descriptors.limit());
+            Descriptors.open().ifPresent(open -> out.writeNumberProperty("open", open));
+            out.writeEndObject();
         });
     }
 

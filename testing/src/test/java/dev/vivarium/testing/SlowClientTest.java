@@ -1,0 +1,103 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.vivarium.server.settings.Config;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/// Clients that send a byte now and then, and so are never idle.
+@Timeout(300)
+class SlowClientTest {
+    private static final Duration DEADLINE = Duration.ofSeconds(2);
+    private static final long DRIP_MILLIS = 100;
+
+    @RegisterExtension
+    static final SharedServer SERVER = SharedServer.with(SlowClientTest::impatient);
+
+    private final Api api = SERVER.api();
+
+    private static Config impatient(Config config) {
+        var http = config.http();
+        return config.withHttp(http.withLimits(http.limits().withDeadlines(DEADLINE, DEADLINE)));
+    }
+
+    @Test
+    void aHeadThatDripsIsCutOff() throws IOException {
+        assertThat(drip("GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: ")).isEmpty();
+    }
+
+    @Test
+    void aConnectionOnWhichNothingIsSentIsClosed() throws IOException {
+        try (var client = new RawClient(SERVER.get().uri())) {
+            assertThat(client.readAll()).isEmpty();
+        }
+    }
+
+    @Test
+    void theSecondHeadOfAConnectionHasTheSameDeadline() throws IOException {
+        assertThat(drip("GET /health HTTP/1.1\r\nHost: x\r\n\r\nGET /health HTTP/1.1\r\nX-Slow: "))
+                .startsWith("HTTP/1.1 200 ")
+                .doesNotContain("HTTP/1.1 4");
+    }
+
+    @Test
+    void aBodyThatDripsIsCutOff() throws IOException {
+        String head = "POST /execute HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + api.key()
+                + "\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
+
+        assertThat(drip(head)).doesNotContain("HTTP/1.1 200");
+    }
+
+    @Test
+    void aCommandMayBeSilentForLongerThanAHeadMayTake() {
+        String session = api.session();
+
+        assertThat(api.execute(session, "sleep 5; echo done").string("stdout")).isEqualTo("done\n");
+    }
+
+    @Test
+    void aConnectionThatIsKeptAliveMayWaitForItsNextRequest() throws IOException {
+        try (var client = new RawClient(SERVER.get().uri());
+                var later = Executors.newSingleThreadScheduledExecutor()) {
+            client.send("GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
+            var _ = later.schedule(
+                    () -> {
+                        client.send("GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+                        return client;
+                    },
+                    2 * DEADLINE.toMillis(),
+                    TimeUnit.MILLISECONDS);
+
+            assertThat(client.readAll()).containsPattern("(?s)HTTP/1.1 200 .*HTTP/1.1 200 ");
+        }
+    }
+
+    /// What the server says to a client that sends `start` and then a byte now and then, until it hangs up.
+    private static String drip(String start) throws IOException {
+        try (var client = new RawClient(SERVER.get().uri());
+                var drops = Executors.newSingleThreadScheduledExecutor()) {
+            client.send(start);
+            var dripping = drops.scheduleAtFixedRate(
+                    () -> {
+                        try {
+                            client.send("x");
+                        } catch (IOException e) {
+                            throw new IllegalStateException(e);
+                        }
+                    },
+                    DRIP_MILLIS,
+                    DRIP_MILLIS,
+                    TimeUnit.MILLISECONDS);
+            String answer = client.readAll();
+            await().until(dripping::isDone);
+            return answer;
+        }
+    }
+}
