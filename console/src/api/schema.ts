@@ -1729,6 +1729,12 @@ export interface components {
             limits: components["schemas"]["Limits"];
             /** @description The longest that a sandbox may ask to be left unused. */
             most_timeout_minutes: number;
+            descriptors?: {
+                /** @description How many file descriptors the server may have open. */
+                limit: number;
+                /** @description How many it has open; absent where the system does not tell. */
+                open?: number;
+            };
             host: {
                 cpus: number;
                 /** @description How many programs wanted a processor over the last minute; absent where the system does not tell. */
@@ -4827,6 +4833,8 @@ export interface operations {
                 Range?: string;
                 /** @description An ETag: the range is answered only if the file has it. */
                 "If-Range"?: string;
+                /** @description `sha-256=1`: the answer has the SHA-256 of the content in `Repr-Digest`, for a file of at most 1 GiB. */
+                "Want-Repr-Digest"?: string;
             };
             path: {
                 sandbox_id: string;
@@ -4842,7 +4850,7 @@ export interface operations {
                 headers: {
                     /** @description The permissions of the file, in octal digits. */
                     "X-File-Mode"?: string;
-                    /** @description The SHA-256 of the content, in quotes. */
+                    /** @description The SHA-256 of the content, in quotes; of a file of more than 8 MiB a version that each change changes. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -4854,7 +4862,7 @@ export interface operations {
             /** @description The range. */
             206: {
                 headers: {
-                    /** @description The SHA-256 of the content, in quotes. */
+                    /** @description The SHA-256 of the content, in quotes; of a file of more than 8 MiB a version that each change changes. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -4865,7 +4873,7 @@ export interface operations {
             /** @description The caller has it. */
             304: {
                 headers: {
-                    /** @description The SHA-256 of the content, in quotes. */
+                    /** @description The SHA-256 of the content, in quotes; of a file of more than 8 MiB a version that each change changes. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -4990,7 +4998,7 @@ export interface operations {
             /** @description It is new. */
             201: {
                 headers: {
-                    /** @description The SHA-256 of the content, in quotes. */
+                    /** @description The SHA-256 of the content, in quotes; of a file of more than 8 MiB a version that each change changes. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -4999,7 +5007,7 @@ export interface operations {
             /** @description It replaced what was there. */
             204: {
                 headers: {
-                    /** @description The SHA-256 of the content, in quotes. */
+                    /** @description The SHA-256 of the content, in quotes; of a file of more than 8 MiB a version that each change changes. */
                     ETag?: string;
                     [name: string]: unknown;
                 };

@@ -32,7 +32,9 @@ public final class RawClient implements AutoCloseable {
     public String readAll() throws IOException {
         var text = new StringBuilder();
         try {
-            for (int next = socket.getInputStream().read(); next >= 0; next = socket.getInputStream().read()) {
+            for (int next = socket.getInputStream().read();
+                    next >= 0;
+                    next = socket.getInputStream().read()) {
                 text.append((char) next);
             }
         } catch (java.net.SocketException e) {

@@ -82,10 +82,7 @@ class HangUpTest {
     }
 
     private long processes() {
-        return SERVER.get().sandboxes()
-                .require(new SandboxId(session))
-                .stats()
-                .processes();
+        return SERVER.get().sandboxes().require(new SandboxId(session)).stats().processes();
     }
 
     private String post(String path, String body, String headers) {

@@ -6,9 +6,13 @@ import static org.awaitility.Awaitility.await;
 import dev.vivarium.model.SandboxId;
 import java.io.IOException;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Base64;
+import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -30,10 +34,10 @@ class LargeFileTest {
         api.execute(session, "truncate -s 1T sparse");
 
         var head = Api.send(api.request(path("sparse")).timeout(SOON).method("HEAD", BodyPublishers.noBody()));
-        var part = Api.send(api.request(path("sparse"))
-                .timeout(SOON)
-                .header("Range", "bytes=500000000000-500000000009"));
-        var view = Api.send(api.request("/api/v1/sandboxes/" + session + "/files/sparse").timeout(SOON));
+        var part =
+                Api.send(api.request(path("sparse")).timeout(SOON).header("Range", "bytes=500000000000-500000000009"));
+        var view = Api.send(
+                api.request("/api/v1/sandboxes/" + session + "/files/sparse").timeout(SOON));
 
         assertThat(head.status()).isEqualTo(200);
         assertThat(head.headers().firstValue("Content-Length")).contains(String.valueOf(1L << 40));
@@ -46,8 +50,8 @@ class LargeFileTest {
     @Test
     void manyCallersThatHangUpAtOnceDoNotHoldUpOthers() throws IOException {
         api.execute(session, "truncate -s 1T sparse");
-        String request = "HEAD " + path("sparse") + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + api.key()
-                + "\r\n\r\n";
+        String request =
+                "HEAD " + path("sparse") + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + api.key() + "\r\n\r\n";
         for (int i = 0; i < 300; i++) {
             try (var client = new RawClient(SERVER.get().uri())) {
                 client.send(request);
@@ -83,10 +87,10 @@ class LargeFileTest {
 
         var whole = api.get(path("large"));
         var known = Api.send(api.request(path("large")).header("If-None-Match", tag));
-        var part = Api.send(
-                api.request(path("large")).header("Range", "bytes=0-1").header("If-Range", tag));
-        var changed = Api.send(
-                api.request(path("large")).header("Range", "bytes=0-1").header("If-Range", "\"v-1-1-1-1\""));
+        var part =
+                Api.send(api.request(path("large")).header("Range", "bytes=0-1").header("If-Range", tag));
+        var changed =
+                Api.send(api.request(path("large")).header("Range", "bytes=0-1").header("If-Range", "\"v-1-1-1-1\""));
 
         assertThat(whole.bytes()).isEqualTo(content);
         assertThat(known.status()).isEqualTo(304);
@@ -95,12 +99,31 @@ class LargeFileTest {
     }
 
     @Test
+    void theHashOfALargeFileIsToldToWhoeverAsksAndNamesItInAChange() throws GeneralSecurityException {
+        byte[] content = new byte[LARGE];
+        byte[] hash = MessageDigest.getInstance("SHA-256").digest(content);
+        String tag = '"' + HexFormat.of().formatHex(hash) + '"';
+        put("large", content, "If-None-Match", "*");
+
+        var head = Api.send(api.request(path("large"))
+                .header("Want-Repr-Digest", "sha-256=1")
+                .method("HEAD", BodyPublishers.noBody()));
+        var changed = put("large", new byte[LARGE + 1], "If-Match", tag);
+        var late = put("large", content, "If-Match", tag);
+
+        assertThat(head.headers().firstValue("Repr-Digest"))
+                .contains("sha-256=:" + Base64.getEncoder().encodeToString(hash) + ":");
+        assertThat(changed.status()).isEqualTo(204);
+        assertThat(late.status()).isEqualTo(412);
+    }
+
+    @Test
     void tooManyFileCallsOfOneSandboxAreRefusedWithATimeToRetry() throws IOException {
         api.execute(session, "truncate -s 100M slow");
         var readers = new ArrayList<RawClient>();
         try {
             // They do not read, so that their downloads stand still.
-            for (int i = 0; i < 64; i++) {
+            for (int i = 0; i < 128; i++) {
                 var reader = new RawClient(SERVER.get().uri());
                 readers.add(reader);
                 reader.send("GET " + path("slow") + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + api.key()
@@ -120,20 +143,26 @@ class LargeFileTest {
             }
         }
         await().until(() -> api.get(path("slow2")).status() == 404);
-        assertThat(SERVER.get().sandboxes().require(new SandboxId(session)).stats().processes())
+        assertThat(SERVER.get()
+                        .sandboxes()
+                        .require(new SandboxId(session))
+                        .stats()
+                        .processes())
                 .isZero();
     }
 
     /// The ETag once the file has not been changed for a moment.
     private String settledTag(String name) {
         return await().until(
-                () -> api.method("HEAD", path(name)).headers().firstValue("ETag").orElseThrow(),
-                tag -> !tag.startsWith("W/"));
+                        () -> api.method("HEAD", path(name))
+                                .headers()
+                                .firstValue("ETag")
+                                .orElseThrow(),
+                        tag -> !tag.startsWith("W/"));
     }
 
     private Api.Answer put(String name, byte[] content, String header, String value) {
-        return Api.send(
-                api.request(path(name)).header(header, value).PUT(BodyPublishers.ofByteArray(content)));
+        return Api.send(api.request(path(name)).header(header, value).PUT(BodyPublishers.ofByteArray(content)));
     }
 
     private String path(String name) {

@@ -10,10 +10,14 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Base64;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /// The other side as it is in practice: the workspace of a sandbox, on the data plane. Its names and links are
 /// anybody's, so that those are judged before anything is done with them. Confined to one worker.
@@ -22,6 +26,7 @@ public final class Workspace implements Side {
     private static final int PRECONDITION_FAILED = 412;
     private static final int NOT_FOUND = 404;
     private static final int EXECUTABLE = 0100;
+    private static final Pattern SHA_256 = Pattern.compile("sha-256=:([A-Za-z0-9+/]{43}=):");
 
     private final Box box;
     private final String sandbox;
@@ -76,7 +81,7 @@ public final class Workspace implements Side {
         Seen known = seen.get(entry.name());
         Optional<String> hash = known != null && known.isStill(entry) ? Optional.of(known.hash()) : hash(entry.name());
         if (hash.isEmpty()) {
-            skipped.put(entry.name(), "went away or cannot be read");
+            skipped.put(entry.name(), "went away, cannot be read or is larger than 1 GiB");
             return;
         }
         boolean settled = System.currentTimeMillis() - entry.modified().toEpochMilli() > SETTLED_MILLIS;
@@ -86,9 +91,18 @@ public final class Workspace implements Side {
 
     /// Asked for without the bytes.
     private Optional<String> hash(String path) {
-        try (Reply reply = box.send("HEAD", Box.file(path), Map.of(), Body::none)) {
-            return reply.status() == 200 ? reply.header("ETag").map(Workspace::bare) : Optional.empty();
+        var wanted = Map.of("Want-Repr-Digest", "sha-256=1");
+        try (Reply reply = box.send("HEAD", Box.file(path), wanted, Body::none)) {
+            return reply.status() == 200 ? reply.header("Repr-Digest").flatMap(Workspace::sha256) : Optional.empty();
         }
+    }
+
+    /// The SHA-256 of a `Repr-Digest`, in hexadecimal digits.
+    private static Optional<String> sha256(String digests) {
+        Matcher matcher = SHA_256.matcher(digests);
+        return matcher.find()
+                ? Optional.of(HexFormat.of().formatHex(Base64.getDecoder().decode(matcher.group(1))))
+                : Optional.empty();
     }
 
     @Override
@@ -142,9 +156,5 @@ public final class Workspace implements Side {
 
     private static String tag(String hash) {
         return '"' + hash + '"';
-    }
-
-    private static String bare(String tag) {
-        return tag.replace("\"", "");
     }
 }

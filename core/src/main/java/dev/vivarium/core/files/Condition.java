@@ -1,6 +1,5 @@
 package dev.vivarium.core.files;
 
-import java.util.Optional;
 import java.util.Set;
 
 /// What must be so at a path before it is changed, so that two writers do not overwrite each other unseen. Contents are
@@ -33,14 +32,27 @@ public sealed interface Condition {
         }
     }
 
-    /// Reports whether it holds for what is there.
-    default boolean holds(boolean present, Optional<String> hash) {
+    /// Reports whether it names a content by a SHA-256.
+    default boolean namesHash() {
+        return switch (this) {
+            case Always _, Present _, Absent _ -> false;
+            case OneOf(Set<String> tags) -> tags.stream().anyMatch(Condition::isHash);
+            case NoneOf(Set<String> tags) -> tags.stream().anyMatch(Condition::isHash);
+        };
+    }
+
+    private static boolean isHash(String tag) {
+        return tag.matches("[0-9a-f]{64}");
+    }
+
+    /// Reports whether it holds for what is there, which has these names.
+    default boolean holds(boolean present, Set<String> names) {
         return switch (this) {
             case Always _ -> true;
             case Present _ -> present;
             case Absent _ -> !present;
-            case OneOf(Set<String> wanted) -> hash.filter(wanted::contains).isPresent();
-            case NoneOf(Set<String> unwanted) -> hash.filter(unwanted::contains).isEmpty();
+            case OneOf(Set<String> wanted) -> names.stream().anyMatch(wanted::contains);
+            case NoneOf(Set<String> unwanted) -> names.stream().noneMatch(unwanted::contains);
         };
     }
 }

@@ -15,6 +15,9 @@ public record FileVersion(long inode, long size, long modifiedNanos, long change
     /// Content of up to this size is named by its hash; larger files are named by their version.
     public static final long HASHED_BYTES = 8L << 20;
 
+    /// Content of up to this size is hashed for those who ask for the hash.
+    public static final long MOST_HASHED_BYTES = 1L << 30;
+
     private static final long NANOS = 1_000_000_000L;
     private static final Duration TICKS = Duration.ofMillis(100);
 

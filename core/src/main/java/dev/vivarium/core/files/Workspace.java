@@ -11,7 +11,9 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.Listing;
 import dev.vivarium.model.SandboxException;
+import java.util.LinkedHashSet;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 
@@ -179,9 +181,10 @@ public final class Workspace {
             return;
         }
         boolean isPresent = find(path).isPresent();
-        Optional<String> tag = isPresent ? content(path) : Optional.empty();
-        if (!condition.holds(isPresent, tag)) {
-            throw new SandboxException(new Failure.PreconditionFailed(path, tag));
+        Set<String> names = isPresent ? names(path, condition.namesHash()) : Set.of();
+        if (!condition.holds(isPresent, names)) {
+            throw new SandboxException(
+                    new Failure.PreconditionFailed(path, names.stream().findFirst()));
         }
     }
 
@@ -197,32 +200,35 @@ public final class Workspace {
         }
     }
 
-    /// The hash of what is there, or the version of a large file; a directory, or a link that leads nowhere, has
-    /// none.
-    private Optional<String> content(String path) {
-        try {
-            Optional<FileVersion> version = largeVersion(path);
-            if (version.isPresent()) {
-                return version.map(FileVersion::tag);
+    /// The names of the content that is there, its `ETag` first: its hash, or the version of a large file. A large
+    /// file is hashed only if `wantsHash`. A directory, or a link that leads nowhere, has none.
+    private Set<String> names(String path, boolean wantsHash) {
+        try (Download download = read(path, 0, 0)) {
+            var names = new LinkedHashSet<String>();
+            long size = download.entry().size();
+            boolean isLarge =
+                    size > FileVersion.HASHED_BYTES && download.version().isPresent();
+            if (isLarge) {
+                names.add(download.version().get().tag());
             }
-            FileHash hash = hash(path);
-            if (!hash.steady()) {
-                throw new SandboxException(new Failure.FileChanging(path));
+            if (!isLarge || wantsHash && size <= FileVersion.MOST_HASHED_BYTES) {
+                names.add(steadyHash(path));
             }
-            return Optional.of(hash.sha256());
+            return names;
         } catch (SandboxException e) {
             return switch (e.failure()) {
-                case Failure.NoSuchFile _, Failure.WrongFileType _, Failure.PathEscapes _ -> Optional.empty();
+                case Failure.NoSuchFile _, Failure.WrongFileType _, Failure.PathEscapes _ -> Set.of();
                 case Failure other -> throw new SandboxException(other, e);
             };
         }
     }
 
-    /// The version of a file that is too large to be hashed.
-    private Optional<FileVersion> largeVersion(String path) {
-        try (Download download = read(path, 0, 0)) {
-            return download.version().filter(_ -> download.entry().size() > FileVersion.HASHED_BYTES);
+    private String steadyHash(String path) {
+        FileHash hash = hash(path);
+        if (!hash.steady()) {
+            throw new SandboxException(new Failure.FileChanging(path));
         }
+        return hash.sha256();
     }
 
     /// Watches a directory and everything below it. What happens after this call has returned is seen.

@@ -77,15 +77,14 @@ final class CancellationTest {
 
         assertThatThrownBy(() -> cancellation.call(() -> real.guest().stats()))
                 .isInstanceOfSatisfying(
-                        SandboxException.class,
-                        e -> assertThat(e.failure()).isEqualTo(Cancellation.FAILURE));
+                        SandboxException.class, e -> assertThat(e.failure()).isEqualTo(Cancellation.FAILURE));
         assertThat(real.guest().stats().processes()).isZero();
     }
 
     @Test
     void aKeptProcessOutlivesTheCallThatStartedIt() {
-        var execution = cancellation.call(
-                () -> Execution.startKept(real.guest(), Command.shell("exec cat").withInput(Command.Input.STREAM), "kept"));
+        var execution = cancellation.call(() ->
+                Execution.startKept(real.guest(), Command.shell("exec cat").withInput(Command.Input.STREAM), "kept"));
 
         cancellation.cancel();
 
@@ -104,8 +103,7 @@ final class CancellationTest {
                 .isInstanceOf(CompletionException.class)
                 .cause()
                 .isInstanceOfSatisfying(
-                        SandboxException.class,
-                        e -> assertThat(e.failure()).isEqualTo(Cancellation.FAILURE));
+                        SandboxException.class, e -> assertThat(e.failure()).isEqualTo(Cancellation.FAILURE));
     }
 
     /// Seconds of processor time that the guest process has used.

@@ -27,8 +27,8 @@ import java.util.Optional;
 /// A command that a caller asked for: checked, run, and answered with its result or with its events as they happen.
 /// Thread-safe.
 ///
-/// Whoever hangs up on a stream ends the command. Whoever waits for the result gets it within the command's time limit;
-/// hanging up on that is not noticed before the command has ended.
+/// If the client hangs up, the command is killed with all its descendants: a write to a stream fails, and the wait for
+/// a result is cancelled.
 public final class CommandCall {
     private static final int MAX_SCRIPT_BYTES = 128 * 1024;
 

@@ -80,6 +80,20 @@ record FileContent(FileEntry entry, Identity identity, Optional<byte[]> bytes) {
         };
     }
 
+    /// The hash of the content, for whoever asks for it; nothing for a file that is larger than 1 GiB or is
+    /// changing.
+    Optional<String> sha256(Workspace files, String path) {
+        if (identity instanceof Identity.Hash(String sha256, boolean steady)) {
+            return Optional.of(sha256).filter(_ -> steady);
+        }
+        if (size() > FileVersion.MOST_HASHED_BYTES) {
+            return Optional.empty();
+        }
+        FileHash hash = files.hash(path);
+        return Optional.of(hash.sha256())
+                .filter(_ -> hash.steady() && hash.entry().equals(entry));
+    }
+
     /// Reports whether each other content has another [#tag].
     boolean isStrong() {
         return !(identity instanceof Identity.Version(var _, boolean settled)) || settled;
@@ -118,13 +132,12 @@ record FileContent(FileEntry entry, Identity identity, Optional<byte[]> bytes) {
     }
 
     private void requireSame(Download download) {
-        boolean isSame =
-                switch (identity) {
-                    case Identity.Hash(String _, boolean steady) -> steady;
-                    case Identity.Version(FileVersion version, boolean _) ->
-                        download.version().filter(version::equals).isPresent();
-                    case Identity.Unknown _ -> false;
-                };
+        boolean isSame = switch (identity) {
+            case Identity.Hash(String _, boolean steady) -> steady;
+            case Identity.Version(FileVersion version, boolean _) ->
+                download.version().filter(version::equals).isPresent();
+            case Identity.Unknown _ -> false;
+        };
         if (!isSame || !download.entry().equals(entry)) {
             throw new SandboxException(new Failure.FileChanging(entry.name()));
         }

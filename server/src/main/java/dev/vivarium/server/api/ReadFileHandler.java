@@ -12,6 +12,8 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.Base64;
+import java.util.HexFormat;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -83,6 +85,9 @@ public final class ReadFileHandler {
     private void send(Exchange exchange, Workspace files, String path, FileContent content) throws IOException {
         Preconditions.requireMatch(exchange, path, content.tag());
         describe(exchange, path, content);
+        if (wantsDigest(exchange)) {
+            content.sha256(files, path).ifPresent(sha256 -> exchange.answerHeader("Repr-Digest", digest(sha256)));
+        }
         if (Preconditions.isKnown(exchange, content.tag())) {
             exchange.answer(304);
             return;
@@ -101,6 +106,17 @@ public final class ReadFileHandler {
         }
     }
 
+    /// RFC 9530: the hash of a file whose ETag is none, for whoever asks for it.
+    private static boolean wantsDigest(Exchange exchange) {
+        return exchange.headerList("Want-Repr-Digest")
+                .filter(wanted -> wanted.contains("sha-256"))
+                .isPresent();
+    }
+
+    private static String digest(String sha256) {
+        return "sha-256=:" + Base64.getEncoder().encodeToString(HexFormat.of().parseHex(sha256)) + ":";
+    }
+
     private static void describe(Exchange exchange, String path, FileContent content) {
         var modified = content.entry().modified().atZone(ZoneOffset.UTC);
         exchange.answerHeader("ETag", (content.isStrong() ? "" : "W/") + Preconditions.tag(content.tag()));
@@ -116,8 +132,7 @@ public final class ReadFileHandler {
     /// The part that is wanted; nothing when it is wanted only of a content that is no longer there.
     private static Optional<ByteRange> range(Exchange exchange, FileContent content) {
         Optional<String> onlyOf = exchange.header("If-Range");
-        if (exchange.isHead()
-                || onlyOf.isPresent() && !onlyOf.get().strip().equals(Preconditions.tag(content.tag()))) {
+        if (exchange.isHead() || onlyOf.isPresent() && !onlyOf.get().strip().equals(Preconditions.tag(content.tag()))) {
             return Optional.empty();
         }
         return exchange.header("Range").flatMap(header -> ByteRange.of(header, content.size()));

@@ -75,12 +75,7 @@ public final class ViewHandler {
             byte[] bytes = content.bytes().orElseThrow();
             exchange.reserve(4L * bytes.length); // As bytes, and as text of up to twice as much.
             exchange.answer(200, out -> {
-                write(
-                        out,
-                        path,
-                        content.size(),
-                        content.tag(),
-                        content.entry().modified());
+                write(out, path, content.size(), content.tag(), content.entry().modified());
                 writeContent(out, bytes);
             });
         }

@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
 /// the next [#fill]. No wake-up is lost: Jetty registers its interest and then looks for kept bytes; the reader keeps
 /// the bytes and then looks for an interest.
 final class ClientEndPoint extends SocketChannelEndPoint {
-    /// How long a client that has sent FIN is served if its answer has not begun. A client may close its sending side
-    /// and still read; one that has gone looks the same until the server sends something.
+    /// How long a client that has sent FIN is served if its answer has not begun. A client may close its sending
+    /// side and still read; one that has gone looks the same until the server sends something.
     static final Duration HALF_CLOSED = Duration.ofMillis(500);
 
     private static final int READ_AHEAD = 4 * 1024;

@@ -152,6 +152,10 @@ public final class Exchange {
         return VisitEndPoint.of(request).map(VisitEndPoint::sandbox);
     }
 
+    Cancellation cancellation() {
+        return cancellation;
+    }
+
     /// Runs `action` once when the client hangs up before the answer is complete.
     public void whenGone(Runnable action) {
         cancellation.onCancel(action);

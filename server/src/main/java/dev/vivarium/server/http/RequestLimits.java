@@ -15,7 +15,7 @@ public final class RequestLimits {
     /// A stream costs little while nothing happens.
     private static final int STREAMS_FOR_A_REQUEST = 4;
 
-    private static final int FILE_CALLS = 64;
+    private static final int FILE_CALLS = 128;
 
     private final int requests;
     private final Map<Key, Integer> running = new ConcurrentHashMap<>();
@@ -62,12 +62,11 @@ public final class RequestLimits {
     }
 
     private static String sentence(Key key, int most) {
-        String what =
-                switch (key) {
-                    case Key.Requests _ -> most + " requests of this key or token";
-                    case Key.Streams _ -> most + " streams and long polls of this key or token";
-                    case Key.FileCalls(var sandbox) -> most + " file calls of sandbox " + sandbox;
-                };
+        String what = switch (key) {
+            case Key.Requests _ -> most + " requests of this key or token";
+            case Key.Streams _ -> most + " streams and long polls of this key or token";
+            case Key.FileCalls(var sandbox) -> most + " file calls of sandbox " + sandbox;
+        };
         return "at most " + what + " run at once; wait as long as Retry-After says";
     }
 

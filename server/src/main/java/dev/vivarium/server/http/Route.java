@@ -83,8 +83,8 @@ public record Route(String method, String template, Access access, Operation ope
         void handle(Exchange exchange) throws IOException;
     }
 
-    /// Reports whether its guest calls are cancelled when the client hangs up. What changes the state of a sandbox is
-    /// done to its end: half a creation or half a snapshot helps nobody.
+    /// Reports whether its guest calls are cancelled when the client hangs up. What changes the state of a sandbox
+    /// is done to its end: half a creation or half a snapshot helps nobody.
     boolean endsWithClient() {
         return method.equals("GET") || method.equals(ANY) || BREAKABLE.stream().anyMatch(template::endsWith);
     }

@@ -27,8 +27,7 @@ public record HttpConfig(String host, int port, Duration idleConnection, Duratio
     /// @param bodyRate how many bytes a second a request body must have on average
     /// @param perAddress how many connections an address may have
     /// @param perPrincipal how many requests a principal may have in flight
-    public record Limits(
-            Duration headDeadline, Duration bodyGrace, int bodyRate, int perAddress, int perPrincipal) {
+    public record Limits(Duration headDeadline, Duration bodyGrace, int bodyRate, int perAddress, int perPrincipal) {
         private static final Duration HEAD_DEADLINE = Duration.ofSeconds(10);
         private static final Duration BODY_GRACE = Duration.ofSeconds(10);
         private static final int BODY_RATE = 1024;

@@ -64,8 +64,8 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
         return this;
     }
 
-    /// Takes what a browser showed when it made the connection, for whoever shows nothing else; and what to run once
-    /// the client has shown a good credential.
+    /// Takes what a browser showed when it made the connection, for whoever shows nothing else; and what to run
+    /// once the client has shown a good credential.
     final GuardedSocket by(Optional<Credential> browser, Runnable authenticated) {
         session = browser;
         onAuthenticated = authenticated;

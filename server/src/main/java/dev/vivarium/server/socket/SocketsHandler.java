@@ -41,7 +41,8 @@ public final class SocketsHandler {
         String sandboxId = exchange.path("sandbox_id");
         var session = exchange.session();
         Runnable onAuthenticated = exchange.onAuthenticated();
-        exchange.upgrade(() -> new ShellSocket(sockets, doors.shells(), callers, sandboxId).by(session, onAuthenticated));
+        exchange.upgrade(
+                () -> new ShellSocket(sockets, doors.shells(), callers, sandboxId).by(session, onAuthenticated));
     }
 
     /// `GET /ws/sandboxes/{sandbox_id}`. Clients that cannot choose what they say first may show a key or a token
