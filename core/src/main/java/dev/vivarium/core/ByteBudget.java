@@ -106,8 +106,8 @@ public final class ByteBudget {
             return true;
         }
 
-        /// Reserves more bytes if less than half of the budget is in use: for what makes work faster and is not needed
-        /// for it. Reports whether they fit.
+        /// Reserves more bytes if less than half of the budget is in use: for what makes work faster and is not
+        /// needed for it. Reports whether they fit.
         public boolean tryAddSpare(long more) {
             return held.get() + more <= limit / 2 && tryAdd(more);
         }

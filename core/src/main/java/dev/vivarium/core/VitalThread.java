@@ -55,8 +55,8 @@ public final class VitalThread {
         return thread;
     }
 
-    /// Work for a scheduled executor, which would drop work that throws without a word. A failure is logged, and the
-    /// work is done again when it is due.
+    /// Work for a scheduled executor, which would drop work that throws without a word. A failure is logged, and
+    /// the work is done again when it is due.
     public static Runnable repeating(String name, Runnable work) {
         return () -> {
             try {

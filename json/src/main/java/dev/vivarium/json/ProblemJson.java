@@ -54,10 +54,7 @@ public final class ProblemJson {
                     Failure.ConnectionRefused _,
                     Failure.BadAnswer _,
                     Failure.ServerUnreachable _ -> 502;
-            case Failure.AtCapacity _,
-                    Failure.TooMuchInFlight _,
-                    Failure.ShuttingDown _,
-                    Failure.StoreFailed _ -> 503;
+            case Failure.AtCapacity _, Failure.TooMuchInFlight _, Failure.ShuttingDown _, Failure.StoreFailed _ -> 503;
             case Failure.AnswerTimedOut _ -> 504;
             case Failure.TooManyFiles _, Failure.WorkspaceFull _, Failure.DiskFull _, Failure.NoDiskSpace _ -> 507;
             case Failure.Unrecognized f -> f.status();

@@ -98,7 +98,8 @@ final class Routes {
         var config = parts.config();
         var callers = callers(config, parts.sandboxes());
         var files = new ByteBudget(ON_DISK * parts.sandboxes().memory().limit());
-        var call = new CommandCall(config.calls(), parts.telemetry(), config.home().resolve("tmp"), files);
+        var call =
+                new CommandCall(config.calls(), parts.telemetry(), config.home().resolve("tmp"), files);
         var routes = new ArrayList<>(sessions(parts, gate, clock, callers, call));
         routes.addAll(snapshots(parts));
         routes.addAll(events(parts, clock));

@@ -46,9 +46,16 @@ class MemoryBudgetTest {
     static void start() throws IOException {
         home = Files.createTempDirectory("viv-memory").toRealPath();
         server = ServerProcess.startWith(
-                SMALL_HEAP, home, "--provider", "process", "--rate-limits", "off", "--max-command-timeout-seconds", "120");
+                SMALL_HEAP,
+                home,
+                "--provider",
+                "process",
+                "--rate-limits",
+                "off",
+                "--max-command-timeout-seconds",
+                "120");
         attacker = server.api().as("mallory");
-        attacked = attacker.session();
+        attacked = session(attacker, "mallory");
     }
 
     @AfterAll
@@ -61,7 +68,7 @@ class MemoryBudgetTest {
     @Test
     void listingsThatNobodyReadsStopNobodyElse() throws Exception {
         Api victim = server.api().as("victim");
-        String session = victim.session();
+        String session = session(victim, "victim");
         attacker.execute(attacked, MANY_FILES);
         List<Socket> sockets = new ArrayList<>();
         try {
@@ -72,9 +79,11 @@ class MemoryBudgetTest {
                 await().until(() -> socket.getInputStream().available() > 0);
             }
             for (int i = 0; i < 10; i++) {
-                assertThat(victim.execute(session, "echo here").string("stdout")).isEqualTo("here\n");
+                assertThat(victim.execute(session, "echo here").string("stdout"))
+                        .isEqualTo("here\n");
             }
-            assertThat(sockets.stream().map(MemoryBudgetTest::status).distinct()).isSubsetOf("200", "503");
+            assertThat(sockets.stream().map(MemoryBudgetTest::status).distinct())
+                    .isSubsetOf("200", "503");
         } finally {
             sockets.forEach(MemoryBudgetTest::close);
         }
@@ -99,7 +108,8 @@ class MemoryBudgetTest {
                 .allSatisfy(answer -> assertThat(answer.bytes()).isGreaterThan(10L * 1024 * 1024));
         assertThat(answers)
                 .filteredOn(answer -> answer.status() == 503)
-                .allSatisfy(answer -> assertThat(answer.headers().firstValue("Retry-After")).isPresent());
+                .allSatisfy(answer ->
+                        assertThat(answer.headers().firstValue("Retry-After")).isPresent());
         assertThat(server.isAlive()).isTrue();
         await().until(() -> inFlight() == 0);
     }
@@ -116,9 +126,16 @@ class MemoryBudgetTest {
                     .build();
             var answer = client.send(request, BodyHandlers.ofInputStream());
             try (var in = answer.body()) {
-                return new Outcome(answer.statusCode(), in.transferTo(OutputStream.nullOutputStream()), answer.headers());
+                return new Outcome(
+                        answer.statusCode(), in.transferTo(OutputStream.nullOutputStream()), answer.headers());
             }
         }
+    }
+
+    private static String session(Api api, String user) {
+        return api.post("/create_session", "{\"user_id\":\"" + user + "\",\"thread_id\":\"" + Api.thread() + "\"}")
+                .json()
+                .string("session_id");
     }
 
     private static Socket ask(String path) throws IOException {
@@ -149,7 +166,10 @@ class MemoryBudgetTest {
 
     /// What the server says it holds for unfinished requests. Asking holds nothing.
     private static double inFlight() {
-        return server.api().get("/metrics").text().lines()
+        return server.api()
+                .get("/metrics")
+                .text()
+                .lines()
                 .filter(line -> line.startsWith("vivarium_memory_in_flight_bytes"))
                 .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
                 .sum();

@@ -54,8 +54,10 @@ class OutOfMemoryTest {
                     .strip();
             var sockets = new ArrayList<Socket>();
             for (int i = 0; i < 20; i++) {
-                sockets.add(send(server, "GET /list_files?session_id=" + sandbox + " HTTP/1.1\r\nHost: x\r\n"
-                        + "Authorization: Bearer " + server.api().key() + "\r\n\r\n"));
+                sockets.add(send(
+                        server,
+                        "GET /list_files?session_id=" + sandbox + " HTTP/1.1\r\nHost: x\r\n" + "Authorization: Bearer "
+                                + server.api().key() + "\r\n\r\n"));
             }
             assertThat(server.awaitExit()).isEqualTo(OUT_OF_MEMORY);
             for (Socket socket : sockets) {
@@ -68,29 +70,11 @@ class OutOfMemoryTest {
         }
     }
 
-    @Test
-    void aLackOfDirectMemoryEndsTheServerToo() throws IOException {
-        try (var server =
-                ServerProcess.startWith(List.of("-XX:MaxDirectMemorySize=2m"), home, "--provider", "process")) {
-            var sockets = new ArrayList<Socket>();
-            for (int i = 0; i < 300 && server.isAlive(); i++) {
-                sockets.add(send(server, "GET /health HTTP/1.1\r\nHost: "));
-            }
-            assertThat(server.awaitExit()).isEqualTo(OUT_OF_MEMORY);
-            assertThat(Files.readString(home.resolve("stderr")))
-                    .contains("viv: out of memory")
-                    .contains("direct buffer memory");
-            for (Socket socket : sockets) {
-                socket.close();
-            }
-        }
-    }
-
     private static Socket send(ServerProcess server, String text) throws IOException {
         var socket = new Socket();
         socket.setReceiveBufferSize(4096);
-        socket.connect(new InetSocketAddress(
-                server.uri().getHost(), server.uri().getPort()));
+        socket.connect(
+                new InetSocketAddress(server.uri().getHost(), server.uri().getPort()));
         socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
         return socket;
     }

@@ -53,8 +53,7 @@ final class ServerProcess implements AutoCloseable {
     static ServerProcess startWith(List<String> options, Path home, String... arguments) {
         var builder = java(home, "serve", arguments);
         builder.command().addAll(1, options);
-        return start(
-                builder.redirectError(Redirect.to(home.resolve("stderr").toFile())), home);
+        return start(builder.redirectError(Redirect.to(home.resolve("stderr").toFile())), home);
     }
 
     private static ServerProcess start(ProcessBuilder builder, Path home) {

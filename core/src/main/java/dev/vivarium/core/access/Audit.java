@@ -1,7 +1,7 @@
 package dev.vivarium.core.access;
 
-import dev.vivarium.core.VitalThread;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.vivarium.core.VitalThread;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.SandboxException;

@@ -15,8 +15,8 @@ import java.util.stream.Stream;
 /// Listing of a directory in a compact form: about a third of what a list of entries takes, and accounted for. An entry
 /// becomes an object only while it is looked at. Confined to the worker that reads it; unchanged after [#end].
 public final class PackedListing {
-    /// The limit on the names of one listing. The guest keeps to the number of entries; a hostile one need not, and names
-    /// in a deep tree are long.
+    /// The limit on the names of one listing. The guest keeps to the number of entries; a hostile one need not, and
+    /// names in a deep tree are long.
     private static final int MAX_NAME_BYTES = 8 << 20;
 
     private static final int FIXED = Byte.BYTES + 2 * Integer.BYTES + 2 * Long.BYTES;

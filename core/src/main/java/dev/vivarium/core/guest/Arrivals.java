@@ -40,8 +40,7 @@ final class Arrivals {
 
     /// The channel of a connection that has come. From its first frame on it is like one that the host has dialled.
     Channel admit(int number) {
-        return new Channel(
-                connection, number, Service.DIAL, new Subject.Machine(), kept(), connection.reservation());
+        return new Channel(connection, number, Service.DIAL, new Subject.Machine(), kept(), connection.reservation());
     }
 
     /// Whoever answers for the guest may refuse the connection; it is then taken without them, and closed.

@@ -105,7 +105,8 @@ public final class Guest implements AutoCloseable {
         // It takes the place of the one without a reader; before the guest is asked, nothing comes on it.
         connection.switchboard().reserve(channel);
         try {
-            connection.send(new Payload().u32(survivor.service().initialWindow()).frame(survivor.channel(), Kind.ATTACH));
+            connection.send(
+                    new Payload().u32(survivor.service().initialWindow()).frame(survivor.channel(), Kind.ATTACH));
         } catch (SandboxException e) {
             channel.onLost(e.failure());
             channel.close();

@@ -8,7 +8,8 @@ public record Loss(Cause cause, String why) {
         CLOSED,
         /// The guest hung up, or the stream failed; the guest will connect again if it lives.
         BROKEN,
-        /// Code of the server failed while it handled the connection. The guest is not to blame and connects again.
+        /// Code of the server failed while it handled the connection. The guest is not to blame and connects
+        /// again.
         SERVER_FAULT,
         /// The guest broke the protocol. The third time, the sandbox should be ended.
         VIOLATION

@@ -2,8 +2,8 @@ package dev.vivarium.core.guest;
 
 import dev.vivarium.core.ByteBudget;
 
-/// How much the guest may still send on each stream of a channel, and the memory that is reserved for it. Guarded by the
-/// lock of its channel.
+/// How much the guest may still send on each stream of a channel, and the memory that is reserved for it. Guarded by
+/// the lock of its channel.
 ///
 /// A window begins with [Service#initialWindow], so that a channel that nobody reads costs little. It doubles each time
 /// its reader has taken half of it, up to [Service#window] and while the budget has bytes to spare.

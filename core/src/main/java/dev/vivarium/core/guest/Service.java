@@ -30,8 +30,9 @@ public enum Service {
     /// The largest credit of each of them; 0 when there is none and the request has no such field.
     final int window;
 
-    /// What the guest may send on each stream before anything of it was read. LIST and WATCH wait for the credit of a
-    /// whole batch, up to [#BATCH]: with twice that, either the credit is there or half a window was taken and comes back.
+    /// What the guest may send on each stream before anything of it was read. LIST and WATCH wait for the credit of
+    /// a whole batch, up to [#BATCH]: with twice that, either the credit is there or half a window was taken and
+    /// comes back.
     int initialWindow() {
         int initial = this == LIST || this == WATCH ? 2 * BATCH : BATCH;
         return Math.min(window, initial);

@@ -5,8 +5,8 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.time.Duration;
 
-/// The pauses between attempts of the server to get a sandbox back. They double up to [#LONGEST] and end when the server
-/// shuts down or the sandbox ends. Confined to one worker.
+/// The pauses between attempts of the server to get a sandbox back. They double up to [#LONGEST] and end when the
+/// server shuts down or the sandbox ends. Confined to one worker.
 final class Retry {
     private static final Duration FIRST = Duration.ofMillis(200);
     private static final Duration LONGEST = Duration.ofSeconds(30);
@@ -20,12 +20,14 @@ final class Retry {
         this.sandbox = sandbox;
     }
 
-    /// Reports whether the guest caused a failure; otherwise the server did, and the sandbox must not suffer for it.
+    /// Reports whether the guest caused a failure; otherwise the server did, and the sandbox must not suffer for
+    /// it.
     static boolean isFaultOfGuest(RuntimeException failure) {
         return failure instanceof SandboxException known && known.failure() instanceof Failure.GuestUnreachable;
     }
 
-    /// Reports whether another attempt makes sense. A sandbox that a draining server leaves is found by the next one.
+    /// Reports whether another attempt makes sense. A sandbox that a draining server leaves is found by the next
+    /// one.
     boolean isWanted() {
         return !engine.isDraining() && sandbox.info().end().isEmpty();
     }

@@ -42,7 +42,8 @@ public final class Snapshots {
     private final Set<SnapshotId> beingTaken = ConcurrentHashMap.newKeySet();
     private final Map<SnapshotId, Integer> beingUsed = new ConcurrentHashMap<>();
 
-    Snapshots(Engine engine, SnapshotRows rows, DiskOrigins origins, Launch launch, Streams streams, Recovery recovery) {
+    Snapshots(
+            Engine engine, SnapshotRows rows, DiskOrigins origins, Launch launch, Streams streams, Recovery recovery) {
         this.engine = engine;
         this.rows = rows;
         this.origins = origins;
@@ -213,8 +214,8 @@ public final class Snapshots {
         running.guest().close();
     }
 
-    /// If the machine cannot be started, the caller gets the failure, and the server goes on trying: the sandbox keeps
-    /// its disk.
+    /// If the machine cannot be started, the caller gets the failure, and the server goes on trying: the sandbox
+    /// keeps its disk.
     private Replaced restart(Sandbox sandbox, SnapshotId snapshot) {
         try {
             Replaced replaced = engine.registry.inTurn(sandbox.id(), () -> replace(sandbox, snapshot));

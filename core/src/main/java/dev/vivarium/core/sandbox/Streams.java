@@ -16,8 +16,9 @@ import org.slf4j.LoggerFactory;
 /// Thread-safe.
 ///
 /// A guest whose machine lives has three chances to connect again. It loses a chance when it breaks the protocol, keeps
-/// hanging up, or does not answer; without chances the sandbox is quarantined. If the machine died, the sandbox ends with
-/// the cause of that. A failure of the server takes no chance: it tries again, without limit, while the machine lives.
+/// hanging up, or does not answer; without chances the sandbox is quarantined. If the machine died, the sandbox ends
+/// with the cause of that. A failure of the server takes no chance: it tries again, without limit, while the machine
+/// lives.
 final class Streams {
     private static final Duration RECONNECT = Duration.ofSeconds(3);
 

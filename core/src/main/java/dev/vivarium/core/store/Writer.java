@@ -1,7 +1,7 @@
 package dev.vivarium.core.store;
 
-import dev.vivarium.core.VitalThread;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.vivarium.core.VitalThread;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.sql.Connection;

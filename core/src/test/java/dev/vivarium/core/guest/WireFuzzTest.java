@@ -69,14 +69,13 @@ final class WireFuzzTest {
         for (Golden golden : goldens) {
             if (golden.channel() > 0) {
                 Service service = services[random.nextInt(services.length)];
-                switchboard.reserve(
-                        new Channel(
-                                connection,
-                                golden.channel(),
-                                service,
-                                new Subject.File("f"),
-                                Keeper.NONE,
-                                connection.reservation()));
+                switchboard.reserve(new Channel(
+                        connection,
+                        golden.channel(),
+                        service,
+                        new Subject.File("f"),
+                        Keeper.NONE,
+                        connection.reservation()));
             }
         }
         switchboard.hang(9, new Arrivals(connection, 2, _ -> {}));

@@ -57,7 +57,8 @@ class ServerFaultsTest {
     void anExceptionInTheGuestLoopDoesNotCountAgainstTheSandbox() {
         Sandbox sandbox = house.sandbox("t1");
         for (int i = 0; i < OFTEN; i++) {
-            await().until(() -> sandbox.info().status() == Status.RUNNING && guest(sandbox).isOpen());
+            await().until(() ->
+                    sandbox.info().status() == Status.RUNNING && guest(sandbox).isOpen());
             Guest guest = guest(sandbox);
             guest.keptBy(new Keeper() {
                 @Override

@@ -21,8 +21,8 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
-/// Output of a command until its answer is written. The beginning of each stream is in memory, the rest in a file without
-/// a name; both count against a budget. Confined to one worker.
+/// Output of a command until its answer is written. The beginning of each stream is in memory, the rest in a file
+/// without a name; both count against a budget. Confined to one worker.
 final class HeldOutput implements AutoCloseable {
     /// What each stream may hold in memory without a reservation, and with one.
     private static final int FREE = 64 * 1024;
@@ -67,8 +67,7 @@ final class HeldOutput implements AutoCloseable {
 
     /// Writes the answer piece by piece.
     void write(JsonGenerator out, Exit exit) {
-        boolean truncated =
-                exit.stdoutBytes() > Command.OUTPUT_LIMIT || exit.stderrBytes() > Command.OUTPUT_LIMIT;
+        boolean truncated = exit.stdoutBytes() > Command.OUTPUT_LIMIT || exit.stderrBytes() > Command.OUTPUT_LIMIT;
         ExecJson.write(out, exit, new ExecJson.Output(stdout.text(), stderr.text(), truncated));
     }
 

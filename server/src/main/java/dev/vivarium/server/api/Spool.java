@@ -14,8 +14,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 
-/// Bytes on the server's disk that wait until they can be passed on. The file has no name, so that nothing remains of it
-/// even if the server is killed. Confined to one worker.
+/// Bytes on the server's disk that wait until they can be passed on. The file has no name, so that nothing remains of
+/// it even if the server is killed. Confined to one worker.
 final class Spool implements AutoCloseable {
     private static final int PIECE = 256 * 1024;
 

@@ -202,11 +202,7 @@ final class Dispatcher extends Handler.Abstract {
     }
 
     private Exchange.Checks checks(
-            Request request,
-            Response response,
-            Router.Match match,
-            Caller caller,
-            ByteBudget.Reservation memory) {
+            Request request, Response response, Router.Match match, Caller caller, ByteBudget.Reservation memory) {
         return new Exchange.Checks() {
             @Override
             public ByteBudget.Reservation memory() {

@@ -201,8 +201,8 @@ public final class Exchange {
         var _ = requireAccess().polled();
     }
 
-    /// Reserves memory until the request has ended. To be called before many bytes are held; a few kilobytes need no
-    /// reservation. Throws `TooMuchInFlight` if they do not fit.
+    /// Reserves memory until the request has ended. To be called before many bytes are held; a few kilobytes need
+    /// no reservation. Throws `TooMuchInFlight` if they do not fit.
     public void reserve(long bytes) {
         checks.memory().add(bytes);
     }

@@ -14,8 +14,8 @@ final class Room {
     private static final int LARGEST_QUESTION = 32 * KIB;
 
     /// An eighth of the heap, within bounds: there must be room for one question.
-    private static final int ALL = (int)
-            Math.clamp(Runtime.getRuntime().maxMemory() / 8 / KIB, LARGEST_QUESTION, 256L * KIB);
+    private static final int ALL =
+            (int) Math.clamp(Runtime.getRuntime().maxMemory() / 8 / KIB, LARGEST_QUESTION, 256L * KIB);
 
     private static final int ONE_SANDBOX = Math.max(LARGEST_QUESTION, ALL / 4);
 
