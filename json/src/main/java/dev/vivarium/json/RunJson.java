@@ -97,7 +97,7 @@ public final class RunJson {
                 && run.filter(known -> known.status().isFinal()).isEmpty();
         return run.flatMap(Run::reason)
                 .or(() -> sandbox.end().map(end -> end.sentence()))
-                .or(() -> isHeld ? Optional.of(Run.HELD) : Optional.empty());
+                .or(() -> isHeld ? Optional.of(sandbox.stateReason().orElse(Run.HELD)) : Optional.empty());
     }
 
     /// A sandbox with its run, if it has one, between the braces.

@@ -6,7 +6,7 @@ import java.util.Optional;
 /// What a caller may know of a sandbox: whose it is, how it is, and when and why it will end (or has ended). Immutable.
 ///
 /// `expiresAt` is when it ends if nobody uses it again; `endsAt` is its absolute lifetime, which no use extends.
-/// `stateReason` says why a sandbox is paused.
+/// `stateReason` says why the server paused it; it is empty if somebody asked for the pause.
 public record SandboxInfo(
         SandboxId id,
         ThreadId thread,

@@ -33,6 +33,7 @@ import dev.vivarium.server.preview.Visits;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.EngineConfig;
 import dev.vivarium.server.socket.Sockets;
+import dev.vivarium.server.telemetry.FreezeAudit;
 import dev.vivarium.server.telemetry.Metrics;
 import dev.vivarium.server.telemetry.PassageAudit;
 import dev.vivarium.server.telemetry.Telemetry;
@@ -95,7 +96,8 @@ public final class Vivarium implements AutoCloseable {
             var log = undo.add(new EventLog(db, clock));
             var chronicle = undo.add(new Chronicle(log));
             var sight = undo.add(WatchRoutes.Sight.open(db, log, config.watch(), clock));
-            var observers = List.of(telemetry, chronicle, sight.watching());
+            var freezes = new FreezeAudit(access.audit(), clock);
+            var observers = List.of(telemetry, chronicle, sight.watching(), freezes);
             var sandboxes = undo.add(Sandboxes.open(provider, db, engine(config), observers, clock));
             sight.watching().begin(sandboxes);
             refuseEventsOnAFullDisk(db, log, sandboxes);

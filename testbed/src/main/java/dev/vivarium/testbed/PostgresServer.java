@@ -36,13 +36,23 @@ public final class PostgresServer implements AutoCloseable {
 
     private final Path directory;
     private final int port;
-    private final Process process;
+    private final List<String> command;
+    private volatile Process process;
     private final AtomicInteger databases = new AtomicInteger();
 
-    private PostgresServer(Path directory, int port, Process process) {
+    private PostgresServer(Path directory, int port, List<String> command) throws IOException {
         this.directory = directory;
         this.port = port;
-        this.process = process;
+        this.command = List.copyOf(command);
+        this.process = spawn(directory, this.command);
+    }
+
+    private static Process spawn(Path directory, List<String> command) throws IOException {
+        return new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(
+                        directory.resolve("log").toFile()))
+                .start();
     }
 
     private static final class Shared {
@@ -82,11 +92,7 @@ public final class PostgresServer implements AutoCloseable {
             var all = Stream.concat(
                     Stream.of("listen_addresses=127.0.0.1", "unix_socket_directories="), Stream.of(settings));
             all.forEach(setting -> command.addAll(List.of("-c", setting)));
-            var process = new ProcessBuilder(command)
-                    .redirectErrorStream(true)
-                    .redirectOutput(directory.resolve("log").toFile())
-                    .start();
-            var server = new PostgresServer(directory, port, process);
+            var server = new PostgresServer(directory, port, command);
             server.awaitReady();
             return server;
         } catch (IOException e) {
@@ -105,6 +111,28 @@ public final class PostgresServer implements AutoCloseable {
     public void cutConnections() {
         execute("select pg_terminate_backend(pid) from pg_stat_activity"
                 + " where pid <> pg_backend_pid() and backend_type = 'client backend'");
+    }
+
+    /// Ends the server and keeps its data.
+    public void stop() {
+        try {
+            run(List.of("kill", "-INT", Long.toString(process.pid())));
+            process.waitFor();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /// Starts the server again after [#stop], with its data and on the same port.
+    public void startAgain() {
+        try {
+            process = spawn(directory, command);
+            awaitReady();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private void execute(String statement) {

@@ -40,6 +40,8 @@ public record AuditEntry(
         UNINVITED,
         /// The sandbox was ended by request.
         ENDED,
+        /// The server froze the sandbox, because its disk grew while disk space was low.
+        FROZEN,
         /// What the sandbox may reach was changed.
         ALLOWED,
         /// Somebody let a browser in by showing a key, or ended that.

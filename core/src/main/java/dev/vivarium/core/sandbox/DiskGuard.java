@@ -8,23 +8,32 @@ import java.util.Comparator;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Measures the home's free space every second and freezes the sandbox whose disk grows most when the space is below
-/// the low-water mark. Below a quarter of the mark it freezes every sandbox whose disk grows. Beats are never
-/// concurrent.
+/// Measures the home's free space and freezes the sandbox whose disk grows most when the space is below the low-water
+/// mark. Below a quarter of the mark it freezes every sandbox whose disk grows. Thread-safe.
 ///
-/// A frozen sandbox stays frozen until a person resumes or ends it.
-final class DiskGuard {
-    static final Duration EVERY = Duration.ofSeconds(1);
-
+/// It measures every second, and more often the nearer the free space is to the mark: a sandbox can write gigabytes in
+/// a second. A frozen sandbox stays frozen until a person resumes or ends it.
+final class DiskGuard implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DiskGuard.class);
     private static final long MIB = 1L << 20;
 
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+    private static final Duration SHORTEST_PAUSE = Duration.ofMillis(20);
+
+    /// How often the disks are measured below the mark.
+    private static final Duration PAUSE_BELOW_MARK = Duration.ofMillis(100);
+
     /// How often the disks are measured while there is plenty of space.
-    private static final Duration RELAXED = Duration.ofSeconds(5);
+    private static final Duration USAGE_EVERY = Duration.ofSeconds(5);
+
+    /// How much the free space may shrink in a millisecond: 4 GiB in a second.
+    private static final long FASTEST = 4 * MIB;
 
     /// A disk that grew by less between two measurements is not a grower.
     private static final long LEAST_GROWTH = MIB;
@@ -37,22 +46,58 @@ final class DiskGuard {
 
     private final Engine engine;
     private final Set<SandboxId> beingFrozen = ConcurrentHashMap.newKeySet();
+    private final CountDownLatch closed = new CountDownLatch(1);
+    private final Thread worker =
+            Thread.ofPlatform().daemon().name("disk-guard").unstarted(this::run);
+
+    /// Of the worker alone.
     private Map<SandboxId, Long> usage = Map.of();
+
     private long freeBefore;
-    private long measuredNanos;
+    private long usageNanos;
 
     DiskGuard(Engine engine) {
         this.engine = engine;
         this.freeBefore = engine.space.reading().freeBytes();
-        this.measuredNanos = engine.world.nanos() - RELAXED.toNanos();
+        this.usageNanos = System.nanoTime() - USAGE_EVERY.toNanos();
     }
 
-    void beat() {
-        Reading now = engine.space.measure();
-        boolean isNear = now.freeBytes() < 2 * now.lowWaterBytes();
-        if (!isNear && engine.world.nanos() - measuredNanos < RELAXED.toNanos()) {
-            return;
+    void start() {
+        worker.start();
+    }
+
+    private void run() {
+        try {
+            do {
+                beat();
+            } while (!closed.await(pause(engine.space.reading()), TimeUnit.MILLISECONDS));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
+    }
+
+    /// Milliseconds until the next measurement.
+    static long pause(Reading now) {
+        long aboveMark = now.freeBytes() - now.lowWaterBytes();
+        return aboveMark < 0
+                ? PAUSE_BELOW_MARK.toMillis()
+                : Math.clamp(aboveMark / FASTEST, SHORTEST_PAUSE.toMillis(), LONGEST_PAUSE.toMillis());
+    }
+
+    private void beat() {
+        try {
+            Reading now = engine.space.measure();
+            boolean isNear = now.freeBytes() < 2 * now.lowWaterBytes();
+            if (isNear || System.nanoTime() - usageNanos >= USAGE_EVERY.toNanos()) {
+                measureDisks(now);
+            }
+        } catch (RuntimeException e) {
+            // The guard goes on, whatever fails once.
+            LOG.warn("The disks could not be measured: {}", e.getMessage(), e);
+        }
+    }
+
+    private void measureDisks(Reading now) {
         Map<SandboxId, Long> before = usage;
         usage = engine.provider.diskUsage();
         boolean isLimited = !engine.provider.capabilities().diskLimit().equals("none");
@@ -62,7 +107,7 @@ final class DiskGuard {
             freezeGrowers(before, now);
         }
         freeBefore = now.freeBytes();
-        measuredNanos = engine.world.nanos();
+        usageNanos = System.nanoTime();
     }
 
     private record Grower(Sandbox sandbox, long bytes) {}
@@ -101,5 +146,15 @@ final class DiskGuard {
                 beingFrozen.remove(id);
             }
         });
+    }
+
+    @Override
+    public void close() {
+        closed.countDown();
+        try {
+            worker.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

@@ -5,6 +5,7 @@ import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.sandbox.Transition.Kind;
 import dev.vivarium.core.store.EndMarkers;
 import dev.vivarium.core.store.EndMarkers.Marker;
+import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.core.store.SandboxRow.Phase;
 import dev.vivarium.model.End;
 import dev.vivarium.model.SandboxException;
@@ -71,8 +72,7 @@ final class Ending {
         } catch (SandboxException e) {
             LOG.warn("The end of {} is stored later: {}", sandbox.id(), e.getMessage());
             var marker = new Marker(sandbox.id(), phase, end);
-            Status status = kind == Kind.TERMINATED ? Status.TERMINATED : Status.FAILED;
-            owed.put(sandbox.id(), new Owed(marker, sandbox.info().ended(status, end)));
+            owed.put(sandbox.id(), new Owed(marker, sandbox.info().ended(status(phase), end)));
             mark(marker);
         }
     }
@@ -162,14 +162,24 @@ final class Ending {
         engine.markers.ifPresent(markers -> markers.remove(marker));
     }
 
-    /// Stores the ends that an earlier server could not store, and removes what is left of those machines. Call it
-    /// before sandboxes are looked for: their rows still say that they live.
-    void settleMarked() {
+    /// Takes over the ends that an earlier server could not store, and removes what is left of those machines. Call
+    /// it before sandboxes are looked for: their rows still say that they live.
+    void adoptMarked() {
         List<Marker> marked = engine.markers.map(EndMarkers::list).orElse(List.of());
         for (Marker marker : marked) {
-            settle(marker);
-            engine.registry.claim(marker.id());
-            engine.tasks.start("remove-" + marker.id(), () -> remove(marker.id()));
+            SandboxId id = marker.id();
+            Optional<SandboxInfo> known = engine.rows.find(id).flatMap(SandboxRow::info);
+            known.ifPresent(info -> owed.put(id, new Owed(marker, info.ended(status(marker.phase()), marker.end()))));
+            if (known.isEmpty()) {
+                engine.markers.ifPresent(markers -> markers.remove(marker));
+            }
+            engine.registry.claim(id);
+            engine.tasks.start("remove-" + id, () -> remove(id));
         }
+        settle();
+    }
+
+    private static Status status(Phase phase) {
+        return phase == Phase.TERMINATED ? Status.TERMINATED : Status.FAILED;
     }
 }

@@ -51,7 +51,8 @@ final class Reconciler {
 
     private void endForgottenRows() {
         for (SandboxRow row : engine.rows.alive()) {
-            if (engine.registry.isClaimed(row.id())) {
+            if (engine.registry.isClaimed(row.id())
+                    || ending.findUnstored(row.id()).isPresent()) {
                 continue;
             }
             rows.incrementAndGet();

@@ -54,8 +54,11 @@ final class Recovery {
 
     /// Makes every sandbox that the store has known at once, and starts to look for their machines.
     void start() {
-        ending.settleMarked();
+        ending.adoptMarked();
         for (SandboxRow row : engine.rows.alive()) {
+            if (ending.findUnstored(row.id()).isPresent()) {
+                continue;
+            }
             engine.registry.claim(row.id());
             switch (row.phase()) {
                 case RUNNING -> find(row, Status.RUNNING);

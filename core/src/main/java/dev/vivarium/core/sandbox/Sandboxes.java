@@ -57,6 +57,7 @@ public final class Sandboxes implements AutoCloseable {
     private final Snapshots snapshots;
     private final Activity activity;
     private final Pulse pulse;
+    private final DiskGuard diskGuard;
     private final Map<ThreadId, CompletableFuture<Sandbox>> beingCreated = new ConcurrentHashMap<>();
 
     private Sandboxes(Engine engine, SnapshotRows snapshotRows, DiskOrigins origins) {
@@ -77,14 +78,15 @@ public final class Sandboxes implements AutoCloseable {
         recovery.start();
         this.pulse = new Pulse(engine)
                 .every(REAP_EVERY, "reaper", reaper::beat)
-                .every(DiskGuard.EVERY, "disk", new DiskGuard(engine)::beat)
                 .every(REAP_EVERY, "unstored-ends", ending::settle)
                 .every(REAP_EVERY, "pool", pool::refill)
                 .every(FLUSH_EVERY, "activity", activity::flush)
                 .every(Vigil.EVERY, "vigil", new Vigil(engine)::beat)
                 .every(engine.config.times().reconcileEvery(), "reconciler", reconciler::beat)
                 .every(engine.config.times().reconcileEvery(), "snapshots", snapshots::reconcile);
+        this.diskGuard = new DiskGuard(engine);
         pulse.start();
+        diskGuard.start();
     }
 
     /// Opens the sandboxes that `db` knows, and looks for their machines in the background. The provider and the
@@ -371,6 +373,7 @@ public final class Sandboxes implements AutoCloseable {
         }
         engine.startDraining();
         pulse.close();
+        diskGuard.close();
         engine.tasks.close();
         try (var undo = new Undo()) {
             // Both, whatever becomes of the first: a store that fails must not keep the streams open.

@@ -52,9 +52,11 @@ sealed interface State {
         };
     }
 
-    /// Why it is paused, in a sentence.
+    /// Why the server paused it, in a sentence. Empty if somebody asked for the pause.
     default Optional<String> findReason() {
-        return this instanceof Paused paused ? Optional.of(paused.why().sentence()) : Optional.empty();
+        return this instanceof Paused paused && paused.why().cause() == Occasion.Cause.DISK
+                ? Optional.of(paused.why().sentence())
+                : Optional.empty();
     }
 
     /// The machine, where one is known.

@@ -410,7 +410,8 @@ class HttpEngineTest {
                 time,
                 time.plusSeconds(1800),
                 time.plusSeconds(86_400),
-                Optional.empty(), Optional.empty());
+                Optional.empty(),
+                Optional.empty());
     }
 
     private static String session(String status) {

@@ -1,0 +1,30 @@
+package dev.vivarium.server.telemetry;
+
+import dev.vivarium.core.access.Audit;
+import dev.vivarium.core.access.AuditEntry;
+import dev.vivarium.core.sandbox.Observer;
+import dev.vivarium.core.sandbox.Occasion;
+import dev.vivarium.model.SandboxInfo;
+import java.time.InstantSource;
+
+/// Records in the audit which sandboxes the server froze by itself, and why. Thread-safe.
+public final class FreezeAudit implements Observer {
+    private static final int INSUFFICIENT_STORAGE = 507;
+
+    private final Audit audit;
+    private final InstantSource clock;
+
+    public FreezeAudit(Audit audit, InstantSource clock) {
+        this.audit = audit;
+        this.clock = clock;
+    }
+
+    @Override
+    public void paused(SandboxInfo sandbox, Occasion why) {
+        if (why.cause() == Occasion.Cause.DISK) {
+            audit.record(AuditEntry.of(clock.instant(), AuditEntry.Kind.FROZEN, INSUFFICIENT_STORAGE, "disk guard")
+                    .on(sandbox.id(), sandbox.thread())
+                    .detail(why.detail()));
+        }
+    }
+}
