@@ -13,6 +13,7 @@ import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.sandbox.Chronicle;
+import dev.vivarium.core.sandbox.Observer;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.sandbox.SandboxesConfig;
 import dev.vivarium.core.store.Db;
@@ -74,6 +75,7 @@ public final class Vivarium implements AutoCloseable {
         this.accesses = accesses;
         this.chronicle = chronicle;
         this.housekeeping = housekeeping;
+        keepSpaceForTheStore(parts);
         chronicle.catchUp(() -> parts.sandboxes().newestEnded(Optional.empty(), ENDS_TOLD_LATE));
     }
 
@@ -96,11 +98,9 @@ public final class Vivarium implements AutoCloseable {
             var log = undo.add(new EventLog(db, clock));
             var chronicle = undo.add(new Chronicle(log));
             var sight = undo.add(WatchRoutes.Sight.open(db, log, config.watch(), clock));
-            var freezes = new FreezeAudit(access.audit(), clock);
-            var observers = List.of(telemetry, chronicle, sight.watching(), freezes);
+            var observers = observers(telemetry, chronicle, sight, access.audit(), clock);
             var sandboxes = undo.add(Sandboxes.open(provider, db, engine(config), observers, clock));
             sight.watching().begin(sandboxes);
-            refuseEventsOnAFullDisk(db, log, sandboxes);
             sandboxes.whenEnded(access::forget);
             var inbox = new Inbox(db, log, clock);
             sandboxes.whenEnded(inbox::forget);
@@ -137,11 +137,18 @@ public final class Vivarium implements AutoCloseable {
         metrics.watchMemory(sandboxes.memory());
     }
 
-    /// PostgreSQL keeps its data elsewhere.
-    private static void refuseEventsOnAFullDisk(Db db, EventLog log, Sandboxes sandboxes) {
-        if (db.name().equals("sqlite")) {
-            log.refuseWhen(() -> sandboxes.diskSpace().requireWritable("append an event"));
+    /// Gives SQLite space of its own, and keeps that for what is essential. PostgreSQL keeps its data elsewhere.
+    private static void keepSpaceForTheStore(Routes.Parts parts) {
+        if (parts.db().name().equals("sqlite")) {
+            parts.db().reserve(parts.config().disk().storeReserveBytes());
+            var space = parts.sandboxes().diskSpace();
+            parts.log().refuseWhen(() -> space.requireWritable("append an event"));
         }
+    }
+
+    private static List<Observer> observers(
+            Telemetry telemetry, Chronicle chronicle, WatchRoutes.Sight sight, Audit audit, InstantSource clock) {
+        return List.of(telemetry, chronicle, sight.watching(), new FreezeAudit(audit, clock));
     }
 
     private static Routers routers(Router outside, ConsoleRoutes.Front front, ModelHandler model) {
@@ -190,8 +197,7 @@ public final class Vivarium implements AutoCloseable {
     static Db store(Config config) {
         return config.store()
                 .map(Db::postgres)
-                .orElseGet(() -> Db.sqlite(
-                        config.home().resolve("vivarium.db"), config.disk().storeReserveBytes()));
+                .orElseGet(() -> Db.sqlite(config.home().resolve("vivarium.db")));
     }
 
     /// Where it answers.

@@ -42,13 +42,6 @@ public final class Db implements AutoCloseable {
         return sqlite(file, PATIENCE);
     }
 
-    /// The same, with disk space of its own for writes on a full file system.
-    public static Db sqlite(Path file, long reserveBytes) {
-        Db db = sqlite(file);
-        db.reserve = StoreReserve.start(file, reserveBytes);
-        return db;
-    }
-
     static Db sqlite(Path file, Duration patience) {
         var sqlite = new Sqlite(file.toAbsolutePath(), patience);
         try {
@@ -98,6 +91,14 @@ public final class Db implements AutoCloseable {
             throw e;
         }
         return db;
+    }
+
+    /// Allocates disk space for SQLite in advance, in the background, so that it can write on a full file system.
+    /// Does nothing for PostgreSQL. Call it once.
+    public void reserve(long bytes) {
+        if (dialect instanceof Sqlite sqlite) {
+            reserve = StoreReserve.start(sqlite.file(), bytes);
+        }
     }
 
     /// Which database it is, as operators know it.

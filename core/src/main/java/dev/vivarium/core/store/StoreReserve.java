@@ -32,6 +32,7 @@ final class StoreReserve implements AutoCloseable {
     private final Path database;
     private final long bytes;
     private final CountDownLatch closed = new CountDownLatch(1);
+    private final Thread worker = Thread.ofVirtual().name("store-reserve").unstarted(this::run);
 
     private StoreReserve(Path database, long bytes) {
         this.database = database;
@@ -43,7 +44,7 @@ final class StoreReserve implements AutoCloseable {
         long share = database.toFile().getTotalSpace() / SHARE;
         var reserve = new StoreReserve(database, Math.min(wantedBytes, share));
         if (reserve.bytes > 0) {
-            Thread.ofVirtual().name("store-reserve").start(reserve::run);
+            reserve.worker.start();
         }
         return reserve;
     }
@@ -90,9 +91,16 @@ final class StoreReserve implements AutoCloseable {
         }
     }
 
-    /// Stops trying. Idempotent.
+    /// Stops trying. Call it before the database is closed: `fallocate` would make the log anew. Idempotent.
     @Override
     public void close() {
         closed.countDown();
+        try {
+            if (bytes > 0) {
+                worker.join();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

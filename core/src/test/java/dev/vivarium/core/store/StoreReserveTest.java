@@ -42,14 +42,15 @@ class StoreReserveTest {
     @Test
     void aStoreWithAReserveWritesOnAFullDiskAndLosesNothing() {
         long before = disk.freeBytes();
-        try (Db db = Db.sqlite(disk.root().resolve("viv.db"), RESERVE)) {
+        try (Db db = Db.sqlite(disk.root().resolve("viv.db"))) {
+            db.reserve(RESERVE);
             await().until(() -> disk.freeBytes() < before - RESERVE);
             disk.fill();
             assertThat(disk.freeBytes()).isLessThan(1 << 20);
             addAll(db, 0);
             assertThat(count(db)).isEqualTo(100);
         }
-        try (Db db = Db.sqlite(disk.root().resolve("viv.db"), RESERVE)) {
+        try (Db db = Db.sqlite(disk.root().resolve("viv.db"))) {
             assertThat(count(db)).isEqualTo(100);
             disk.drain();
             addAll(db, 100);

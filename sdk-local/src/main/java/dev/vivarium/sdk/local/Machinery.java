@@ -7,6 +7,7 @@ import dev.vivarium.core.provider.oci.OciConfig;
 import dev.vivarium.core.provider.oci.OciProvider;
 import dev.vivarium.core.provider.oci.OciRuntime;
 import dev.vivarium.core.provider.process.ProcessProvider;
+import dev.vivarium.core.sandbox.HomeDisk;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.sandbox.SandboxesConfig;
 import dev.vivarium.core.store.Db;
@@ -49,7 +50,7 @@ final class Machinery implements AutoCloseable {
             Provider provider = undo.add(provider(config, home.directory()));
             Db db = undo.add(Db.sqlite(home.directory().resolve("vivarium.db")));
             Sandboxes sandboxes =
-                    undo.add(Sandboxes.open(provider, db, config(config), List.of(), InstantSource.system()));
+                    undo.add(Sandboxes.open(provider, db, config(config, home), List.of(), InstantSource.system()));
             var machinery = new Machinery(config, home, provider, db, sandboxes);
             undo.keep();
             if (config.onClose() == OnClose.END) {
@@ -67,8 +68,9 @@ final class Machinery implements AutoCloseable {
         };
     }
 
-    private static SandboxesConfig config(LocalConfig config) {
+    private static SandboxesConfig config(LocalConfig config, Home home) {
         return SandboxesConfig.standard()
+                .with(HomeDisk.standard(home.directory()))
                 .withPoolSize(config.poolSize())
                 .withMaxSandboxes(config.maxSandboxes())
                 .withIdle(config.idleTimeout())
