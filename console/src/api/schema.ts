@@ -1512,6 +1512,8 @@ export interface components {
             user_id: string;
             /** @enum {string} */
             state: "creating" | "running" | "paused" | "terminated" | "failed";
+            /** @description Why the server paused it: disk space was low and its disk grew. Absent if somebody asked for the pause. */
+            state_reason?: string;
             limits: components["schemas"]["Limits"];
             end?: components["schemas"]["End"];
             /** @description How many files the workspace holds; in answers of /get_session, and absent while paused. */
@@ -1670,8 +1672,11 @@ export interface components {
             session_id: string;
         };
         Health: {
-            /** @enum {string} */
-            status: "healthy" | "unhealthy";
+            /**
+             * @description `degraded` (200) while disk space is low: sandboxes go on, and no new ones are created. `unhealthy` (503) while a part fails.
+             * @enum {string}
+             */
+            status: "healthy" | "degraded" | "unhealthy";
             /** @description Each part that fails, and why. */
             failing?: {
                 [key: string]: string;
@@ -1698,11 +1703,21 @@ export interface components {
                  */
                 snapshots: "reflink" | "copy" | "none";
             };
+            /** @description The file system of the server's home. */
+            disk: {
+                /**
+                 * @description `low` below the low-water mark: no new sandboxes and snapshots, and the sandbox that grows most is frozen. `full`: uploads and events are refused too.
+                 * @enum {string}
+                 */
+                state: "ok" | "low" | "full";
+                free_bytes: number;
+                low_water_bytes: number;
+            };
             image: string;
         };
         Node: {
             /** @enum {string} */
-            status: "healthy" | "unhealthy";
+            status: "healthy" | "degraded" | "unhealthy";
             /** @description Each part that fails, and why. */
             failing: {
                 [key: string]: string;
@@ -1979,6 +1994,8 @@ export interface components {
             thread_id: string;
             user_id: string;
             state: string;
+            /** @description Why the server paused it: disk space was low and its disk grew. Absent if somebody asked for the pause. */
+            state_reason?: string;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -2044,7 +2061,7 @@ export interface components {
                 /** Format: date-time */
                 at: string;
                 /** @enum {string} */
-                kind: "issued" | "used" | "typed" | "refused" | "revoked" | "rotated" | "invited" | "uninvited" | "ended" | "allowed" | "egress" | "signed_in" | "signed_out";
+                kind: "issued" | "used" | "typed" | "refused" | "revoked" | "rotated" | "invited" | "uninvited" | "ended" | "frozen" | "allowed" | "egress" | "signed_in" | "signed_out";
                 outcome: number;
                 route: string;
                 jti?: string;
@@ -2783,6 +2800,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The server's disk has too little space; see Retry-After. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     getSession: {
@@ -2966,6 +2992,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The server's disk has too little space; see Retry-After. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     uploadFile: {
@@ -3085,7 +3120,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The workspace is full. */
+            /** @description The workspace is full, or the server's disk has too little space. */
             507: {
                 headers: {
                     [name: string]: unknown;
@@ -3578,6 +3613,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The server's disk has too little space; see Retry-After. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     findSnapshot: {
@@ -3799,6 +3843,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The server's disk has too little space; see Retry-After. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     forkSnapshot: {
@@ -3900,6 +3953,15 @@ export interface operations {
             };
             /** @description No room, or the server is stopping; see Retry-After. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server's disk has too little space; see Retry-After. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5103,7 +5165,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The workspace would be too full. */
+            /** @description The workspace would be too full, or the server's disk has too little space. */
             507: {
                 headers: {
                     [name: string]: unknown;
@@ -5474,6 +5536,15 @@ export interface operations {
             };
             /** @description No room, or the server is stopping; see Retry-After. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server's disk has too little space; see Retry-After. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6229,6 +6300,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The server's disk has too little space; see Retry-After. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     listThreads: {
@@ -6548,6 +6628,15 @@ export interface operations {
             };
             /** @description No room, or the server is stopping; see Retry-After. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server's disk has too little space; see Retry-After. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7267,7 +7356,7 @@ export interface operations {
                 /** @description Only what this user did. */
                 user_id?: string;
                 /** @description Only entries of this kind. */
-                kind?: "issued" | "used" | "typed" | "refused" | "revoked" | "rotated" | "invited" | "uninvited" | "ended" | "allowed" | "egress" | "signed_in" | "signed_out";
+                kind?: "issued" | "used" | "typed" | "refused" | "revoked" | "rotated" | "invited" | "uninvited" | "ended" | "frozen" | "allowed" | "egress" | "signed_in" | "signed_out";
                 /** @description Only what was done with this sandbox. */
                 sandbox_id?: string;
                 /** @description Only what was answered with less than 400, or only the rest. */
@@ -7349,7 +7438,7 @@ export interface operations {
                 /** @description Only what this user did. */
                 user_id?: string;
                 /** @description Only entries of this kind. */
-                kind?: "issued" | "used" | "typed" | "refused" | "revoked" | "rotated" | "invited" | "uninvited" | "ended" | "allowed" | "egress" | "signed_in" | "signed_out";
+                kind?: "issued" | "used" | "typed" | "refused" | "revoked" | "rotated" | "invited" | "uninvited" | "ended" | "frozen" | "allowed" | "egress" | "signed_in" | "signed_out";
                 /** @description Only what was done with this sandbox. */
                 sandbox_id?: string;
                 /** @description Only what was answered with less than 400, or only the rest. */
@@ -7978,6 +8067,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The server's disk has too little space; see Retry-After. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     takeMessages: {
@@ -8143,6 +8241,15 @@ export interface operations {
             };
             /** @description No room, or the server is stopping; see Retry-After. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server's disk has too little space; see Retry-After. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8524,6 +8631,15 @@ export interface operations {
             };
             /** @description No room, or the server is stopping; see Retry-After. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server's disk has too little space; see Retry-After. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
