@@ -1,5 +1,6 @@
 package dev.vivarium.server;
 
+import dev.vivarium.core.provider.FileTrees;
 import dev.vivarium.core.store.HomeLock;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -9,7 +10,9 @@ import dev.vivarium.server.settings.Catalogue;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.Settings;
 import dev.vivarium.server.telemetry.Logs;
+import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.Arrays;
@@ -65,13 +68,40 @@ public final class Main {
         log.info("at most {} open files", Descriptors.limit());
         warn(log, config);
         var home = HomeLock.claim(config.home());
-        var vivarium = Vivarium.start(config, Providers.open(config));
+        var vivarium = start(config, home);
         stopOnSignal(log, home, vivarium, config);
         System.out.println("ready on " + vivarium.uri());
         System.out.println(
                 config.apiKey().isPresent()
                         ? "the admin key is the configured one"
                         : "the admin key is in " + config.home().resolve("credentials"));
+    }
+
+    /// A start that fails leaves a home that was new as it was. A home with content keeps what was added to it: the
+    /// next start needs the same files.
+    private static Vivarium start(Config config, HomeLock home) {
+        try {
+            return Vivarium.start(config, Providers.open(config));
+        } catch (RuntimeException e) {
+            try (home) {
+                removeContent(config.home(), home.before());
+            } catch (IOException suppressed) {
+                e.addSuppressed(suppressed);
+            }
+            throw e;
+        }
+    }
+
+    private static void removeContent(Path home, HomeLock.Before before) throws IOException {
+        if (before == HomeLock.Before.ABSENT) {
+            FileTrees.delete(home);
+        } else if (before == HomeLock.Before.EMPTY) {
+            try (var entries = Files.newDirectoryStream(home)) {
+                for (var entry : entries) {
+                    FileTrees.delete(entry);
+                }
+            }
+        }
     }
 
     private static void warn(Logger log, Config config) {
@@ -105,7 +135,7 @@ public final class Main {
                             config.http().stopGrace().toSeconds());
                     vivarium.stop(config.http().stopGrace());
                     home.close();
-                    log.info("stopped; sandboxes go on");
+                    log.info("stopped; sandboxes that are used go on for {} s", config.engine().lifetime().orphanGrace().toSeconds());
                     System.exit(0);
                 });
             });

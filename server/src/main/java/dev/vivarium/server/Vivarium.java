@@ -89,6 +89,9 @@ public final class Vivarium implements AutoCloseable {
     public static Vivarium start(Config config, Provider provider, Pages pages) {
         try (var undo = new Undo()) {
             undo.add(provider::close);
+            var gate = new Gate();
+            // Before anything is started that a taken port would make useless.
+            var edge = undo.add(Edge.bind(config.http(), gate));
             var clock = InstantSource.system();
             var db = undo.add(store(config));
             var keys = Keys.open(db, config.home(), config.apiKey(), clock);
@@ -106,7 +109,6 @@ public final class Vivarium implements AutoCloseable {
             sandboxes.whenEnded(inbox::forget);
             var agency = undo.add(RunRoutes.Agency.open(
                     new RunRoutes.Engine(config.home(), db, log, sandboxes, clock), config.runs(), access.workers()));
-            var gate = new Gate();
             var limits = limits(config, sandboxes);
             var front = ConsoleRoutes.Front.open(db, keys, pages, config, clock);
             var accesses = undo.add(new Accesses(gate, clock));
@@ -121,7 +123,7 @@ public final class Vivarium implements AutoCloseable {
             var router = new Router(Routes.of(parts, gate, clock), Routes.hosts(preview, config.preview()));
             var model = undo.add(InsideRoutes.model(parts, admission, clock));
             var routers = routers(router, front, model);
-            var edge = undo.add(Edge.start(config.http(), routers, admission, witness(access, clock), gate));
+            edge.serve(routers, admission, witness(access, clock));
             sandboxes.reception().staff(edge.porter());
             var housekeeping = undo.add(new Housekeeping(config.log(), log, inbox, sight.history(), clock));
             watch(metrics, sandboxes, access.audit());
@@ -261,7 +263,8 @@ public final class Vivarium implements AutoCloseable {
                         config.lifetime().idleTimeout(),
                         config.lifetime().maxLifetime(),
                         RECONCILE_EVERY,
-                        all.log().retention().age()),
+                        all.log().retention().age(),
+                        config.lifetime().orphanGrace()),
                 config.limits(),
                 config.image(),
                 all.egress(),

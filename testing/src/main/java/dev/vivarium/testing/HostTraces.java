@@ -5,7 +5,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -24,12 +27,29 @@ public final class HostTraces {
         return traces;
     }
 
-    /// What mounts and loop devices there are of the home itself; neither goes on without a machine.
+    /// Mounts, loop devices, cgroups, processes and directories in memory of the home itself; none goes on without a
+    /// machine or a server.
     public static List<String> of(Path home) {
         var traces = new ArrayList<String>();
         traces.addAll(lines(Path.of("/proc/self/mountinfo"), home.toString()));
         traces.addAll(loops(home.toString()));
+        traces.addAll(processes(home.toString()));
+        String hash = hash(home);
+        traces.addAll(named(Path.of("/sys/fs/cgroup"), 3, hash));
+        traces.addAll(named(Path.of("/run/vivarium"), 1, hash));
+        traces.addAll(named(Path.of("/dev/shm/vivarium"), 1, hash));
         return traces;
+    }
+
+    /// What the provider calls the home where its path would be too long.
+    private static String hash(Path home) {
+        try {
+            var digest = MessageDigest.getInstance("SHA-256")
+                    .digest(home.toString().getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(digest).substring(0, 12);
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError("every Java platform has SHA-256", e);
+        }
     }
 
     /// Processes in a cgroup of the machine's name, or with the name among their arguments or variables. One that

@@ -67,6 +67,21 @@ final class ServerProcess implements AutoCloseable {
         }
     }
 
+    /// Runs a server that cannot start, and gives its exit status. Makes nothing in `home` by itself.
+    static int fail(Path home, String... arguments) {
+        try {
+            return java(home.getParent(), home, "serve", arguments)
+                    .redirectOutput(Redirect.DISCARD)
+                    .start()
+                    .waitFor();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
     /// Ends and removes everything that servers on `home` left. The arguments are those of the servers, as far as
     /// they say how sandboxes are made.
     static void purge(Path home, String... arguments) {
@@ -86,20 +101,24 @@ final class ServerProcess implements AutoCloseable {
     }
 
     private static ProcessBuilder java(Path home, String command, String... arguments) {
+        return java(temporary(home), home, command, arguments);
+    }
+
+    private static ProcessBuilder java(Path temporary, Path home, String command, String... arguments) {
         var line = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
                 // None lives long enough for more.
                 "-XX:TieredStopAtLevel=1",
                 // Who is killed leaves what is there; it goes with the home.
-                "-Djava.io.tmpdir=" + temporary(home),
+                "-Djava.io.tmpdir=" + temporary,
                 "-cp",
                 System.getProperty("java.class.path"),
                 Main.class.getName(),
                 command,
                 "--home",
                 home.toString()));
-        if (command.equals("serve")) {
+        if (command.equals("serve") && !List.of(arguments).contains("--port")) {
             line.addAll(List.of("--port", "0"));
         }
         line.addAll(List.of(arguments));
@@ -142,10 +161,20 @@ final class ServerProcess implements AutoCloseable {
         return api;
     }
 
+    /// Stops the server as a service manager does, and waits until it has exited.
+    void terminate() {
+        process.destroy();
+        awaitExit();
+    }
+
     /// Pulls the plug: no signal that it could answer, no time to tidy up.
     @Override
     public void close() {
         process.destroyForcibly();
+        awaitExit();
+    }
+
+    private void awaitExit() {
         boolean interrupted = false;
         while (process.isAlive()) {
             try {

@@ -23,6 +23,10 @@ public interface Machine {
     /// stays as it is.
     void limit(Limits limits);
 
+    /// Sets how long the machine goes on without a server, for the part of that which is watched from outside. The
+    /// guest is told by itself.
+    void orphanGrace(Duration grace);
+
     /// What it uses now, by the kernel's account.
     Usage usage();
 

@@ -8,6 +8,7 @@ import java.io.IOException;
 public enum Step {
     OPEN("open the provider"),
     START("start a machine"),
+    SET_GRACE("set how long a machine goes on without a server"),
     FIND("look for machines"),
     REMOVE("remove a machine"),
     TAKE_SNAPSHOT("take a snapshot"),

@@ -31,12 +31,18 @@ final class Launch {
     Launched start(SandboxRow row, Disk onFailure) {
         try (var undo = new Undo()) {
             undo.add("remove machine " + row.id(), () -> engine.provider.remove(row.id(), onFailure));
-            Machine machine = engine.provider.start(new MachineSpec(row.id(), row.secret(), row.image(), row.limits()));
+            Machine machine = engine.provider.start(
+                    new MachineSpec(row.id(), row.secret(), row.image(), row.limits(), grace(row)));
             Guest guest = greet(machine, row.secret(), FIRST_GREETING);
             undo.add("close the stream of " + row.id(), guest::close);
             undo.keep();
             return new Launched(machine, guest);
         }
+    }
+
+    private Duration grace(SandboxRow row) {
+        var times = engine.config.times();
+        return row.owner().isPresent() ? times.orphanGrace() : times.unusedGrace();
     }
 
     /// Takes the guest's next connection. What it still runs from before goes on alone, since nobody can be
@@ -57,13 +63,18 @@ final class Launch {
         }
     }
 
-    /// Gives a machine that is up other limits than it was started with; the disk stays as it is.
+    /// Gives a machine of the pool its owner's limits, and the grace of a sandbox that is used. The disk stays as it is.
     void personalise(Launched launched, Limits from, Limits to) {
         if (!from.equals(to)) {
             launched.machine().limit(to);
         }
-        if (from.visibleCpus() != to.visibleCpus()) {
-            launched.guest().setup(to.visibleCpus());
-        }
+        setUp(launched, to);
+    }
+
+    /// Tells a used machine how many processors it has and how long it goes on without a server.
+    void setUp(Launched launched, Limits limits) {
+        Duration grace = engine.config.times().orphanGrace();
+        launched.machine().orphanGrace(grace);
+        launched.guest().setup(limits.visibleCpus(), MachineSpec.seconds(grace));
     }
 }

@@ -15,15 +15,22 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// Machines that are up, greeted and set up, waiting for an owner. Each is handed out once. Thread-safe.
 final class Pool {
+    private static final Logger LOG = LoggerFactory.getLogger(Pool.class);
     private static final int FILLERS = 2;
     private static final Duration ADOPTION = Duration.ofSeconds(5);
     private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
+    private static final Duration CLOSE = Duration.ofSeconds(10);
 
     private final Engine engine;
     private final Launch launch;
@@ -134,6 +141,26 @@ final class Pool {
 
     private void discardLater(Warm warm) {
         engine.tasks.start("discard-" + warm.row().id(), () -> discard(warm));
+    }
+
+    /// Removes every machine that waits, all at the same time. The engine must be draining and its tasks must be over,
+    /// so that nobody adds another. Machines that take too long end by themselves or are removed by the next server.
+    void close() {
+        List<Warm> unused;
+        synchronized (lock) {
+            unused = List.copyOf(ready);
+            ready.clear();
+        }
+        var workers = Executors.newVirtualThreadPerTaskExecutor();
+        unused.forEach(warm -> workers.execute(() -> discard(warm)));
+        workers.shutdown();
+        try {
+            if (!workers.awaitTermination(CLOSE.toMillis(), TimeUnit.MILLISECONDS)) {
+                LOG.warn("unused machines are left: removing them took longer than {} s", CLOSE.toSeconds());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /// Removes a machine that has no owner, and its row.

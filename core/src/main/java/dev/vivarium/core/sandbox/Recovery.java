@@ -150,6 +150,7 @@ final class Recovery {
     private boolean adopted(Sandbox sandbox, Machine machine, Status status) {
         if (status == Status.PAUSED) {
             machine.pause();
+            renewGrace(sandbox, () -> machine.orphanGrace(engine.config.times().orphanGrace()));
             stayPaused(sandbox, machine);
             return true;
         }
@@ -157,6 +158,7 @@ final class Recovery {
         for (int attempt = 1; attempt <= ATTEMPTS && machine.isAlive() && !engine.isDraining(); attempt++) {
             try {
                 Guest guest = launch.greet(machine, sandbox.secret(), ADOPTION);
+                renewGrace(sandbox, () -> launch.setUp(new Launched(machine, guest), sandbox.row().limits()));
                 streams.recovered(sandbox, machine, guest, Observer.Recovery.ADOPTED);
                 return true;
             } catch (SandboxException e) {
@@ -167,6 +169,15 @@ final class Recovery {
             }
         }
         return false;
+    }
+
+    /// Sets the grace that this server was started with. A sandbox that keeps its old grace is no reason to lose it.
+    private static void renewGrace(Sandbox sandbox, Runnable setGrace) {
+        try {
+            setGrace.run();
+        } catch (SandboxException e) {
+            LOG.warn("the orphan grace of {} could not be set: {}", sandbox.id(), e.getMessage());
+        }
     }
 
     private void stayPaused(Sandbox sandbox, Machine machine) {

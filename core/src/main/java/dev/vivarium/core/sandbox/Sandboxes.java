@@ -366,7 +366,8 @@ public final class Sandboxes implements AutoCloseable {
         return reconciler.counts();
     }
 
-    /// Refuses new work, saves what has to be saved and lets go of the guests; the machines go on. Idempotent.
+    /// Refuses new work, saves what has to be saved, removes unused machines and disconnects the guests. Machines that
+    /// are used go on. Idempotent.
     public void drain() {
         if (engine.isDraining()) {
             return;
@@ -380,6 +381,7 @@ public final class Sandboxes implements AutoCloseable {
             undo.add("close the way out", engine.gateway::close);
             undo.add("close the streams", engine.loop::close);
             undo.add("save when sandboxes were last used", activity::flush);
+            undo.add("remove the machines of the pool", pool::close);
         }
     }
 

@@ -2,6 +2,7 @@ package dev.vivarium.core.sandbox;
 
 import dev.vivarium.core.ByteBudget;
 import dev.vivarium.core.egress.EgressConfig;
+import dev.vivarium.core.provider.MachineSpec;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.SandboxException;
@@ -40,11 +41,21 @@ public record SandboxesConfig(
     /// @param lifetime       how long it lives, whatever it does
     /// @param reconcileEvery how often leftovers are looked for
     /// @param keepEnded      how long it is known how a sandbox ended
-    public record Times(Duration idle, Duration lifetime, Duration reconcileEvery, Duration keepEnded) {
+    /// @param orphanGrace    how long a sandbox goes on without a server
+    public record Times(
+            Duration idle, Duration lifetime, Duration reconcileEvery, Duration keepEnded, Duration orphanGrace) {
+        private static final Duration MOST_UNUSED = Duration.ofMinutes(1);
+
         public Times {
             require(idle.isPositive(), "idle-timeout", "must be more than zero");
             require(lifetime.isPositive(), "max-lifetime", "must be more than zero");
             require(reconcileEvery.isPositive(), "reconcile-every", "must be more than zero");
+            require(orphanGrace.isPositive(), "orphan-grace", "must be more than zero");
+        }
+
+        /// How long an unused machine of the pool goes on without a server.
+        Duration unusedGrace() {
+            return orphanGrace.compareTo(MOST_UNUSED) < 0 ? orphanGrace : MOST_UNUSED;
         }
     }
 
@@ -52,7 +63,12 @@ public record SandboxesConfig(
     public static SandboxesConfig standard() {
         return new SandboxesConfig(
                 new Room(10, 100, 64),
-                new Times(Duration.ofMinutes(30), Duration.ofHours(24), Duration.ofSeconds(30), Duration.ofDays(7)),
+                new Times(
+                        Duration.ofMinutes(30),
+                        Duration.ofHours(24),
+                        Duration.ofSeconds(30),
+                        Duration.ofDays(7),
+                        MachineSpec.ORPHAN_GRACE),
                 Limits.STANDARD,
                 "host",
                 EgressConfig.ordinary(),
@@ -77,7 +93,7 @@ public record SandboxesConfig(
     }
 
     public SandboxesConfig withIdle(Duration timeout) {
-        var other = new Times(timeout, times.lifetime, times.reconcileEvery, times.keepEnded);
+        var other = new Times(timeout, times.lifetime, times.reconcileEvery, times.keepEnded, times.orphanGrace);
         return new SandboxesConfig(room, other, limits, image, egress, disk, maxBytesInFlight);
     }
 

@@ -11,34 +11,71 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 
 /// One engine's claim on its home directory. Two engines on one home would remove each other's sandboxes as leftovers.
 /// The kernel drops the claim with the process, however it ends. Thread-safe.
 public final class HomeLock implements AutoCloseable {
     private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rwx------");
 
-    private final FileChannel channel;
+    private static final String NAME = "lock";
+    private static final Duration MOMENT = Duration.ofMillis(300);
+    /// Longer than the watcher takes to remove the machines of a crowded home.
+    private static final Duration WATCHER = Duration.ofMinutes(2);
+    private static final Duration RETRY = Duration.ofMillis(20);
 
-    private HomeLock(FileChannel channel) {
+    private final FileChannel channel;
+    private final Before before;
+
+    private HomeLock(FileChannel channel, Before before) {
         this.channel = channel;
+        this.before = before;
     }
 
-    /// Claims `home`, which is made for its owner alone if it is not there. Fails with `InvalidRequest` when
-    /// another engine has it.
+    /// What the home was before it was claimed.
+    public enum Before {
+        ABSENT,
+        EMPTY,
+        IN_USE
+    }
+
+    /// Claims `home`, which is made for its owner alone if it is not there. Waits while the orphan watcher of an earlier
+    /// server has the home. Fails with `InvalidRequest` when another engine has it.
     public static HomeLock claim(Path home) {
         try {
+            boolean absent = Files.notExists(home);
             Files.createDirectories(home, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
-            var channel = FileChannel.open(home.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-            if (!isOurs(channel)) {
+            var channel = FileChannel.open(home.resolve(NAME), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            if (!awaitClaim(channel)) {
                 channel.close();
                 throw new SandboxException(new Failure.InvalidRequest(
                         "home", home + " is in use by another server or client; stop it, or choose another home"));
             }
-            return new HomeLock(channel);
+            if (Files.notExists(home.resolve(NAME))) {
+                channel.close();
+                return claim(home); // An engine that could not start has removed the home meanwhile.
+            }
+            channel.truncate(0);
+            return new HomeLock(channel, before(home, absent));
         } catch (IOException e) {
             throw new UncheckedIOException("claiming the home directory " + home, e);
         }
+    }
+
+    /// The watcher writes to the file while it has the lock; an engine does not. The watcher takes the lock a moment
+    /// before it writes.
+    private static boolean awaitClaim(FileChannel channel) throws IOException {
+        long began = System.nanoTime();
+        while (!isOurs(channel)) {
+            var longest = channel.size() > 0 ? WATCHER : MOMENT;
+            if (System.nanoTime() - began > longest.toNanos()) {
+                return false;
+            }
+            LockSupport.parkNanos(RETRY.toNanos());
+        }
+        return true;
     }
 
     private static boolean isOurs(FileChannel channel) throws IOException {
@@ -47,6 +84,17 @@ public final class HomeLock implements AutoCloseable {
         } catch (OverlappingFileLockException _) {
             return false; // An engine of this very process has it.
         }
+    }
+
+    private static Before before(Path home, boolean absent) throws IOException {
+        try (var entries = Files.list(home)) {
+            boolean empty = entries.allMatch(entry -> entry.endsWith(NAME));
+            return !empty ? Before.IN_USE : absent ? Before.ABSENT : Before.EMPTY;
+        }
+    }
+
+    public Before before() {
+        return before;
     }
 
     /// Gives the home up. Idempotent.

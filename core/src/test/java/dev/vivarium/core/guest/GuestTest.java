@@ -52,7 +52,7 @@ final class GuestTest {
 
     @Test
     void setUpBoundsTheProcessorsThatLaterCommandsSee() {
-        real.guest().setup(1);
+        real.guest().setup(1, 3600);
         try (var execution = Execution.start(real.guest(), Command.of("nproc"))) {
             assertThat(execution.collect().stdout().strip()).isEqualTo("1");
         }

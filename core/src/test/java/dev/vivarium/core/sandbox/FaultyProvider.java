@@ -200,6 +200,11 @@ final class FaultyProvider implements Provider {
         }
 
         @Override
+        public void orphanGrace(Duration grace) {
+            machine.orphanGrace(grace);
+        }
+
+        @Override
         public Usage usage() {
             Usage usage = machine.usage();
             return new Usage(usage.memoryBytes(), usage.cpu(), usage.processes(), oomKills);

@@ -70,6 +70,21 @@ class RestartTest {
     }
 
     @Test
+    void aServerThatStopsRemovesUnusedMachinesAndTheirRows() {
+        house = House.at(home, House.plain().withPoolSize(2));
+        await().until(() -> house.sandboxes.pool().available() == 2);
+        SandboxId used = house.sandbox("t1").id();
+        house.stop();
+        try (var provider = provider();
+                Db db = Db.sqlite(home.resolve("viv.db"))) {
+            assertThat(provider.survivors()).containsExactly(used);
+            assertThat(new SandboxRows(db).alive()).extracting(SandboxRow::id).containsExactly(used);
+        }
+        house.open(House.plain());
+        assertThat(house.sandboxes.require(THREAD).id()).isEqualTo(used);
+    }
+
+    @Test
     void aMachineThatDiedWhileTheServerWasAwayComesBackWithItsWorkspace() {
         SandboxId id;
         try (var doomed = DoomedServer.start(home)) {

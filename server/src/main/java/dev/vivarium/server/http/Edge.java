@@ -27,20 +27,22 @@ public final class Edge implements AutoCloseable {
 
     private final Server server;
     private final Connections connections;
+    private final ClientConnector connector;
     private final DoorConnector door;
     private final Gate gate;
     private final URI uri;
 
-    private Edge(Server server, Connections connections, DoorConnector door, Gate gate, URI uri) {
+    private Edge(Server server, Connections connections, ClientConnector connector, DoorConnector door, Gate gate, URI uri) {
         this.server = server;
         this.connections = connections;
+        this.connector = connector;
         this.door = door;
         this.gate = gate;
         this.uri = uri;
     }
 
-    /// Listens. Throws when the address cannot be had.
-    public static Edge start(HttpConfig config, Routers routers, Admission admission, Witness witness, Gate gate) {
+    /// Binds the port; clients that connect wait until [#serve]. Throws when the address cannot be had.
+    public static Edge bind(HttpConfig config, Gate gate) {
         var workers = new QueuedThreadPool(WORKERS, 2);
         workers.setName("http");
         workers.setVirtualThreadsExecutor(VirtualThreads.getNamedVirtualThreadsExecutor("request-"));
@@ -55,10 +57,30 @@ public final class Edge implements AutoCloseable {
         var door = new DoorConnector(server, http());
         server.addConnector(door);
         ServerWebSocketContainer.ensure(server).setIdleTimeout(SOCKET_IDLE);
-        server.setHandler(new Dispatcher(routers, admission, witness, gate));
         server.setErrorHandler(new Refusal.OfJetty());
-        start(server, connections, config);
-        return new Edge(server, connections, door, gate, uri(config.host(), connector.getLocalPort()));
+        open(connector, connections, config);
+        return new Edge(server, connections, connector, door, gate, uri(config.host(), connector.getLocalPort()));
+    }
+
+    private static void open(ClientConnector connector, Connections connections, HttpConfig config) {
+        try {
+            connector.open();
+        } catch (IOException | RuntimeException e) {
+            connector.close();
+            connections.close();
+            throw new SandboxException(new Failure.InvalidRequest("port", why(config, e)), e);
+        }
+    }
+
+    /// Begins to answer.
+    public void serve(Routers routers, Admission admission, Witness witness) {
+        server.setHandler(new Dispatcher(routers, admission, witness, gate));
+        try {
+            server.start();
+        } catch (Exception e) {
+            // Jetty declares everything.
+            throw new IllegalStateException("starting the HTTP server", e);
+        }
     }
 
     public URI uri() {
@@ -81,6 +103,8 @@ public final class Edge implements AutoCloseable {
     public void close() {
         try {
             server.stop();
+            // A server that never began to answer does not close the port by itself.
+            connector.close();
         } catch (Exception e) {
             // Jetty declares everything; nothing is left to do for a server that does not stop.
             throw new IllegalStateException("stopping the HTTP server", e);
@@ -102,16 +126,6 @@ public final class Edge implements AutoCloseable {
         return http;
     }
 
-    private static void start(Server server, Connections connections, HttpConfig config) {
-        try {
-            server.start();
-        } catch (Exception e) {
-            connections.close();
-            stopQuietly(server);
-            throw new SandboxException(new Failure.InvalidRequest("port", why(config, e)), e);
-        }
-    }
-
     private static String why(HttpConfig config, Exception e) {
         String address = config.host() + ":" + config.port();
         Throwable cause = e instanceof IOException && e.getCause() != null ? e.getCause() : e;
@@ -120,14 +134,6 @@ public final class Edge implements AutoCloseable {
             case UnresolvedAddressException _ -> "cannot be used: there is no address " + config.host();
             default -> "cannot be used: " + address + ": " + cause.getMessage();
         };
-    }
-
-    private static void stopQuietly(Server server) {
-        try {
-            server.stop();
-        } catch (Exception e) {
-            // It did not start either; the first failure is the one to tell.
-        }
     }
 
     private static URI uri(String host, int port) {

@@ -126,6 +126,13 @@ public final class Catalogue {
             HOUR,
             new Range(0.001, 87_600),
             "How long any sandbox lives at most, used or not.");
+    static final Setting<Duration> ORPHAN_GRACE = Setting.time(
+            "orphan-grace",
+            "",
+            3600,
+            SECOND,
+            new Range(1, 31_536_000),
+            "Seconds that sandboxes go on without a server; then they end and keep their files.");
     static final Setting<Integer> MAX_COMMANDS = Setting.integer(
             "max-commands-per-sandbox", "", 64, new Range(1, 10_000), "How many commands may run in one at once.");
     static final Setting<Long> MAX_BYTES_IN_FLIGHT = Setting.megabytes(
@@ -333,6 +340,7 @@ public final class Catalogue {
             SESSION_TIMEOUT,
             MAX_SESSION_TIMEOUT,
             MAX_LIFETIME,
+            ORPHAN_GRACE,
             MAX_COMMANDS,
             MAX_BYTES_IN_FLIGHT,
             MEMORY,

@@ -29,8 +29,9 @@ public record EngineConfig(
     public record Capacity(
             int poolSize, int maxSandboxes, int maxCommandsPerSandbox, Optional<Long> maxBytesInFlight) {}
 
-    /// How long a sandbox lives: unused by default, unused at most, and at all.
-    public record Lifetime(Duration idleTimeout, Duration maxIdleTimeout, Duration maxLifetime) {}
+    /// How long a sandbox lives: unused by default, unused at most, at all, and without a server.
+    public record Lifetime(
+            Duration idleTimeout, Duration maxIdleTimeout, Duration maxLifetime, Duration orphanGrace) {}
 
     static EngineConfig of(Settings settings) {
         return new EngineConfig(
@@ -45,7 +46,8 @@ public record EngineConfig(
                 new Lifetime(
                         settings.get(Catalogue.SESSION_TIMEOUT),
                         settings.get(Catalogue.MAX_SESSION_TIMEOUT),
-                        settings.get(Catalogue.MAX_LIFETIME)),
+                        settings.get(Catalogue.MAX_LIFETIME),
+                        settings.get(Catalogue.ORPHAN_GRACE)),
                 new Limits(
                         settings.get(Catalogue.MEMORY),
                         settings.get(Catalogue.CPUS),

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
@@ -203,6 +204,23 @@ final class Cgroups implements AutoCloseable {
                 }
             }
         }
+    }
+
+    /// The orphan watcher's options: where the groups of machines are, and the groups for the watcher itself. Service
+    /// managers know the processes of a service by the hierarchies in which the watcher has a group.
+    List<String> watcherOptions() {
+        var options = new ArrayList<String>();
+        for (var hierarchy : Set.copyOf(hierarchies.values())) {
+            options.addAll(List.of(
+                    "--group", hierarchy.resolve(ROOT).resolve(branch).toString()));
+        }
+        var managed = new HashSet<>(unified.stream().toList());
+        Optional.ofNullable(hierarchies.get("systemd")).ifPresent(managed::add);
+        for (var hierarchy : managed) {
+            options.addAll(List.of(
+                    "--own-group", hierarchy.resolve(ROOT + "-watcher-" + branch).toString()));
+        }
+        return options;
     }
 
     /// Every machine that has a group.

@@ -75,6 +75,7 @@ record Layout(List<Mount> mounts, List<Mount> binds) {
     static List<String> guest(MachineSpec spec) {
         var command = new ArrayList<>(GUEST);
         command.addAll(List.of("--cpus", Integer.toString(spec.limits().visibleCpus())));
+        command.addAll(List.of("--orphan-grace", Long.toString(MachineSpec.seconds(spec.orphanGrace()))));
         return List.copyOf(command);
     }
 

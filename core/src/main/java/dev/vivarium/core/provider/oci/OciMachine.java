@@ -3,6 +3,8 @@ package dev.vivarium.core.provider.oci;
 import dev.vivarium.core.provider.GuestDoor;
 import dev.vivarium.core.provider.GuestListener;
 import dev.vivarium.core.provider.Machine;
+import dev.vivarium.core.provider.OrphanWatcher;
+import dev.vivarium.core.provider.Step;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.SandboxException;
@@ -92,6 +94,11 @@ final class OciMachine implements Machine, AutoCloseable {
         } catch (IOException e) {
             throw new SandboxException(new Failure.ProviderFailed("show the new limit", String.valueOf(e)), e);
         }
+    }
+
+    @Override
+    public void orphanGrace(Duration grace) {
+        Step.SET_GRACE.run(() -> OrphanWatcher.writeGrace(directory.path(), grace));
     }
 
     @Override

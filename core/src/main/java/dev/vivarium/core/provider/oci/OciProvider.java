@@ -1,5 +1,6 @@
 package dev.vivarium.core.provider.oci;
 
+import dev.vivarium.core.Undo;
 import dev.vivarium.core.image.Image;
 import dev.vivarium.core.image.Images;
 import dev.vivarium.core.provider.Capabilities;
@@ -8,6 +9,7 @@ import dev.vivarium.core.provider.HostProcess;
 import dev.vivarium.core.provider.HostTool;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.MachineSpec;
+import dev.vivarium.core.provider.OrphanWatcher;
 import dev.vivarium.core.provider.Patience;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.provider.Step;
@@ -48,6 +50,7 @@ public final class OciProvider implements Provider {
     private final UidSlots slots;
     private final LaunchOptions launchOptions;
     private final ResidentLauncher launcher;
+    private final OrphanWatcher watcher;
     private final Map<SandboxId, OciMachine> machines = new ConcurrentHashMap<>();
 
     private OciProvider(OciConfig config, Place place, Images images, Disks disks, Cgroups cgroups, UidSlots slots) {
@@ -60,20 +63,28 @@ public final class OciProvider implements Provider {
         this.slots = slots;
         this.launchOptions = new LaunchOptions(config, place, disks, cgroups);
         this.launcher = new ResidentLauncher(config.guestBinary());
+        this.watcher = new OrphanWatcher(config.guestBinary(), config.home(), place.run(), cgroups.watcherOptions());
     }
 
     /// Probes the host and opens the provider on `config.home()`; one provider may be open on a home at a time.
     public static OciProvider open(OciConfig config) {
-        try {
+        try (var undo = new Undo()) {
             requireRoot();
             var place = Place.of(config.home());
-            var cgroups = Cgroups.open(place.hash());
-            var disks = Disks.open(config.home().resolve("disks"));
-            var slots = UidSlots.open(place.blocks(), place.run());
-            for (var id : RunDirectory.list(place.run())) {
+            undo.add("remove the run directory", place::removeIfBare);
+            var cgroups = undo.add(Cgroups.open(place.hash()));
+            var disks = undo.add(Disks.open(config.home().resolve("disks")));
+            var slots = undo.add(UidSlots.open(place.blocks(), place.run()));
+            var left = RunDirectory.list(place.run());
+            for (var id : left) {
                 place.directory(id).slot().ifPresent(slot -> slots.claim((int) slot));
             }
-            return new OciProvider(config, place, Images.open(config.home()), disks, cgroups, slots);
+            var provider = new OciProvider(config, place, Images.open(config.home()), disks, cgroups, slots);
+            if (!left.isEmpty()) {
+                provider.watcher.ensure();
+            }
+            undo.keep();
+            return provider;
         } catch (IOException e) {
             throw Step.OPEN.failed(e);
         }
@@ -160,6 +171,8 @@ public final class OciProvider implements Provider {
             FileTrees.delete(directory.path());
             throw e;
         }
+        watcher.ensure();
+        OrphanWatcher.writeGrace(directory.path(), spec.orphanGrace());
         directory.showMemory(spec.limits().memoryBytes());
         var machine = new OciMachine(directory, cgroups.of(id));
         machines.put(id, machine);
@@ -317,11 +330,21 @@ public final class OciProvider implements Provider {
         }
     }
 
+    /// The watcher goes on while machines do.
+    private void releaseWatcher() {
+        if (Step.FIND.get(() -> RunDirectory.list(place.run())).isEmpty()) {
+            watcher.end();
+        } else {
+            watcher.release();
+        }
+    }
+
     @Override
     public void close() {
         machines.values().forEach(OciMachine::close);
         machines.clear();
         launcher.close();
+        releaseWatcher();
         disks.close();
         slots.close();
         cgroups.close();

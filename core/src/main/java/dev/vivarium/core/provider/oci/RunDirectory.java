@@ -25,6 +25,7 @@ import java.util.Set;
 /// wire/s       the guest's socket  meminfo               what /proc/meminfo shows
 /// state/       the runtime's records
 /// slot pid loop lock log           numbers of the user range, init and loop device; the launcher's lock; last words
+/// grace                            seconds that the machine goes on without a server
 /// ```
 record RunDirectory(Path path, SandboxId id) {
     /// Where the launcher binds the runtime's program, read-only.

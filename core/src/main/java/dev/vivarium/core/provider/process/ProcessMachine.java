@@ -4,7 +4,9 @@ import dev.vivarium.core.provider.GuestDoor;
 import dev.vivarium.core.provider.GuestListener;
 import dev.vivarium.core.provider.HostProcess;
 import dev.vivarium.core.provider.Machine;
+import dev.vivarium.core.provider.OrphanWatcher;
 import dev.vivarium.core.provider.Patience;
+import dev.vivarium.core.provider.Step;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.SandboxException;
@@ -19,15 +21,22 @@ final class ProcessMachine implements Machine, AutoCloseable {
     private static final Duration PAUSE_PATIENCE = Duration.ofSeconds(15);
 
     private final SandboxId id;
+    private final Path directory;
     private final ProcessTree tree;
     private final BooleanSupplier alive;
     private final GuestDoor door;
 
-    ProcessMachine(SandboxId id, Path socket, int user, ProcessTree tree, BooleanSupplier alive) {
+    ProcessMachine(SandboxId id, Path directory, int user, ProcessTree tree, BooleanSupplier alive) {
         this.id = id;
+        this.directory = directory;
         this.tree = tree;
         this.alive = alive;
-        this.door = new GuestDoor(() -> GuestListener.bind(id, socket, user));
+        this.door = new GuestDoor(() -> GuestListener.bind(id, socket(directory), user));
+    }
+
+    /// Where the guest of a machine with this directory connects.
+    static Path socket(Path directory) {
+        return directory.resolve("wire").resolve("s");
     }
 
     void listen() {
@@ -60,6 +69,11 @@ final class ProcessMachine implements Machine, AutoCloseable {
     /// There is nothing to enforce a limit with; the provider's capabilities say so.
     @Override
     public void limit(Limits limits) {}
+
+    @Override
+    public void orphanGrace(Duration grace) {
+        Step.SET_GRACE.run(() -> OrphanWatcher.writeGrace(directory, grace));
+    }
 
     @Override
     public Usage usage() {

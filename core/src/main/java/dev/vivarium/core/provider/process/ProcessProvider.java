@@ -6,6 +6,7 @@ import dev.vivarium.core.provider.GuestListener;
 import dev.vivarium.core.provider.HostProcess;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.MachineSpec;
+import dev.vivarium.core.provider.OrphanWatcher;
 import dev.vivarium.core.provider.Patience;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.provider.Step;
@@ -42,14 +43,16 @@ public final class ProcessProvider implements Provider {
     private final Snapshots snapshots;
     private final Path guestBinary;
     private final int user;
+    private final OrphanWatcher watcher;
     private final Map<SandboxId, ProcessMachine> machines = new ConcurrentHashMap<>();
 
-    private ProcessProvider(Path run, Path disks, Path guestBinary, int user) {
+    private ProcessProvider(Path run, Path disks, Path guestBinary, int user, OrphanWatcher watcher) {
         this.run = run;
         this.disks = disks;
         this.snapshots = new Snapshots(disks.resolveSibling("snapshots"));
         this.guestBinary = guestBinary;
         this.user = user;
+        this.watcher = watcher;
     }
 
     public static ProcessProvider open(Path home, Path guestBinary) {
@@ -65,9 +68,20 @@ public final class ProcessProvider implements Provider {
             FileTrees.make(run, "rwx------");
             // Real: processes are known by the directory they work in.
             var disks = FileTrees.make(real.resolve("disks"), "rwx------").toRealPath();
-            return new ProcessProvider(run, disks, guestBinary.toAbsolutePath(), user);
+            var guest = guestBinary.toAbsolutePath();
+            var provider =
+                    new ProcessProvider(run, disks, guest, user, new OrphanWatcher(guest, real, run, List.of()));
+            provider.watchMachines();
+            return provider;
         } catch (IOException e) {
             throw Step.OPEN.failed(e);
+        }
+    }
+
+    /// Machines of an earlier server need a watcher before any is started here.
+    private void watchMachines() {
+        if (!machinesIn(run).isEmpty()) {
+            watcher.ensure();
         }
     }
 
@@ -119,6 +133,8 @@ public final class ProcessProvider implements Provider {
     private Machine launch(MachineSpec spec) throws IOException {
         var id = spec.id();
         var directory = FileTrees.make(directory(id), "rwx------");
+        watcher.ensure();
+        OrphanWatcher.writeGrace(directory, spec.orphanGrace());
         FileTrees.make(directory.resolve("wire"), "rwx------");
         FileTrees.make(tree(id).workspace(), "rwxr-xr-x");
         var machine = machine(id);
@@ -143,14 +159,16 @@ public final class ProcessProvider implements Provider {
                 "--plain",
                 "--cpus",
                 Integer.toString(spec.limits().visibleCpus()),
+                "--orphan-grace",
+                Long.toString(MachineSpec.seconds(spec.orphanGrace())),
                 "--socket",
-                socket(id).toString(),
+                ProcessMachine.socket(directory(id)).toString(),
                 "--workspace",
                 tree(id).workspace().toString());
     }
 
     private ProcessMachine machine(SandboxId id) {
-        return new ProcessMachine(id, socket(id), user, tree(id), () -> isAlive(id));
+        return new ProcessMachine(id, directory(id), user, tree(id), () -> isAlive(id));
     }
 
     private boolean isAlive(SandboxId id) {
@@ -172,18 +190,22 @@ public final class ProcessProvider implements Provider {
 
     @Override
     public Set<SandboxId> survivors() {
+        var ids = machinesIn(run);
+        ids.addAll(machinesIn(disks));
+        return ids;
+    }
+
+    private static Set<SandboxId> machinesIn(Path directory) {
         var ids = new HashSet<SandboxId>();
-        for (var directory : List.of(run, disks)) {
-            try (var entries = Files.newDirectoryStream(directory)) {
-                for (var entry : entries) {
-                    var name = entry.getFileName().toString();
-                    if (SandboxId.isWellFormed(name)) {
-                        ids.add(new SandboxId(name));
-                    }
+        try (var entries = Files.newDirectoryStream(directory)) {
+            for (var entry : entries) {
+                var name = entry.getFileName().toString();
+                if (SandboxId.isWellFormed(name)) {
+                    ids.add(new SandboxId(name));
                 }
-            } catch (IOException e) {
-                throw Step.FIND.failed(e);
             }
+        } catch (IOException e) {
+            throw Step.FIND.failed(e);
         }
         return ids;
     }
@@ -246,10 +268,6 @@ public final class ProcessProvider implements Provider {
         return run.resolve(id.value());
     }
 
-    private Path socket(SandboxId id) {
-        return directory(id).resolve("wire").resolve("s");
-    }
-
     private Path disk(SandboxId id) {
         return disks.resolve(id.value());
     }
@@ -262,5 +280,10 @@ public final class ProcessProvider implements Provider {
     public void close() {
         machines.values().forEach(ProcessMachine::close);
         machines.clear();
+        if (machinesIn(run).isEmpty()) {
+            watcher.end();
+        } else {
+            watcher.release();
+        }
     }
 }

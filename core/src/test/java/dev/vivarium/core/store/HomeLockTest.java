@@ -1,0 +1,58 @@
+package dev.vivarium.core.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.vivarium.core.store.HomeLock.Before;
+import dev.vivarium.model.SandboxException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class HomeLockTest {
+    @TempDir
+    Path directory;
+
+    @Test
+    void aHomeThatAnEngineHasIsRefused() {
+        try (var _ = HomeLock.claim(directory)) {
+            assertThatThrownBy(() -> HomeLock.claim(directory))
+                    .isInstanceOf(SandboxException.class)
+                    .hasMessageContaining("in use by another server");
+        }
+    }
+
+    @Test
+    void aClaimWaitsWhileTheOrphanWatcherHasTheHome() throws IOException {
+        var watcher = HomeLock.claim(directory);
+        Files.writeString(directory.resolve("lock"), "the orphan watcher removes machines\n");
+        var claim = CompletableFuture.supplyAsync(() -> HomeLock.claim(directory));
+        // An engine would have been refused by then.
+        CompletableFuture.runAsync(
+                        watcher::close,
+                        CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS))
+                .join();
+        try (var _ = claim.join()) {
+            assertThat(directory.resolve("lock")).isEmptyFile();
+        }
+    }
+
+    @Test
+    void aClaimTellsWhatTheHomeWasBefore() throws IOException {
+        Path absent = directory.resolve("absent");
+        try (var lock = HomeLock.claim(absent)) {
+            assertThat(lock.before()).isEqualTo(Before.ABSENT);
+        }
+        try (var lock = HomeLock.claim(Files.createDirectory(directory.resolve("empty")))) {
+            assertThat(lock.before()).isEqualTo(Before.EMPTY);
+        }
+        Files.createFile(absent.resolve("vivarium.db"));
+        try (var lock = HomeLock.claim(absent)) {
+            assertThat(lock.before()).isEqualTo(Before.IN_USE);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+package dev.vivarium.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.vivarium.core.provider.FileTrees;
+import dev.vivarium.model.SandboxId;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/// What becomes of sandboxes whose server has gone, and of what a server leaves when it stops or cannot start. Needs
+/// root.
+@Tag("root")
+class OrphanTest {
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
+    private static final String FORK_WITHOUT_END =
+            "(while :; do (sleep 0.2 &) 2> /dev/null; done) > /dev/null 2>&1 < /dev/null &";
+    private static final String BEAT = "echo > beats; (while :; do echo >> beats; sleep 0.05; done) > /dev/null 2>&1 &";
+
+    private Path directory;
+    private Path home;
+
+    @BeforeEach
+    void makeHome() throws IOException {
+        directory = Files.createTempDirectory("viv-orphan").toRealPath();
+        home = Files.createDirectory(directory.resolve("home"));
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws IOException {
+        ServerProcess.purge(home);
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(HostTraces.of(home)).isEmpty());
+        FileTrees.delete(directory);
+    }
+
+    @Test
+    void sandboxesWithoutAServerEndWhenTheGraceIsOverAndKeepTheirFiles() throws IOException {
+        String thread = Api.thread();
+        String sleeper = Api.thread();
+        Set<SandboxId> machines;
+        Set<SandboxId> used;
+        try (var server = start("--orphan-grace", "3", "--pool-size", "2")) {
+            String running = create(server.api(), thread);
+            String paused = create(server.api(), sleeper);
+            used = Set.of(new SandboxId(running), new SandboxId(paused));
+            server.api().execute(running, "echo kept > file; sync; " + FORK_WITHOUT_END);
+            server.api().execute(paused, "echo asleep > file; sync; sleep 1000 > /dev/null 2>&1 &");
+            assertThat(server.api().post("/api/v1/sandboxes/" + paused + "/pause", "{}").status())
+                    .isEqualTo(200);
+            await().until(() -> machines().size() == 4);
+            machines = machines();
+            assertThatTheWatcherStandsAlone();
+        }
+
+        await().atMost(PATIENCE).untilAsserted(() -> {
+            for (SandboxId id : machines) {
+                assertThat(tracesBesidesTheDisk(id)).isEmpty();
+            }
+            assertThat(HostTraces.of(home)).isEmpty();
+            assertThat(home.resolve("run")).doesNotExist();
+        });
+        for (SandboxId id : used) {
+            assertThat(home.resolve("disks").resolve(id + ".ext4")).exists();
+        }
+
+        try (var server = start("--orphan-grace", "60", "--pool-size", "0")) {
+            assertThat(read(server.api(), thread)).isEqualTo("kept\n");
+            assertThat(read(server.api(), sleeper)).isEqualTo("asleep\n");
+            await().untilAsserted(() -> assertThat(disks()).isEqualTo(used));
+        }
+    }
+
+    @Test
+    void aServerThatComesBackInTimeFindsItsProcessesAndStopsTheClock() {
+        var grace = Duration.ofSeconds(15);
+        String thread = Api.thread();
+        String session;
+        try (var server = start("--orphan-grace", "15", "--pool-size", "0")) {
+            session = create(server.api(), thread);
+            server.api().execute(session, BEAT);
+        }
+        long killed = System.nanoTime();
+        try (var server = start("--orphan-grace", "15", "--pool-size", "0")) {
+            assertThat(find(server.api(), thread)).isEqualTo(session);
+            await().atMost(PATIENCE).until(() -> System.nanoTime() - killed > grace.plusSeconds(3).toNanos());
+            long beats = beats(server.api(), session);
+            await().untilAsserted(() -> assertThat(beats(server.api(), session)).isGreaterThan(beats));
+        }
+    }
+
+    @Test
+    void aServerThatIsStoppedRemovesItsUnusedMachines() {
+        String session;
+        try (var server = start("--pool-size", "2")) {
+            session = create(server.api(), Api.thread());
+            server.api().execute(session, BEAT);
+            await().until(() -> machines().size() == 3);
+            var unused = new HashSet<>(machines());
+            unused.remove(new SandboxId(session));
+
+            server.terminate();
+
+            for (SandboxId id : unused) {
+                assertThat(HostTraces.of(id, home)).isEmpty();
+            }
+            assertThat(machines()).containsExactly(new SandboxId(session));
+            assertThat(tracesBesidesTheDisk(new SandboxId(session)))
+                    .as("a used sandbox goes on")
+                    .anyMatch(trace -> trace.startsWith("process"));
+        }
+    }
+
+    @Test
+    void aServerThatCannotStartLeavesNothing() throws IOException {
+        Path fresh = directory.resolve("fresh");
+        try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String port = Integer.toString(taken.getLocalPort());
+            assertThat(ServerProcess.fail(fresh, "--port", port, "--pool-size", "2"))
+                    .isEqualTo(2);
+        }
+        assertThat(HostTraces.of(fresh)).isEmpty();
+        assertThat(fresh).doesNotExist();
+
+        assertThat(ServerProcess.fail(fresh, "--store", "postgresql://nobody:none@127.0.0.1:1/none"))
+                .isPositive();
+        assertThat(HostTraces.of(fresh)).isEmpty();
+        assertThat(fresh).doesNotExist();
+    }
+
+    /// The watcher must neither hold the streams of the server open nor die with its process group.
+    private void assertThatTheWatcherStandsAlone() throws IOException {
+        String pid = Files.readString(home.resolve("watcher"));
+        var descriptors = new ArrayList<String>();
+        try (var open = Files.newDirectoryStream(Path.of("/proc", pid, "fd"))) {
+            for (Path descriptor : open) {
+                descriptors.add(Files.readSymbolicLink(descriptor).toString());
+            }
+        }
+        assertThat(descriptors).hasSize(3).filteredOn(target -> target.equals("/dev/null")).hasSize(2);
+        String stat = Files.readString(Path.of("/proc", pid, "stat"));
+        List<String> fields = List.of(stat.substring(stat.lastIndexOf(')') + 2).split(" "));
+        assertThat(fields.get(3)).as("its session").isEqualTo(pid);
+    }
+
+    private List<String> tracesBesidesTheDisk(SandboxId id) {
+        String disk = "file " + home.resolve("disks").resolve(id + ".ext4");
+        return HostTraces.of(id, home).stream()
+                .filter(trace -> !trace.equals(disk))
+                .toList();
+    }
+
+    private Set<SandboxId> machines() {
+        return ids(home.resolve("run"));
+    }
+
+    private Set<SandboxId> disks() {
+        return ids(home.resolve("disks"));
+    }
+
+    private static Set<SandboxId> ids(Path directory) {
+        var ids = new HashSet<SandboxId>();
+        String[] names = directory.toFile().list();
+        for (String name : names == null ? new String[0] : names) {
+            String id = name.split("\\.", 2)[0];
+            if (SandboxId.isWellFormed(id)) {
+                ids.add(new SandboxId(id));
+            }
+        }
+        return ids;
+    }
+
+    private ServerProcess start(String... arguments) {
+        var all = new ArrayList<>(List.of("--disk-mb", "64", "--processes", "64", "--cpus", "0.5"));
+        all.addAll(List.of(arguments));
+        return ServerProcess.start(home, all.toArray(String[]::new));
+    }
+
+    private static String create(Api api, String thread) {
+        String body = "{\"user_id\":\"u\",\"thread_id\":\"" + thread + "\"}";
+        return api.post("/create_session", body).json().string("session_id");
+    }
+
+    private static String find(Api api, String thread) {
+        return api.get("/get_session?thread_id=" + thread).json().string("session_id");
+    }
+
+    private static String read(Api api, String thread) {
+        return api.execute(find(api, thread), "cat file").string("stdout");
+    }
+
+    private static long beats(Api api, String session) {
+        return Long.parseLong(
+                api.execute(session, "wc -l < beats").string("stdout").strip());
+    }
+}
