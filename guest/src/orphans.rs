@@ -108,13 +108,16 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// Reports whether no other watcher has taken the home over, and the home is still there.
+    /// Reports whether no other watcher has taken the home over, and the home is still there. On a full disk the file
+    /// is empty.
     fn is_current(&self) -> bool {
-        read(&format!("{}/watcher", self.home)) == own_pid()
+        let newest = read(&format!("{}/watcher", self.home));
+        // Only a path: to close a descriptor of the lock file would give up the lock of this process.
+        newest == own_pid() || newest.is_empty() && file::open(&lock_of(self.home), libc::O_PATH).is_ok()
     }
 
     fn server_is_back(&self) -> bool {
-        file::open(&path(&format!("{}/lock", self.home)), libc::O_RDWR).is_ok_and(|lock| file::is_locked(&lock))
+        file::open(&lock_of(self.home), libc::O_RDWR).is_ok_and(|lock| file::is_locked(&lock))
     }
 
     /// Every machine that has a directory or a cgroup.
@@ -192,7 +195,7 @@ struct Claim(Fd);
 impl Claim {
     /// None if a server has the home, or if nobody ever locked it.
     fn take(home: &str) -> Option<Claim> {
-        let lock = file::open(&path(&format!("{home}/lock")), libc::O_RDWR).ok()?;
+        let lock = file::open(&lock_of(home), libc::O_RDWR).ok()?;
         file::try_lock(&lock).ok()?;
         let _ = lock.write(b"the orphan watcher removes machines\n");
         Some(Claim(lock))
@@ -329,6 +332,10 @@ fn unlink(name: &str, flags: i32) -> Result<()> {
 
 fn parent(name: &str) -> &str {
     name.rsplit_once('/').map_or("", |(parent, _)| parent)
+}
+
+fn lock_of(home: &str) -> CString {
+    path(&format!("{home}/lock"))
 }
 
 fn own_pid() -> String {

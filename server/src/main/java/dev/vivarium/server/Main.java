@@ -135,7 +135,9 @@ public final class Main {
                             config.http().stopGrace().toSeconds());
                     vivarium.stop(config.http().stopGrace());
                     home.close();
-                    log.info("stopped; sandboxes that are used go on for {} s", config.engine().lifetime().orphanGrace().toSeconds());
+                    log.info(
+                            "stopped; sandboxes that are used go on for {} s",
+                            config.engine().lifetime().orphanGrace().toSeconds());
                     System.exit(0);
                 });
             });

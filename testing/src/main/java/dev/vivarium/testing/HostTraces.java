@@ -27,8 +27,8 @@ public final class HostTraces {
         return traces;
     }
 
-    /// Mounts, loop devices, cgroups, processes and directories in memory of the home itself; none goes on without a
-    /// machine or a server.
+    /// Mounts, loop devices, cgroups, processes and directories in memory of the home itself; none goes on without
+    /// a machine or a server.
     public static List<String> of(Path home) {
         var traces = new ArrayList<String>();
         traces.addAll(lines(Path.of("/proc/self/mountinfo"), home.toString()));
@@ -44,8 +44,8 @@ public final class HostTraces {
     /// What the provider calls the home where its path would be too long.
     private static String hash(Path home) {
         try {
-            var digest = MessageDigest.getInstance("SHA-256")
-                    .digest(home.toString().getBytes(StandardCharsets.UTF_8));
+            var digest =
+                    MessageDigest.getInstance("SHA-256").digest(home.toString().getBytes(StandardCharsets.UTF_8));
             return HexFormat.of().formatHex(digest).substring(0, 12);
         } catch (NoSuchAlgorithmException e) {
             throw new AssertionError("every Java platform has SHA-256", e);

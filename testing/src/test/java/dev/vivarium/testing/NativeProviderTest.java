@@ -13,28 +13,33 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class NativeProviderTest extends OciContract {
+    private static final String LAUNCHER = "launcher";
+
     @Override
     OciRuntime runtime() {
         return OciRuntime.NATIVE;
     }
 
-    @Test
-    void aLauncherThatDiedIsReplaced() throws IOException {
+    @ParameterizedTest
+    @ValueSource(strings = {LAUNCHER, "orphan-watcher"})
+    void aResidentProcessThatDiedIsReplaced(String mode) throws IOException {
         var program = Files.copy(guestBinary, home.resolve("a-guest-of-its-own"));
         try (var other = open(home.resolve("other"), program)) {
             for (int round = 0; round < 3; round++) {
                 var machine = other.start(spec(newId()));
                 assertThat(machine.isAlive()).isTrue();
                 other.remove(machine.id(), Disk.ERASE);
-                var launchers = launchers(program);
-                assertThat(launchers).hasSize(1);
-                launchers.forEach(ProcessHandle::destroyForcibly);
-                launchers.forEach(launcher -> launcher.onExit().join());
+                var residents = residents(program, mode);
+                assertThat(residents).hasSize(1);
+                residents.forEach(ProcessHandle::destroyForcibly);
+                residents.forEach(resident -> resident.onExit().join());
             }
         }
-        assertThat(launchers(program)).isEmpty();
+        assertThat(residents(program, mode)).isEmpty();
     }
 
     /// A disk that somebody still has open makes the launch wait, so that there is something to kill.
@@ -48,7 +53,7 @@ class NativeProviderTest extends OciContract {
             other.remove(id, Disk.KEEP);
             try (var user = FileChannel.open(second.resolve("disks").resolve(id + ".ext4"))) {
                 var start = CompletableFuture.supplyAsync(() -> other.start(spec(id)));
-                var launcher = launchers(program).getFirst();
+                var launcher = residents(program, LAUNCHER).getFirst();
                 await().until(() -> launcher.children().findAny().isPresent());
                 launcher.children().forEach(ProcessHandle::destroyForcibly);
                 assertThatThrownBy(start::join).hasMessageContaining("killed");
@@ -68,13 +73,15 @@ class NativeProviderTest extends OciContract {
         }
     }
 
-    private static List<ProcessHandle> launchers(Path program) {
+    private static List<ProcessHandle> residents(Path program, String mode) {
         return ProcessHandle.current()
                 .children()
                 .filter(child -> child.info()
                         .command()
                         .filter(program.toString()::equals)
                         .isPresent())
+                .filter(child ->
+                        List.of(child.info().arguments().orElse(new String[0])).contains(mode))
                 .toList();
     }
 }

@@ -41,7 +41,8 @@ class OrphanTest {
     @AfterEach
     void nothingIsLeft() throws IOException {
         ServerProcess.purge(home);
-        await().atMost(PATIENCE).untilAsserted(() -> assertThat(HostTraces.of(home)).isEmpty());
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(HostTraces.of(home)).isEmpty());
         FileTrees.delete(directory);
     }
 
@@ -57,7 +58,9 @@ class OrphanTest {
             used = Set.of(new SandboxId(running), new SandboxId(paused));
             server.api().execute(running, "echo kept > file; sync; " + FORK_WITHOUT_END);
             server.api().execute(paused, "echo asleep > file; sync; sleep 1000 > /dev/null 2>&1 &");
-            assertThat(server.api().post("/api/v1/sandboxes/" + paused + "/pause", "{}").status())
+            assertThat(server.api()
+                            .post("/api/v1/sandboxes/" + paused + "/pause", "{}")
+                            .status())
                     .isEqualTo(200);
             await().until(() -> machines().size() == 4);
             machines = machines();
@@ -94,7 +97,9 @@ class OrphanTest {
         long killed = System.nanoTime();
         try (var server = start("--orphan-grace", "15", "--pool-size", "0")) {
             assertThat(find(server.api(), thread)).isEqualTo(session);
-            await().atMost(PATIENCE).until(() -> System.nanoTime() - killed > grace.plusSeconds(3).toNanos());
+            await().atMost(PATIENCE)
+                    .until(() ->
+                            System.nanoTime() - killed > grace.plusSeconds(3).toNanos());
             long beats = beats(server.api(), session);
             await().untilAsserted(() -> assertThat(beats(server.api(), session)).isGreaterThan(beats));
         }
@@ -148,7 +153,10 @@ class OrphanTest {
                 descriptors.add(Files.readSymbolicLink(descriptor).toString());
             }
         }
-        assertThat(descriptors).hasSize(3).filteredOn(target -> target.equals("/dev/null")).hasSize(2);
+        assertThat(descriptors)
+                .hasSize(3)
+                .filteredOn(target -> target.equals("/dev/null"))
+                .hasSize(2);
         String stat = Files.readString(Path.of("/proc", pid, "stat"));
         List<String> fields = List.of(stat.substring(stat.lastIndexOf(')') + 2).split(" "));
         assertThat(fields.get(3)).as("its session").isEqualTo(pid);

@@ -63,7 +63,8 @@ public final class OrphanWatcher {
         }
     }
 
-    /// Tells the process that the server is gone. It exits soon if no machine is left, and watches over them otherwise.
+    /// Tells the process that the server is gone. It exits soon if no machine is left, and watches over them
+    /// otherwise.
     public void release() {
         synchronized (lock) {
             if (process != null) {

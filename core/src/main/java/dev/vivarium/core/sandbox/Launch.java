@@ -63,7 +63,8 @@ final class Launch {
         }
     }
 
-    /// Gives a machine of the pool its owner's limits, and the grace of a sandbox that is used. The disk stays as it is.
+    /// Gives a machine of the pool its owner's limits, and the grace of a sandbox that is used. The disk stays as
+    /// it is.
     void personalise(Launched launched, Limits from, Limits to) {
         if (!from.equals(to)) {
             launched.machine().limit(to);

@@ -143,8 +143,9 @@ final class Pool {
         engine.tasks.start("discard-" + warm.row().id(), () -> discard(warm));
     }
 
-    /// Removes every machine that waits, all at the same time. The engine must be draining and its tasks must be over,
-    /// so that nobody adds another. Machines that take too long end by themselves or are removed by the next server.
+    /// Removes every machine that waits, all at the same time. The engine must be draining and its tasks must be
+    /// over, so that nobody adds another. Machines that take too long end by themselves or are removed by the next
+    /// server.
     void close() {
         List<Warm> unused;
         synchronized (lock) {

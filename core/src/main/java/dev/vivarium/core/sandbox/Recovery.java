@@ -158,7 +158,10 @@ final class Recovery {
         for (int attempt = 1; attempt <= ATTEMPTS && machine.isAlive() && !engine.isDraining(); attempt++) {
             try {
                 Guest guest = launch.greet(machine, sandbox.secret(), ADOPTION);
-                renewGrace(sandbox, () -> launch.setUp(new Launched(machine, guest), sandbox.row().limits()));
+                renewGrace(
+                        sandbox,
+                        () -> launch.setUp(
+                                new Launched(machine, guest), sandbox.row().limits()));
                 streams.recovered(sandbox, machine, guest, Observer.Recovery.ADOPTED);
                 return true;
             } catch (SandboxException e) {
@@ -171,7 +174,8 @@ final class Recovery {
         return false;
     }
 
-    /// Sets the grace that this server was started with. A sandbox that keeps its old grace is no reason to lose it.
+    /// Sets the grace that this server was started with. A sandbox that keeps its old grace is no reason to lose
+    /// it.
     private static void renewGrace(Sandbox sandbox, Runnable setGrace) {
         try {
             setGrace.run();

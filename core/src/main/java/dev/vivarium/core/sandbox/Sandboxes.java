@@ -366,8 +366,8 @@ public final class Sandboxes implements AutoCloseable {
         return reconciler.counts();
     }
 
-    /// Refuses new work, saves what has to be saved, removes unused machines and disconnects the guests. Machines that
-    /// are used go on. Idempotent.
+    /// Refuses new work, saves what has to be saved, removes unused machines and disconnects the guests. Machines
+    /// that are used go on. Idempotent.
     public void drain() {
         if (engine.isDraining()) {
             return;

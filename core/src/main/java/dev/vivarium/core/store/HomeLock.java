@@ -41,8 +41,8 @@ public final class HomeLock implements AutoCloseable {
         IN_USE
     }
 
-    /// Claims `home`, which is made for its owner alone if it is not there. Waits while the orphan watcher of an earlier
-    /// server has the home. Fails with `InvalidRequest` when another engine has it.
+    /// Claims `home`, which is made for its owner alone if it is not there. Waits while the orphan watcher of an
+    /// earlier server has the home. Fails with `InvalidRequest` when another engine has it.
     public static HomeLock claim(Path home) {
         try {
             boolean absent = Files.notExists(home);
@@ -64,8 +64,8 @@ public final class HomeLock implements AutoCloseable {
         }
     }
 
-    /// The watcher writes to the file while it has the lock; an engine does not. The watcher takes the lock a moment
-    /// before it writes.
+    /// The watcher writes to the file while it has the lock; an engine does not. The watcher takes the lock a
+    /// moment before it writes.
     private static boolean awaitClaim(FileChannel channel) throws IOException {
         long began = System.nanoTime();
         while (!isOurs(channel)) {

@@ -32,9 +32,7 @@ class HomeLockTest {
         Files.writeString(directory.resolve("lock"), "the orphan watcher removes machines\n");
         var claim = CompletableFuture.supplyAsync(() -> HomeLock.claim(directory));
         // An engine would have been refused by then.
-        CompletableFuture.runAsync(
-                        watcher::close,
-                        CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS))
+        CompletableFuture.runAsync(watcher::close, CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS))
                 .join();
         try (var _ = claim.join()) {
             assertThat(directory.resolve("lock")).isEmptyFile();

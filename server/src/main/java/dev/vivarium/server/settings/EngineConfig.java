@@ -30,8 +30,7 @@ public record EngineConfig(
             int poolSize, int maxSandboxes, int maxCommandsPerSandbox, Optional<Long> maxBytesInFlight) {}
 
     /// How long a sandbox lives: unused by default, unused at most, at all, and without a server.
-    public record Lifetime(
-            Duration idleTimeout, Duration maxIdleTimeout, Duration maxLifetime, Duration orphanGrace) {}
+    public record Lifetime(Duration idleTimeout, Duration maxIdleTimeout, Duration maxLifetime, Duration orphanGrace) {}
 
     static EngineConfig of(Settings settings) {
         return new EngineConfig(

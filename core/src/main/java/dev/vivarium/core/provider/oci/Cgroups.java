@@ -206,19 +206,20 @@ final class Cgroups implements AutoCloseable {
         }
     }
 
-    /// The orphan watcher's options: where the groups of machines are, and the groups for the watcher itself. Service
-    /// managers know the processes of a service by the hierarchies in which the watcher has a group.
+    /// The orphan watcher's options: where the groups of machines are, and the groups for the watcher itself.
+    /// Service managers know the processes of a service by the hierarchies in which the watcher has a group.
     List<String> watcherOptions() {
         var options = new ArrayList<String>();
         for (var hierarchy : Set.copyOf(hierarchies.values())) {
-            options.addAll(List.of(
-                    "--group", hierarchy.resolve(ROOT).resolve(branch).toString()));
+            options.addAll(
+                    List.of("--group", hierarchy.resolve(ROOT).resolve(branch).toString()));
         }
         var managed = new HashSet<>(unified.stream().toList());
         Optional.ofNullable(hierarchies.get("systemd")).ifPresent(managed::add);
         for (var hierarchy : managed) {
             options.addAll(List.of(
-                    "--own-group", hierarchy.resolve(ROOT + "-watcher-" + branch).toString()));
+                    "--own-group",
+                    hierarchy.resolve(ROOT + "-watcher-" + branch).toString()));
         }
         return options;
     }

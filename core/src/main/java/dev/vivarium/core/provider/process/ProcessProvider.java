@@ -69,8 +69,7 @@ public final class ProcessProvider implements Provider {
             // Real: processes are known by the directory they work in.
             var disks = FileTrees.make(real.resolve("disks"), "rwx------").toRealPath();
             var guest = guestBinary.toAbsolutePath();
-            var provider =
-                    new ProcessProvider(run, disks, guest, user, new OrphanWatcher(guest, real, run, List.of()));
+            var provider = new ProcessProvider(run, disks, guest, user, new OrphanWatcher(guest, real, run, List.of()));
             provider.watchMachines();
             return provider;
         } catch (IOException e) {
