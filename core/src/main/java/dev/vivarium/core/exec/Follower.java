@@ -1,5 +1,6 @@
 package dev.vivarium.core.exec;
 
+import dev.vivarium.core.LoopBudget;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.Exit;
 import java.time.Duration;
@@ -8,6 +9,7 @@ import java.time.Duration;
 public final class Follower {
     private final Tail tail;
     private final Tracked process;
+    private final LoopBudget budget = new LoopBudget();
     private long place;
 
     Follower(Tail tail, Tracked process) {
@@ -30,7 +32,9 @@ public final class Follower {
 
     /// Waits for what comes next, at most as long as this. Throws the failure by which the process was lost.
     public News next(Duration patience) {
+        long start = System.nanoTime();
         var found = tail.next(place, patience);
+        budget.spend(found.map(piece -> piece.bytes().length).orElse(0), start);
         if (found.isPresent()) {
             place = found.get().next();
             return new News.Output(

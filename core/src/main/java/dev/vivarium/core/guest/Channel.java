@@ -2,6 +2,7 @@ package dev.vivarium.core.guest;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.vivarium.core.ByteBudget;
+import dev.vivarium.core.LoopBudget;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.nio.ByteBuffer;
@@ -35,6 +36,12 @@ public final class Channel implements AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition news = lock.newCondition();
     private final Condition inputRoom = lock.newCondition();
+
+    /// Confined to the reader.
+    private final LoopBudget reading = new LoopBudget();
+
+    /// Confined to the writer.
+    private final LoopBudget writing = new LoopBudget();
 
     @GuardedBy("lock")
     private final Inbox inbox = new Inbox();
@@ -131,6 +138,7 @@ public final class Channel implements AutoCloseable {
                 if (nanos <= 0) {
                     return null;
                 }
+                reading.blocks();
                 nanos = await(news, nanos);
             }
             if (message instanceof Message.Data(int from, byte[] bytes)) {
@@ -143,6 +151,7 @@ public final class Channel implements AutoCloseable {
         if (credit > 0) {
             connection.offer(new Payload().u8(stream).u32(credit).frame(number, Kind.CREDIT));
         }
+        reading.spend(message instanceof Message.Data(int _, byte[] bytes) ? bytes.length : 0);
         return message;
     }
 
@@ -184,6 +193,7 @@ public final class Channel implements AutoCloseable {
             Payload.header(header, number, Kind.DATA, 1 + portion).put(Payload.HEADER, (byte) INPUT);
             connection.send(header, ByteBuffer.wrap(bytes, offset + sent, portion));
             sent += portion;
+            writing.spend(portion);
         }
         return true;
     }
@@ -352,6 +362,7 @@ public final class Channel implements AutoCloseable {
         lock.lock();
         try {
             while (inputCredit == 0 && ending == null) {
+                writing.blocks();
                 await(inputRoom, FOREVER);
             }
             if (inputClosed) {

@@ -1,5 +1,6 @@
 package dev.vivarium.core.log;
 
+import dev.vivarium.core.LoopBudget;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.SandboxId;
 import java.time.Duration;
@@ -8,8 +9,12 @@ import java.util.List;
 /// A reader of one sandbox's log that goes on with what comes: every event once, in order. Confined to one worker at a
 /// time, but for [#seq] and [#close].
 public final class Follower implements AutoCloseable {
+    /// What an event costs its reader, in bytes of its budget.
+    static final int EVENT_COST = 1024;
+
     private final EventLog log;
     private final SandboxId sandbox;
+    private final LoopBudget budget = new LoopBudget();
     private volatile long seq;
 
     /// Whether all that was there when we came has been read.
@@ -32,6 +37,13 @@ public final class Follower implements AutoCloseable {
 
     /// The next events; waits at most `patience` for the first of them, and then gives none.
     public Batch next(Duration patience) throws InterruptedException {
+        long start = System.nanoTime();
+        Batch batch = await(patience);
+        budget.spend(batch.events().size() * EVENT_COST, start);
+        return batch;
+    }
+
+    private Batch await(Duration patience) throws InterruptedException {
         if (!isLive) {
             Batch kept = kept();
             if (!kept.isEmpty()) {

@@ -1,5 +1,6 @@
 package dev.vivarium.core.log;
 
+import dev.vivarium.core.LoopBudget;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.SandboxId;
 import java.time.Duration;
@@ -10,6 +11,7 @@ import java.util.List;
 public final class Listener {
     private final Recent everything;
     private final Trail trail;
+    private final LoopBudget budget = new LoopBudget();
     private long position;
 
     Listener(Recent everything, Trail trail) {
@@ -44,7 +46,9 @@ public final class Listener {
 
     /// The next events; waits at most `patience` for the first of them, and then gives none.
     public Heard next(Duration patience) throws InterruptedException {
+        long start = System.nanoTime();
         Recent.Slice slice = everything.after(position, patience);
+        budget.spend(slice.events().size() * Follower.EVENT_COST, start);
         if (slice.events().isEmpty()) {
             return Heard.NOTHING;
         }

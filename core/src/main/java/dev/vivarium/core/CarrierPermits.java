@@ -1,0 +1,90 @@
+package dev.vivarium.core;
+
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+/// Permits for loops that keep a carrier of the virtual threads busy. There is one permit fewer than there are
+/// carriers, so that one carrier always serves other virtual threads. Waiting loops get permits in the order of their
+/// arrival. Thread-safe.
+///
+/// A permit is a lease. If its holder blocks without returning it, the holder needs no carrier, and another loop gets
+/// the permit after [#LEASE]. A platform thread ends such leases, because it runs even when all carriers are busy.
+final class CarrierPermits {
+    /// The permits of this process: its virtual threads share one scheduler.
+    static final CarrierPermits SHARED = new CarrierPermits(carriers());
+
+    /// How long a holder that blocks keeps its permit from a loop that waits.
+    private static final Duration LEASE = Duration.ofMillis(5);
+
+    /// With a single carrier, a holder gives way for this long before it continues.
+    private static final Duration PAUSE = Duration.ofMillis(1);
+
+    private final boolean isSingle;
+    private final Semaphore free;
+    private final AtomicInteger waiting = new AtomicInteger();
+    private final Queue<Permit> held = new ConcurrentLinkedQueue<>();
+    private final Thread leases;
+
+    CarrierPermits(int carriers) {
+        this.isSingle = carriers == 1;
+        this.free = new Semaphore(Math.max(1, carriers - 1), true);
+        this.leases = Thread.ofPlatform().name("carrier-permits").daemon().unstarted(this::endLeases);
+        leases.start();
+    }
+
+    /// The right to keep a carrier busy. Thread-safe.
+    final class Permit {
+        private final long since = System.nanoTime();
+        private final AtomicBoolean ended = new AtomicBoolean();
+
+        /// Returns the permit. Idempotent.
+        void release() {
+            if (ended.compareAndSet(false, true)) {
+                held.remove(this);
+                free.release();
+            }
+        }
+    }
+
+    /// Waits for a permit.
+    Permit acquire() {
+        // A permit that is free may not be taken past loops that wait already.
+        if (free.hasQueuedThreads() || !free.tryAcquire()) {
+            // Counted before the thread is woken, which would otherwise find nobody and miss the loop.
+            waiting.incrementAndGet();
+            LockSupport.unpark(leases);
+            free.acquireUninterruptibly();
+            waiting.decrementAndGet();
+        }
+        var permit = new Permit();
+        held.add(permit);
+        if (isSingle) {
+            LockSupport.parkNanos(PAUSE.toNanos());
+        }
+        return permit;
+    }
+
+    private void endLeases() {
+        while (true) {
+            if (waiting.get() > 0) {
+                LockSupport.parkNanos(this, LEASE.toNanos());
+                long now = System.nanoTime();
+                held.stream()
+                        .filter(permit -> now - permit.since >= LEASE.toNanos())
+                        .forEach(Permit::release);
+            } else {
+                LockSupport.park(this);
+            }
+        }
+    }
+
+    private static int carriers() {
+        int processors = Runtime.getRuntime().availableProcessors();
+        return Math.max(1, Integer.getInteger("jdk.virtualThreadScheduler.parallelism", processors));
+    }
+}

@@ -1,0 +1,109 @@
+package dev.vivarium.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(120)
+final class LoopBudgetTest {
+    private static final int PIECE = 32 * 1024;
+
+    private volatile boolean stopped;
+
+    @Test
+    void loopsThatNeverBlockLeaveACarrierToOtherThreads() throws Exception {
+        List<Thread> loops = start(LoopBudgetTest::work);
+        try {
+            for (int probe = 0; probe < 20; probe++) {
+                var ran = new CountDownLatch(1);
+                Thread.ofVirtual().start(ran::countDown);
+                assertThat(ran.await(20, TimeUnit.SECONDS)).isTrue();
+            }
+        } finally {
+            stop(loops);
+        }
+    }
+
+    @Test
+    void everyLoopThatWaitsForItsTurnGetsOne() throws Exception {
+        var done = new CountDownLatch(loops());
+        List<Thread> loops = start(budget -> {
+            for (int step = 0; step < 100; step++) {
+                work(budget);
+            }
+            done.countDown();
+        });
+        try {
+            assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            stop(loops);
+        }
+    }
+
+    @Test
+    void aLoopThatBlocksInItsTurnLosesItToTheNext() throws Exception {
+        var held = new CountDownLatch(loops());
+        var go = new CountDownLatch(1);
+        List<Thread> loops = start(budget -> {
+            for (int step = 0; step < 10; step++) {
+                work(budget);
+            }
+            held.countDown();
+            awaitQuietly(go);
+        });
+        try {
+            assertThat(held.await(60, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            go.countDown();
+            stop(loops);
+        }
+    }
+
+    private static int loops() {
+        return 8 * Runtime.getRuntime().availableProcessors();
+    }
+
+    private List<Thread> start(Consumer<LoopBudget> body) {
+        var loops = new ArrayList<Thread>();
+        for (int i = 0; i < loops(); i++) {
+            loops.add(Thread.ofVirtual().start(() -> {
+                var budget = new LoopBudget();
+                while (!stopped) {
+                    body.accept(budget);
+                }
+            }));
+        }
+        return loops;
+    }
+
+    private void stop(List<Thread> loops) throws InterruptedException {
+        stopped = true;
+        for (Thread loop : loops) {
+            loop.join();
+        }
+    }
+
+    /// One step of a loop that always has its next piece.
+    private static void work(LoopBudget budget) {
+        var sum = new AtomicLong();
+        for (int i = 0; i < PIECE; i++) {
+            sum.addAndGet(i);
+        }
+        budget.spend(PIECE);
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
