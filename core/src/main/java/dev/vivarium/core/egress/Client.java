@@ -80,6 +80,20 @@ final class Client {
         }
     }
 
+    /// Waits until the program closes its side and discards what it still sends. Reports whether that was within
+    /// the patience.
+    boolean awaitEndOfInput() {
+        while (!silent) {
+            long left = deadline - System.nanoTime();
+            var message = channel.next(Duration.ofNanos(Math.max(0, left)));
+            if (message.isEmpty()) {
+                return false;
+            }
+            silent = !(message.get() instanceof Message.Data);
+        }
+        return true;
+    }
+
     /// Reports whether nothing has gone either way for so long.
     boolean isIdle(Duration patience) {
         return System.nanoTime() - lastMoved >= patience.toNanos();

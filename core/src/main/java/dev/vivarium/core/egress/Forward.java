@@ -13,6 +13,12 @@ final class Forward {
     private static final int TLS_PORT = 443;
     private static final int WEB_PORT = 80;
 
+    /// How many informational responses a host may send before its answer, and how long their headers may be
+    /// together.
+    private static final int MAX_INFORMATIONAL = 16;
+
+    private static final int MAX_INFORMATIONAL_BYTES = 64 * 1024;
+
     private final Transit transit;
     private final Client client;
     private final Order order;
@@ -107,7 +113,8 @@ final class Forward {
     private void up() {
         try {
             sendBody();
-            transit.linger();
+            // A program that closes its side has gone: it does not wait for the answer.
+            transit.lingerUntil(client::awaitEndOfInput);
         } catch (SandboxException e) {
             transit.hangUp();
         }
@@ -151,16 +158,22 @@ final class Forward {
         }
     }
 
+    /// Skips informational responses, within their limits: a host could send them for ever.
     private AnswerHead awaitHead(Source answers) {
-        while (true) {
-            AnswerHead head = readable(() -> AnswerHead.of(firstLines(answers)));
+        int bytes = 0;
+        for (int skipped = 0; skipped <= MAX_INFORMATIONAL && bytes <= MAX_INFORMATIONAL_BYTES; skipped++) {
+            List<String> lines = readable(() -> firstLines(answers));
+            AnswerHead head = readable(() -> AnswerHead.of(lines));
             if (head.status() == 101) {
                 throw Rejection.badAnswer(order.to() + " changes the protocol, which nobody asked for");
             }
             if (!head.isInterim()) {
                 return head;
             }
+            bytes += lines.stream().mapToInt(line -> line.length() + 2).sum();
         }
+        throw Rejection.badAnswer(order.to() + " sent more than " + MAX_INFORMATIONAL + " informational responses or "
+                + MAX_INFORMATIONAL_BYTES / 1024 + " KiB of them before its answer");
     }
 
     private List<String> firstLines(Source answers) {

@@ -99,7 +99,7 @@ public final class Gateway implements AutoCloseable {
                 credentials.isEmpty() ? asked : asked.at(credentials.getFirst().port());
         Socket socket = leave(transit, head.method(), leaving);
         if (!credentials.isEmpty()) {
-            socket = secure(transit, socket, leaving);
+            socket = secure(socket, leaving);
         }
         new Forward(transit, new Forward.Order(head, body, leaving, credentials), source, socket).run();
     }
@@ -114,10 +114,10 @@ public final class Gateway implements AutoCloseable {
         return socket;
     }
 
-    private Socket secure(Transit transit, Socket plain, Destination to) throws IOException {
+    private Socket secure(Socket plain, Destination to) throws IOException {
         try {
+            // The transit keeps the plain socket: closing one with TLS waits for a write that the host does not take.
             Socket secured = dialler.secure(plain, to);
-            transit.leaveBy(secured);
             secured.setSoTimeout((int) IDLE.toMillis());
             return secured;
         } catch (IOException e) {

@@ -1,5 +1,6 @@
 package dev.vivarium.core.egress;
 
+import dev.vivarium.core.LoopBudget;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -9,6 +10,7 @@ import java.net.SocketTimeoutException;
 /// program is not. Confined to the worker that reads it.
 final class PatientInput extends FilterInputStream {
     private final Client client;
+    private final LoopBudget budget = new LoopBudget();
 
     PatientInput(InputStream in, Client client) {
         super(in);
@@ -18,8 +20,11 @@ final class PatientInput extends FilterInputStream {
     @Override
     public int read(byte[] bytes, int offset, int length) throws IOException {
         while (true) {
+            long start = System.nanoTime();
             try {
-                return super.read(bytes, offset, length);
+                int count = super.read(bytes, offset, length);
+                budget.spend(Math.max(0, count), start);
+                return count;
             } catch (SocketTimeoutException e) {
                 if (client.isIdle(Gateway.IDLE)) {
                     throw e;

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /// One connection on its way out, from the first byte to the last. Served by workers of its own; [#cut] may be called
@@ -117,11 +118,12 @@ final class Transit {
         }
     }
 
-    /// Waits until the program hangs up, or nothing goes either way any more; then hangs up on the host.
-    void linger() {
+    /// Waits until the program hangs up, as `ended` reports, or nothing moves either way any more. Then closes the
+    /// connection to the host.
+    void lingerUntil(BooleanSupplier ended) {
         do {
             client.bear(Gateway.IDLE);
-        } while (!client.awaitEnd() && !client.isIdle(Gateway.IDLE));
+        } while (!ended.getAsBoolean() && !client.isIdle(Gateway.IDLE));
         hangUp();
     }
 

@@ -39,6 +39,8 @@ final class Tunnel {
             client.finish();
         } catch (IOException e) {
             client.close();
+            // The other worker may be writing to a host that does not read: only this ends it.
+            transit.hangUp();
         } finally {
             await(up);
         }
@@ -55,7 +57,7 @@ final class Tunnel {
     private void up() {
         try {
             carryUp();
-            transit.linger();
+            transit.lingerUntil(client::awaitEnd);
         } catch (SandboxException e) {
             // The sandbox is gone.
         } finally {

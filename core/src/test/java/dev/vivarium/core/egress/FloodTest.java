@@ -1,0 +1,174 @@
+package dev.vivarium.core.egress;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/// Hosts that send without end, and programs that hang up meanwhile.
+@Timeout(120)
+final class FloodTest extends WayOut {
+    private static final byte[] EARLY_HINTS = "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
+            .repeat(1000)
+            .getBytes(StandardCharsets.US_ASCII);
+
+    @Test
+    void informationalResponsesWithoutEndAreABadGatewayAndTheHostIsCutOff() throws Exception {
+        var cutOff = new CountDownLatch(4);
+        try (var outside = flooding(EARLY_HINTS, cutOff)) {
+            allow("good.test:" + outside.port());
+            var clients = new ArrayList<Socket>();
+            for (int i = 0; i < 4; i++) {
+                clients.add(connect());
+                send(clients.get(i), request(outside));
+            }
+            for (Socket client : clients) {
+                try (client) {
+                    String answer = new String(client.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
+                    assertThat(answer).startsWith("HTTP/1.1 502 ").contains("16 informational responses");
+                }
+            }
+            assertThat(cutOff.await(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(passages.take().verdict()).isEqualTo(Passage.Verdict.UNREACHABLE);
+        }
+    }
+
+    @Test
+    void sixteenInformationalResponsesAreSkipped() throws Exception {
+        try (var outside = Outside.answering("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(16)
+                + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")) {
+            allow("good.test:" + outside.port());
+            assertThat(say(request(outside))).startsWith("HTTP/1.1 200 OK\r\n").endsWith("ok");
+        }
+    }
+
+    @Test
+    void theHeadersOfInformationalResponsesAreBoundedTogether() throws Exception {
+        String large = "HTTP/1.1 103 Early Hints\r\nX-Large: " + "a".repeat(40_000) + "\r\n\r\n";
+        try (var outside = Outside.answering(large + large + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")) {
+            allow("good.test:" + outside.port());
+            assertThat(say(request(outside))).startsWith("HTTP/1.1 502 ").contains("64 KiB");
+        }
+    }
+
+    @Test
+    void aProgramThatHangsUpEndsTheConnectionToASilentHost() throws Exception {
+        var asked = new CountDownLatch(1);
+        var closed = new CountDownLatch(1);
+        try (var outside = Outside.doing((socket, self) -> {
+            self.head(socket);
+            asked.countDown();
+            endOf(socket);
+            closed.countDown();
+        })) {
+            allow("good.test:" + outside.port());
+            try (var client = connect()) {
+                send(client, request(outside));
+                asked.await();
+            }
+            assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    @Test
+    void aProgramThatHangsUpEndsATunnelToAHostThatFloodsAndDoesNotRead() throws Exception {
+        var cutOff = new CountDownLatch(1);
+        try (var outside = Outside.doing((socket, _) -> flood(socket, new byte[65_536], cutOff))) {
+            allow("good.test:" + outside.port());
+            try (var client = tunnel("good.test:" + outside.port())) {
+                Thread sender = Thread.ofPlatform().daemon().start(() -> sendForEver(client));
+                assertThat(client.getInputStream().readNBytes(1 << 20)).hasSize(1 << 20);
+                // The worker that carries the program's bytes is stuck now or soon: the host reads none of them.
+                client.setSoLinger(true, 0);
+                client.close();
+                sender.join();
+            }
+            assertThat(cutOff.await(30, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    @Test
+    void commandsRunWhileHostsFlood() throws Exception {
+        var cutOff = new CountDownLatch(1);
+        byte[] tinyChunks = "1\r\nx\r\n".repeat(10_000).getBytes(StandardCharsets.US_ASCII);
+        try (var outside = Outside.doing((socket, self) -> {
+            self.head(socket);
+            socket.getOutputStream()
+                    .write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+            flood(socket, tinyChunks, cutOff);
+        })) {
+            allow("good.test:" + outside.port());
+            var readers = new ArrayList<Socket>();
+            for (int i = 0; i < 8; i++) {
+                Socket client = connect();
+                readers.add(client);
+                send(client, request(outside));
+                Thread.ofPlatform().daemon().start(() -> discard(client));
+            }
+            try {
+                for (int i = 0; i < 5; i++) {
+                    assertThat(real.guest().ping()).isPositive();
+                }
+            } finally {
+                for (Socket client : readers) {
+                    client.close();
+                }
+            }
+            assertThat(cutOff.await(30, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    private static String request(Outside outside) {
+        return "GET http://good.test:" + outside.port() + "/ HTTP/1.1\r\n\r\n";
+    }
+
+    private static Outside flooding(byte[] bytes, CountDownLatch cutOff) throws IOException {
+        return Outside.doing((socket, self) -> {
+            self.head(socket);
+            flood(socket, bytes, cutOff);
+        });
+    }
+
+    /// Sends the bytes again and again, on a platform thread so that the scheduler of virtual threads is not
+    /// needed.
+    private static void flood(Socket socket, byte[] bytes, CountDownLatch cutOff) {
+        Thread sender = Thread.ofPlatform().daemon().start(() -> {
+            try {
+                while (true) {
+                    socket.getOutputStream().write(bytes);
+                }
+            } catch (IOException e) {
+                cutOff.countDown();
+            }
+        });
+        Tunnel.await(sender);
+    }
+
+    private static void sendForEver(Socket client) {
+        try {
+            while (true) {
+                client.getOutputStream().write(new byte[65_536]);
+            }
+        } catch (IOException e) {
+            // The test has closed it.
+        }
+    }
+
+    private static void discard(Socket client) {
+        try {
+            client.getInputStream().transferTo(java.io.OutputStream.nullOutputStream());
+        } catch (IOException e) {
+            // The test has closed it.
+        }
+    }
+
+    private static void endOf(Socket socket) throws IOException {
+        assertThat(socket.getInputStream().read()).isNegative();
+    }
+}
