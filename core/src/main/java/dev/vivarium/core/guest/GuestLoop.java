@@ -12,7 +12,12 @@ import java.nio.channels.CancelledKeyException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,6 +44,10 @@ public final class GuestLoop implements AutoCloseable {
     private final Selector selector;
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(FrameReader.MAX_REST + READ);
     private final Thread worker;
+
+    /// Callers of [#isResponsive], until the loop has seen them.
+    private final Queue<CountDownLatch> probes = new ConcurrentLinkedQueue<>();
+
     private volatile boolean closing;
 
     private final ByteBudget memory;
@@ -106,6 +115,24 @@ public final class GuestLoop implements AutoCloseable {
         }
     }
 
+    /// Reports whether the loop runs: whether it finishes what it does and sees this call within `timeout`.
+    public boolean isResponsive(Duration timeout) {
+        var seen = new CountDownLatch(1);
+        probes.add(seen);
+        try {
+            if (!worker.isAlive()) {
+                return false;
+            }
+            selector.wakeup();
+            return seen.await(timeout.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        } finally {
+            probes.remove(seen);
+        }
+    }
+
     /// Closes every connection and waits for the worker to end. Idempotent.
     @Override
     public void close() {
@@ -129,6 +156,7 @@ public final class GuestLoop implements AutoCloseable {
         try {
             while (!closing) {
                 selector.select(this::serve);
+                probes.forEach(CountDownLatch::countDown);
             }
             loseAll();
             selector.selectNow(); // releases the descriptors of the closed sockets

@@ -361,6 +361,11 @@ public final class Sandboxes implements AutoCloseable {
         return engine.space;
     }
 
+    /// Reports whether the loop that reads from all guests runs, and answers within `timeout`.
+    public boolean isGuestLoopResponsive(Duration timeout) {
+        return engine.loop.isResponsive(timeout);
+    }
+
     /// What was found without an owner and removed, so far.
     public Reconciliation reconciliation() {
         return reconciler.counts();
