@@ -26,6 +26,7 @@ import dev.vivarium.server.api.EventsHandler;
 import dev.vivarium.server.api.ExecuteHandler;
 import dev.vivarium.server.api.FeedHandler;
 import dev.vivarium.server.api.GetSessionHandler;
+import dev.vivarium.server.api.HealthChecks;
 import dev.vivarium.server.api.HealthHandler;
 import dev.vivarium.server.api.KeysHandler;
 import dev.vivarium.server.api.ListFilesHandler;
@@ -38,7 +39,6 @@ import dev.vivarium.server.api.SnapshotsHandler;
 import dev.vivarium.server.api.UploadFileHandler;
 import dev.vivarium.server.api.WelcomeHandler;
 import dev.vivarium.server.feed.Feed;
-import dev.vivarium.server.http.Gate;
 import dev.vivarium.server.http.HostRoute;
 import dev.vivarium.server.http.RateLimits;
 import dev.vivarium.server.http.Route;
@@ -79,6 +79,7 @@ final class Routes {
             WatchRoutes.Sight sight,
             Provider provider,
             Sandboxes sandboxes,
+            HealthChecks health,
             Keys keys,
             ConsoleRoutes.Front front,
             ThreadRoutes.Access access,
@@ -94,13 +95,13 @@ final class Routes {
         return List.of(new HostRoute(hosts::find, Route.any("/{rest…}", OWN, preview::byHost)));
     }
 
-    static List<Route> of(Parts parts, Gate gate, InstantSource clock) {
+    static List<Route> of(Parts parts, InstantSource clock) {
         var config = parts.config();
         var callers = callers(config, parts.sandboxes());
         var files = new ByteBudget(ON_DISK * parts.sandboxes().memory().limit());
         var call =
                 new CommandCall(config.calls(), parts.telemetry(), config.home().resolve("tmp"), files);
-        var routes = new ArrayList<>(sessions(parts, gate, clock, callers, call));
+        var routes = new ArrayList<>(sessions(parts, clock, callers, call));
         routes.addAll(snapshots(parts));
         routes.addAll(events(parts, clock));
         routes.addAll(WatchRoutes.of(parts.sight(), parts.log()));
@@ -124,8 +125,7 @@ final class Routes {
                 config.engine(), new EnvironmentRule(config.calls().policy()));
     }
 
-    private static List<Route> sessions(
-            Parts parts, Gate gate, InstantSource clock, Callers callers, CommandCall call) {
+    private static List<Route> sessions(Parts parts, InstantSource clock, Callers callers, CommandCall call) {
         var config = parts.config();
         var spool = config.home().resolve("tmp");
         var keys = new KeysHandler(parts.keys());
@@ -133,8 +133,8 @@ final class Routes {
         var shells = new ShellsHandler(callers);
         return List.of(
                 Route.get("/", OPEN, new WelcomeHandler(parts.front().pages())::handle),
-                Route.get("/health", OPEN, health(parts, gate, clock)::handle),
-                Route.get("/api/v1/node", KEY, node(parts, gate)::handle),
+                Route.get("/health", OPEN, health(parts, clock)::handle),
+                Route.get("/api/v1/node", KEY, node(parts)::handle),
                 Route.get("/openapi.json", OPEN, new OpenApiHandler()::handle),
                 Route.post("/create_session", KEY, new CreateSessionHandler(parts.sandboxes(), rule(config))::handle),
                 Route.get("/get_session", KEY, new GetSessionHandler(parts.sandboxes())::handle),
@@ -209,15 +209,15 @@ final class Routes {
                 Route.post(V1 + "/events", Route.Access.inside(Scope.PROCESS), insteadOfInvalid(events::append)));
     }
 
-    private static HealthHandler health(Parts parts, Gate gate, InstantSource clock) {
-        return new HealthHandler(self(parts), parts.sandboxes(), parts.provider(), checks(parts, gate), clock);
+    private static HealthHandler health(Parts parts, InstantSource clock) {
+        return new HealthHandler(self(parts), parts.sandboxes(), parts.provider(), parts.health(), clock);
     }
 
-    private static NodeHandler node(Parts parts, Gate gate) {
+    private static NodeHandler node(Parts parts) {
         var config = parts.config();
         return new NodeHandler(
                 self(parts),
-                checks(parts, gate),
+                parts.health(),
                 parts.sandboxes(),
                 parts.provider(),
                 rule(config),
@@ -227,19 +227,9 @@ final class Routes {
     private static HealthHandler.Node self(Parts parts) {
         var config = parts.config();
         return new HealthHandler.Node(
-                config.workerId(), Version.current(), config.engine().image());
-    }
-
-    private static HealthHandler.Checks checks(Parts parts, Gate gate) {
-        return new HealthHandler.Checks(
-                parts.db(), gate, () -> poolTrouble(parts), parts.sandboxes().diskSpace());
-    }
-
-    /// A pool that is full again has no trouble.
-    private static Optional<String> poolTrouble(Parts parts) {
-        var pool = parts.sandboxes().pool();
-        return pool.target() > 0 && pool.available() >= pool.target()
-                ? Optional.empty()
-                : parts.telemetry().poolTrouble();
+                config.workerId(),
+                Version.current(),
+                config.engine().image(),
+                parts.db().name());
     }
 }

@@ -17,6 +17,7 @@ import dev.vivarium.core.sandbox.Observer;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.sandbox.SandboxesConfig;
 import dev.vivarium.core.store.Db;
+import dev.vivarium.server.api.HealthChecks;
 import dev.vivarium.server.console.Pages;
 import dev.vivarium.server.http.Accesses;
 import dev.vivarium.server.http.Admission;
@@ -109,6 +110,7 @@ public final class Vivarium implements AutoCloseable {
             sandboxes.whenEnded(inbox::forget);
             var agency = undo.add(RunRoutes.Agency.open(
                     new RunRoutes.Engine(config.home(), db, log, sandboxes, clock), config.runs(), access.workers()));
+            var health = undo.add(HealthChecks.start(db, sandboxes, gate, telemetry::poolTrouble));
             var limits = limits(config, sandboxes);
             var front = ConsoleRoutes.Front.open(db, keys, pages, config, clock);
             var accesses = undo.add(new Accesses(gate, clock));
@@ -118,9 +120,9 @@ public final class Vivarium implements AutoCloseable {
             var preview = new PreviewHandler(admission, new Visits(access.audit(), clock), config.preview(), clock);
             var sockets = undo.add(new Sockets(admission, config.watch()));
             var parts = new Routes.Parts(
-                    config, db, log, inbox, agency, sight, provider, sandboxes, keys, front, access, telemetry, metrics,
-                    preview, sockets, limits);
-            var router = new Router(Routes.of(parts, gate, clock), Routes.hosts(preview, config.preview()));
+                    config, db, log, inbox, agency, sight, provider, sandboxes, health, keys, front, access, telemetry,
+                    metrics, preview, sockets, limits);
+            var router = new Router(Routes.of(parts, clock), Routes.hosts(preview, config.preview()));
             var model = undo.add(InsideRoutes.model(parts, admission, clock));
             var routers = routers(router, front, model);
             edge.serve(routers, admission, witness(access, clock));
@@ -240,6 +242,7 @@ public final class Vivarium implements AutoCloseable {
         parts.sockets().close();
         edge.close();
         accesses.close();
+        parts.health().close();
         parts.agency().close();
         housekeeping.close();
         model.close();

@@ -1,35 +1,26 @@
 package dev.vivarium.server.api;
 
-import dev.vivarium.core.VitalThread;
 import dev.vivarium.core.provider.Provider;
-import dev.vivarium.core.sandbox.DiskSpace;
 import dev.vivarium.core.sandbox.Sandboxes;
-import dev.vivarium.core.store.Db;
-import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
-import dev.vivarium.server.http.Gate;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.TreeMap;
-import java.util.function.Supplier;
 import tools.jackson.core.JsonGenerator;
 
-/// `GET /health`: how the server is, for load balancers and people. Open to all, so that it says nothing of anybody's
-/// sessions but how many there are. Thread-safe.
+/// `GET /health`: state of the server, for load balancers and people. Open to all, so the answer holds nothing about
+/// sessions but their number. Waits for no other thread: it is served by a platform thread and answers when the rest of
+/// the server does not. Thread-safe.
 public final class HealthHandler {
     private final Node node;
     private final Sandboxes sandboxes;
     private final Provider provider;
-    private final Checks checks;
+    private final HealthChecks checks;
     private final InstantSource clock;
     private final Instant started;
 
-    public HealthHandler(Node node, Sandboxes sandboxes, Provider provider, Checks checks, InstantSource clock) {
+    public HealthHandler(Node node, Sandboxes sandboxes, Provider provider, HealthChecks checks, InstantSource clock) {
         this.node = node;
         this.sandboxes = sandboxes;
         this.provider = provider;
@@ -39,50 +30,12 @@ public final class HealthHandler {
     }
 
     /// What this server is.
-    public record Node(String workerId, String version, String image) {}
-
-    /// What can be wrong.
-    public record Checks(Db db, Gate gate, Supplier<Optional<String>> poolTrouble, DiskSpace disk) {
-        /// Each part that fails, and why.
-        Map<String, String> failing() {
-            var failing = new TreeMap<String, String>();
-            try {
-                db.read(sql -> sql.first("select 1", row -> row.getInt(1)));
-            } catch (SandboxException e) {
-                failing.put("store", e.failure().sentence());
-            }
-            poolTrouble.get().ifPresent(why -> failing.put("provider", why));
-            if (disk.reading().level() == DiskSpace.Level.FULL) {
-                failing.put("disk", "the file system of the home is full; end sandboxes or delete files");
-            }
-            List<String> ended = VitalThread.ended();
-            if (!ended.isEmpty()) {
-                failing.put("threads", "have ended by a failure: " + String.join(", ", ended));
-            }
-            if (gate.isShut()) {
-                failing.put("server", "is stopping");
-            }
-            return failing;
-        }
-
-        /// `degraded` below the low-water mark: sandboxes go on, but no new ones are created.
-        String status(Map<String, String> failing) {
-            boolean isLow = disk.reading().level() != DiskSpace.Level.OK;
-            return failing.isEmpty() ? (isLow ? "degraded" : "healthy") : "unhealthy";
-        }
-
-        void writeDisk(JsonGenerator out) {
-            var reading = disk.reading();
-            out.writeObjectPropertyStart("disk");
-            out.writeStringProperty("state", reading.level().label());
-            out.writeNumberProperty("free_bytes", reading.freeBytes());
-            out.writeNumberProperty("low_water_bytes", reading.lowWaterBytes());
-            out.writeEndObject();
-        }
-    }
+    public record Node(String workerId, String version, String image, String store) {}
 
     public void handle(Exchange exchange) throws IOException {
         var failing = checks.failing();
+        // Without a second request on the connection, the answer always fits into the buffer of its socket.
+        exchange.answerHeader("Connection", "close");
         exchange.answer(failing.isEmpty() ? 200 : 503, out -> {
             out.writeStringProperty("status", checks.status(failing));
             if (!failing.isEmpty()) {
@@ -106,7 +59,7 @@ public final class HealthHandler {
         out.writeNumberProperty(
                 "uptime_seconds", Duration.between(started, clock.instant()).toSeconds());
         out.writeBooleanProperty("redis_connected", false);
-        out.writeStringProperty("store", checks.db().name());
+        out.writeStringProperty("store", node.store());
         out.writeStringProperty("bus", "memory");
         out.writeObjectPropertyStart("provider");
         out.writeStringProperty("name", provider.name());

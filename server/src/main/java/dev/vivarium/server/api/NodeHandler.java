@@ -13,7 +13,7 @@ import tools.jackson.core.JsonGenerator;
 /// Thread-safe.
 public final class NodeHandler {
     private final HealthHandler.Node node;
-    private final HealthHandler.Checks checks;
+    private final HealthChecks checks;
     private final Sandboxes sandboxes;
     private final Provider provider;
     private final SandboxRule rule;
@@ -21,7 +21,7 @@ public final class NodeHandler {
 
     public NodeHandler(
             HealthHandler.Node node,
-            HealthHandler.Checks checks,
+            HealthChecks checks,
             Sandboxes sandboxes,
             Provider provider,
             SandboxRule rule,
@@ -45,7 +45,7 @@ public final class NodeHandler {
             failing.forEach(out::writeStringProperty);
             out.writeEndObject();
             out.writeStringProperty("version", node.version());
-            out.writeStringProperty("store", checks.db().name());
+            out.writeStringProperty("store", node.store());
             out.writeStringProperty("image", node.image());
             out.writeObjectPropertyStart("provider");
             out.writeStringProperty("name", provider.name());

@@ -18,7 +18,8 @@ import org.eclipse.jetty.util.VirtualThreads;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.eclipse.jetty.websocket.server.ServerWebSocketContainer;
 
-/// The listening server. A few platform workers watch the sockets; every request has a virtual thread. Thread-safe.
+/// The listening server. A few platform threads watch the sockets and parse requests; each request has a virtual
+/// thread, and `/health` a platform thread ([RequestThreads]). Thread-safe.
 public final class Edge implements AutoCloseable {
     private static final int WORKERS = 16;
     private static final int ACCEPT_QUEUE = 1024;
@@ -74,7 +75,8 @@ public final class Edge implements AutoCloseable {
 
     /// Begins to answer.
     public void serve(Routers routers, Admission admission, Witness witness) {
-        server.setHandler(new Dispatcher(routers, admission, witness, gate));
+        var requests = VirtualThreads.getNamedVirtualThreadsExecutor("request-");
+        server.setHandler(new RequestThreads(requests, new Dispatcher(routers, admission, witness, gate)));
         try {
             server.start();
         } catch (Exception e) {

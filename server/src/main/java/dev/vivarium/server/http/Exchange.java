@@ -188,10 +188,6 @@ public final class Exchange {
         return access.orElseThrow(() -> new IllegalStateException("the route admits callers itself"));
     }
 
-    Cancellation cancellation() {
-        return cancellation;
-    }
-
     void holds(Access held) {
         access = Optional.of(held);
     }

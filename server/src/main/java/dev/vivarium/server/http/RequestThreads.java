@@ -1,0 +1,77 @@
+package dev.vivarium.server.http;
+
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.eclipse.jetty.http.HttpStatus;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
+
+/// Chooses the thread that serves a request: a virtual thread for each, but platform threads of their own for
+/// `/health`, which must answer when no virtual thread runs. Thread-safe.
+///
+/// This handler does not block, so Jetty parses requests and calls it on the platform threads that watch the sockets. A
+/// handler that may block would make Jetty parse every request on a virtual thread, `/health` included.
+final class RequestThreads extends Handler.Wrapper {
+    private static final String HEALTH = "/health";
+    private static final int HEALTH_THREADS = 4;
+    private static final int HEALTH_QUEUE = 128;
+
+    private final Executor requests;
+    private final ThreadPoolExecutor health = new ThreadPoolExecutor(
+            HEALTH_THREADS,
+            HEALTH_THREADS,
+            1,
+            TimeUnit.MINUTES,
+            new ArrayBlockingQueue<>(HEALTH_QUEUE),
+            Thread.ofPlatform().name("http-health-", 1).daemon().factory());
+
+    /// @param requests starts a virtual thread for each task
+    RequestThreads(Executor requests, Handler handler) {
+        super(handler);
+        this.requests = requests;
+        health.allowCoreThreadTimeOut(true);
+    }
+
+    @Override
+    public InvocationType getInvocationType() {
+        return InvocationType.NON_BLOCKING;
+    }
+
+    @Override
+    public boolean handle(Request request, Response response, Callback callback) {
+        if (HEALTH.equals(request.getHttpURI().getPath())) {
+            try {
+                health.execute(() -> pass(request, response, callback));
+            } catch (RejectedExecutionException e) {
+                // Without a body: to write one may block.
+                response.setStatus(HttpStatus.SERVICE_UNAVAILABLE_503);
+                callback.succeeded();
+            }
+        } else if (Thread.currentThread().isVirtual()) {
+            // A connection from inside a sandbox: virtual threads serve it from its first byte.
+            pass(request, response, callback);
+        } else {
+            requests.execute(() -> pass(request, response, callback));
+        }
+        return true;
+    }
+
+    private void pass(Request request, Response response, Callback callback) {
+        try {
+            super.handle(request, response, callback);
+        } catch (Throwable e) {
+            Response.writeError(request, response, callback, e);
+        }
+    }
+
+    @Override
+    protected void doStop() throws Exception {
+        super.doStop();
+        health.shutdownNow();
+    }
+}
