@@ -22,6 +22,11 @@ final class Reading {
 
     private static final int MAX_STATUS = 599;
 
+    /// How many informational responses may precede the answer, and how long their headers may be together.
+    private static final int MAX_INFORMATIONAL = 16;
+
+    private static final int MAX_INFORMATIONAL_BYTES = 64 * 1024;
+
     private final int port;
     private final Events events = new Events();
     private final HttpParser parser = new HttpParser(events, UNREACHED_HEADER_BYTES, HttpCompliance.RFC9110);
@@ -32,6 +37,8 @@ final class Reading {
     private boolean whole;
     private @Nullable ByteBuffer content;
     private @Nullable String broken;
+    private int informational;
+    private int informationalBytes;
 
     /// `headOnly`: the request was `HEAD`, so a length in the answer announces nothing.
     Reading(int port, boolean headOnly) {
@@ -63,8 +70,14 @@ final class Reading {
         return headRead ? Optional.of(new Answer(status, headers)) : Optional.empty();
     }
 
-    /// Begins again, behind an interim answer.
-    void again() {
+    /// Skips an informational response, within the limits: a program could send them for ever.
+    void skipInformational() {
+        informational++;
+        informationalBytes += parser.getHeaderLength();
+        if (informational > MAX_INFORMATIONAL || informationalBytes > MAX_INFORMATIONAL_BYTES) {
+            throw bad("it sent more than " + MAX_INFORMATIONAL + " informational responses or "
+                    + MAX_INFORMATIONAL_BYTES / 1024 + " KiB of them before its answer");
+        }
         parser.reset();
         headers = HttpFields.build();
         headRead = false;

@@ -1,8 +1,10 @@
 package dev.vivarium.server.preview;
 
+import dev.vivarium.core.LoopBudget;
 import dev.vivarium.core.preview.Connection;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.server.http.HangUpWatch;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -25,6 +27,7 @@ final class Relay {
     private final Response response;
     private final Address address;
     private final Duration patience;
+    private final LoopBudget budget = new LoopBudget();
 
     Relay(Request request, Response response, Address address, Duration patience) {
         this.request = request;
@@ -44,9 +47,11 @@ final class Relay {
             boolean hasBody = hasBody(request);
             upstream.sendHead(!hasBody);
             if (!hasBody) {
-                Optional<Tunnel> tunnel = answer(upstream);
-                keep = tunnel.isPresent();
-                return tunnel;
+                try (var _ = HangUpWatch.start(request, upstream::close)) {
+                    Optional<Tunnel> tunnel = answer(upstream);
+                    keep = tunnel.isPresent();
+                    return tunnel;
+                }
             }
             try (var _ = Upload.start(request, upstream)) {
                 return answer(upstream);
@@ -116,9 +121,12 @@ final class Relay {
     }
 
     private void send(ByteBuffer bytes, boolean last) throws IOException {
+        int length = bytes.remaining();
+        long start = System.nanoTime();
         try (var sent = Blocker.callback()) {
             response.write(last, bytes, sent);
             sent.block();
         }
+        budget.spend(length, start);
     }
 }

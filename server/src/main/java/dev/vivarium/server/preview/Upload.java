@@ -1,9 +1,12 @@
 package dev.vivarium.server.preview;
 
+import dev.vivarium.core.LoopBudget;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.server.http.HangUpWatch;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Request;
@@ -18,7 +21,11 @@ final class Upload implements AutoCloseable {
     private final Request request;
     private final Upstream upstream;
     private final Thread worker;
+    private final LoopBudget budget = new LoopBudget();
     private boolean wanted = true;
+
+    /// Set by the worker when the body has arrived: from then on only this shows that the caller hangs up.
+    private Optional<HangUpWatch> watch = Optional.empty();
 
     private Upload(Request request, Upstream upstream) {
         this.request = request;
@@ -34,6 +41,7 @@ final class Upload implements AutoCloseable {
     private void run() {
         try {
             pass();
+            watch = Optional.of(HangUpWatch.start(request, upstream::close));
         } catch (IOException | SandboxException e) {
             // The caller broke off, or the sandbox is gone: whoever waits for the answer must not wait on.
             upstream.close();
@@ -47,6 +55,7 @@ final class Upload implements AutoCloseable {
         while (!last) {
             Content.Chunk chunk = request.read();
             if (chunk == null) {
+                budget.blocks();
                 awaitContent();
                 continue;
             }
@@ -54,8 +63,10 @@ final class Upload implements AutoCloseable {
                 throw new IOException("the request broke off", chunk.getFailure());
             }
             last = chunk.isLast();
+            int length = chunk.remaining();
             send(chunk.getByteBuffer(), last);
             chunk.release();
+            budget.spend(length);
         }
     }
 
@@ -78,6 +89,7 @@ final class Upload implements AutoCloseable {
                 worker.interrupt();
                 worker.join();
             }
+            watch.ifPresent(HangUpWatch::close);
         } catch (InterruptedException e) {
             worker.interrupt();
             Thread.currentThread().interrupt();

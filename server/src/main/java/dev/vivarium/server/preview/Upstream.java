@@ -90,7 +90,7 @@ final class Upstream implements AutoCloseable {
             if (head.isEmpty()) {
                 receive();
             } else if (head.get().isInterim()) {
-                reading.again();
+                reading.skipInformational();
             } else {
                 return head.get();
             }
