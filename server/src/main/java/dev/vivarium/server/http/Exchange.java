@@ -274,7 +274,7 @@ public final class Exchange {
 
     /// The body as it arrives.
     public InputStream body() {
-        return Content.Source.asInputStream(request);
+        return new BudgetedInput(Content.Source.asInputStream(request));
     }
 
     /// The first `most` bytes of the body, or all of it. Fails when that took longer than `patience`; the answer
@@ -403,7 +403,7 @@ public final class Exchange {
     public OutputStream stream(int status, String contentType, OptionalLong length) {
         begin(status, contentType);
         length.ifPresent(bytes -> response.getHeaders().put(HttpHeader.CONTENT_LENGTH, bytes));
-        return Content.Sink.asOutputStream(response);
+        return new BudgetedOutput(Content.Sink.asOutputStream(response));
     }
 
     private void write(int status, String contentType, Consumer<JsonGenerator> fields) throws IOException {

@@ -1,5 +1,6 @@
 package dev.vivarium.server.socket;
 
+import dev.vivarium.core.LoopBudget;
 import dev.vivarium.model.Failure;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -19,6 +20,9 @@ final class Peer {
 
     /// Held while a message is being written: another may not come between its frames.
     private final ReentrantLock sending = new ReentrantLock();
+
+    /// Guarded by `sending`.
+    private final LoopBudget budget = new LoopBudget();
 
     private final long openedAt = System.nanoTime();
     private volatile Optional<Session> session = Optional.empty();
@@ -81,8 +85,10 @@ final class Peer {
         var sent = new Callback.Completable();
         sending.lock();
         try {
+            long start = System.nanoTime();
             session.orElseThrow().sendText(message, sent);
             sent.join();
+            budget.spend(message.length(), start);
         } finally {
             sending.unlock();
         }

@@ -1,0 +1,30 @@
+package dev.vivarium.server.http;
+
+import dev.vivarium.core.LoopBudget;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+
+/// The body of a request, read by a loop that must leave the carriers to others ([LoopBudget]). Confined to the thread
+/// that reads.
+final class BudgetedInput extends FilterInputStream {
+    private final LoopBudget budget = new LoopBudget();
+
+    BudgetedInput(InputStream in) {
+        super(in);
+    }
+
+    @Override
+    public int read() throws IOException {
+        var one = new byte[1];
+        return read(one, 0, 1) < 0 ? -1 : Byte.toUnsignedInt(one[0]);
+    }
+
+    @Override
+    public int read(byte[] bytes, int offset, int length) throws IOException {
+        long start = System.nanoTime();
+        int count = in.read(bytes, offset, length);
+        budget.spend(Math.max(0, count), start);
+        return count;
+    }
+}

@@ -1,0 +1,34 @@
+package dev.vivarium.server.http;
+
+import dev.vivarium.core.LoopBudget;
+import java.io.FilterOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+
+/// The body of an answer, written by a loop that must leave the carriers to others ([LoopBudget]). Confined to the
+/// thread that writes.
+final class BudgetedOutput extends FilterOutputStream {
+    private final LoopBudget budget = new LoopBudget();
+
+    BudgetedOutput(OutputStream out) {
+        super(out);
+    }
+
+    @Override
+    public void write(int b) throws IOException {
+        write(new byte[] {(byte) b}, 0, 1);
+    }
+
+    @Override
+    public void write(byte[] bytes, int offset, int length) throws IOException {
+        long start = System.nanoTime();
+        out.write(bytes, offset, length);
+        budget.spend(length, start);
+    }
+
+    /// Does not flush first, as the parent class would: the stream below sends its last bytes and its end together.
+    @Override
+    public void close() throws IOException {
+        out.close();
+    }
+}
