@@ -82,6 +82,11 @@ final class Connection {
         return Optional.ofNullable(loss.get());
     }
 
+    /// Reports whether the connection ended because the server failed.
+    boolean isLostByServer() {
+        return loss().filter(known -> known.cause() == Loss.Cause.SERVER_FAULT).isPresent();
+    }
+
     /// Lets the guest send frames of every kind and full length. Must be called before WELCOME is sent.
     void welcome() {
         reader.trust();

@@ -72,8 +72,14 @@ public final class Guest implements AutoCloseable {
             return new Guest(connection, hello, new AtomicLong(), Counting.EACH_CHANNEL);
         } catch (RuntimeException e) {
             connection.lose(Loss.Cause.BROKEN, "the handshake failed");
-            throw e;
+            throw connection.isLostByServer() ? failed(connection, e) : e;
         }
+    }
+
+    /// The guest is not to blame for a handshake that the server broke off.
+    private static SandboxException failed(Connection connection, RuntimeException cause) {
+        String why = connection.loss().map(Loss::why).orElse("");
+        return new SandboxException(new Failure.ProviderFailed("greet the guest", why), cause);
     }
 
     public SandboxId id() {

@@ -20,6 +20,9 @@ import tools.jackson.core.JsonGenerator;
 public final class AuditHandler {
     private static final int MOST = 1000;
 
+    /// What an entry takes in memory, at most.
+    private static final int ENTRY_BYTES = 1024;
+
     private final ThreadCallers callers;
     private final Audit audit;
 
@@ -76,6 +79,7 @@ public final class AuditHandler {
 
     private void send(Exchange exchange, AuditQuery query) throws IOException {
         var entries = audit.list(query, Page.limit(exchange, MOST));
+        exchange.reserve((long) ENTRY_BYTES * entries.size());
         exchange.answer(200, out -> {
             out.writeArrayPropertyStart("entries");
             entries.forEach(entry -> write(out, entry));

@@ -19,6 +19,9 @@ import java.time.InstantSource;
 public final class ReviewsHandler {
     private static final int MOST = 1000;
 
+    /// What a review takes in memory, roughly.
+    private static final int REVIEW_BYTES = 4096;
+
     private final Reviews reviews;
     private final Runs runs;
     private final Repeats repeats;
@@ -69,6 +72,7 @@ public final class ReviewsHandler {
     public void list(Exchange exchange) throws IOException {
         exchange.allowQuery("limit");
         var found = reviews.list(new SandboxId(exchange.path("sandbox_id")), Page.limit(exchange, MOST));
+        exchange.reserve((long) REVIEW_BYTES * found.size());
         exchange.answer(200, out -> {
             out.writeArrayPropertyStart("reviews");
             for (Review review : found) {

@@ -39,8 +39,8 @@ public final class Exchange {
     /// The largest JSON body that a request may have.
     public static final int MAX_JSON_BYTES = 1024 * 1024;
 
-    /// Bodies of this size need no reservation.
-    private static final int SMALL_JSON_BYTES = 64 * 1024;
+    /// What a request may hold without a reservation.
+    private static final int UNRESERVED_BYTES = 64 * 1024;
 
     private static final String JSON = "application/json";
     private static final String SHOWN = "dev.vivarium.shown";
@@ -200,7 +200,9 @@ public final class Exchange {
     /// Reserves memory until the request has ended. To be called before many bytes are held; a few kilobytes need
     /// no reservation. Throws `TooMuchInFlight` if they do not fit.
     public void reserve(long bytes) {
-        checks.memory().add(bytes);
+        if (bytes > UNRESERVED_BYTES) {
+            checks.memory().add(bytes);
+        }
     }
 
     /// The same for a handler that can do without. Reports whether the bytes fit.
@@ -330,8 +332,8 @@ public final class Exchange {
     /// A large body is there several times while it is parsed: as bytes, as text and as fields.
     private byte[] readJson() throws IOException {
         var body = body();
-        byte[] first = body.readNBytes(SMALL_JSON_BYTES);
-        if (first.length < SMALL_JSON_BYTES) {
+        byte[] first = body.readNBytes(UNRESERVED_BYTES);
+        if (first.length < UNRESERVED_BYTES) {
             return first;
         }
         reserve(4 * contentLength().orElse(MAX_JSON_BYTES));
