@@ -1,10 +1,13 @@
 package dev.vivarium.core.store;
 
+import dev.vivarium.core.StoreId;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -45,6 +48,7 @@ public final class Db implements AutoCloseable {
     static Db sqlite(Path file, Duration patience) {
         var sqlite = new Sqlite(file.toAbsolutePath(), patience);
         try {
+            sqlite.keepLostLog();
             sqlite.keepToOurselves();
         } catch (IOException e) {
             throw new UncheckedIOException("opening the store " + sqlite.file(), e);
@@ -84,7 +88,10 @@ public final class Db implements AutoCloseable {
         try {
             db.write(sql -> {
                 dialect.lockSchema(sql);
-                return Migrations.run(sql);
+                Migrations.run(sql);
+                return sql.update(
+                        "insert into store_identity (store_id) select ? where not exists (select 1 from store_identity)",
+                        StoreId.random(new SecureRandom()).value());
             });
         } catch (RuntimeException e) {
             db.close();
@@ -98,6 +105,21 @@ public final class Db implements AutoCloseable {
     public void reserve(long bytes) {
         if (dialect instanceof Sqlite sqlite) {
             reserve = StoreReserve.start(sqlite.file(), bytes);
+        }
+    }
+
+    /// The id of this store, made with the database.
+    public StoreId id() {
+        return read(sql -> sql.first("select store_id from store_identity", row -> new StoreId(row.getString(1)))
+                .orElseThrow());
+    }
+
+    /// Reports whether the database file is missing or empty. Opening it would make a new store.
+    public static boolean isMissing(Path file) {
+        try {
+            return !Files.exists(file) || Files.size(file) == 0;
+        } catch (IOException e) {
+            throw new UncheckedIOException("looking for the store " + file, e);
         }
     }
 

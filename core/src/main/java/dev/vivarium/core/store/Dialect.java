@@ -6,6 +6,9 @@ import java.sql.SQLException;
 /// What is different from one database to the other: how one connects, and what keeps two servers from writing or
 /// changing the schema at once. The SQL is the same. Immutable.
 interface Dialect {
+    int SQLITE_CORRUPT = 11;
+    int SQLITE_NOTADB = 26;
+
     /// As operators know it.
     String name();
 
@@ -21,6 +24,11 @@ interface Dialect {
     static boolean isDisconnected(SQLException failure) {
         String state = failure.getSQLState();
         return state != null && (state.startsWith("08") || state.startsWith("57P"));
+    }
+
+    /// Reports whether the file of an SQLite database is damaged, by SQLite's result codes.
+    static boolean isDamage(SQLException failure) {
+        return failure.getErrorCode() == SQLITE_CORRUPT || failure.getErrorCode() == SQLITE_NOTADB;
     }
 
     /// Lets one transaction at a time bring the schema up to date.

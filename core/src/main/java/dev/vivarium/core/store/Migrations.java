@@ -27,6 +27,7 @@ final class Migrations {
             "V12__given_ids.sql",
             "V13__browser_sessions.sql",
             "V14__lineage.sql",
+            "V15__store_identity.sql",
             "V16__pause_reason.sql");
 
     private Migrations() {}

@@ -52,6 +52,15 @@ record Sqlite(Path file, Duration patience) implements Dialect {
     @Override
     public void lockSchema(Sql sql) {}
 
+    /// SQLite deletes the write-ahead log of a database that is missing or empty. The log may hold all that is left
+    /// of a lost store, so it is renamed.
+    void keepLostLog() throws IOException {
+        Path log = file.resolveSibling(file.getFileName() + "-wal");
+        if (Db.isMissing(file) && !Db.isMissing(log)) {
+            Files.move(log, file.resolveSibling(log.getFileName() + ".lost-" + System.currentTimeMillis()));
+        }
+    }
+
     /// The guests' secrets are in this file. The write-ahead log takes over the mode of the database itself.
     void keepToOurselves() throws IOException {
         Path directory = file.getParent();

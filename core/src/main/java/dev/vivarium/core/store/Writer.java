@@ -290,7 +290,10 @@ final class Writer implements AutoCloseable {
     }
 
     static SandboxException failed(SQLException cause) {
-        return new SandboxException(new Failure.StoreFailed(String.valueOf(cause.getMessage())), cause);
+        String why = Dialect.isDamage(cause)
+                ? "the database is damaged; put a copy back, or move it away and run `viv serve --adopt`: "
+                : "";
+        return new SandboxException(new Failure.StoreFailed(why + cause.getMessage()), cause);
     }
 
     static SandboxException failed(String why) {

@@ -1,0 +1,3 @@
+create table store_identity (
+  store_id text not null
+);
