@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.vivarium.core.StoreId;
 import dev.vivarium.core.guest.GuestBinary;
 import dev.vivarium.core.guest.GuestLoop;
 import dev.vivarium.core.provider.FileTrees;
+import dev.vivarium.core.provider.Label;
 import dev.vivarium.core.provider.MachineSpec;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.provider.Provider.Disk;
@@ -18,6 +20,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
@@ -31,6 +36,7 @@ import org.junit.jupiter.api.Test;
 @NullUnmarked // JUnit sets the fields up before each test, not the constructor.
 public abstract class ProviderContract {
     protected static final String SECRET = "a secret of the test";
+    protected static final StoreId STORE = new StoreId("0123456789abcdef");
     protected static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final long MIB = 1024 * 1024;
     protected static final Limits SMALL = new Limits(128 * MIB, 1, 64, 64 * MIB);
@@ -79,7 +85,7 @@ public abstract class ProviderContract {
     }
 
     protected MachineSpec spec(SandboxId id) {
-        return new MachineSpec(id, SECRET, "host", SMALL);
+        return new MachineSpec(id, SECRET, "host", SMALL, STORE);
     }
 
     protected Box start() {
@@ -132,6 +138,48 @@ public abstract class ProviderContract {
         assertThat(provider.adopt(id, Duration.ZERO)).isEmpty();
         try (var box = start(id)) {
             assertThat(box.output("cat deep/er/file; stat -c %a deep/er")).isEqualTo("kept\n750");
+        }
+    }
+
+    @Test
+    void aMachineAndItsDiskCarryTheIdOfTheirStore() {
+        var id = newId();
+        start(id).close();
+        var inventory = provider.inventory();
+        assertThat(inventory.trace(id).store()).contains(STORE);
+        assertThat(inventory.trace(id).isUnused()).isTrue();
+
+        inventory.recordUse(id);
+        assertThat(inventory.trace(id).isUnused()).isFalse();
+        provider.remove(id, Disk.KEEP);
+        assertThat(inventory.trace(id).hasMachine()).isFalse();
+        assertThat(inventory.trace(id).hasDisk()).isTrue();
+        assertThat(inventory.trace(id).store()).contains(STORE);
+
+        start(id).close();
+        assertThat(inventory.trace(id).isUnused()).as("its disk is not new").isFalse();
+    }
+
+    @Test
+    void aDiskThatWasSetAsideComesBackWithItsFilesAndItsLabel() {
+        var id = newId();
+        var label = new Label(new StoreId("fedcba9876543210"), Map.of("thread", "t = 1\nü"));
+        try (var box = start(id)) {
+            box.run("echo kept > file");
+        }
+        provider.remove(id, Disk.KEEP);
+        var inventory = provider.inventory();
+        inventory.label(id, label);
+        inventory.setAside(id, Instant.now());
+        assertThat(provider.survivors()).isEmpty();
+        assertThat(inventory.deleteOrphans(Instant.now().minusSeconds(3600))).isEmpty();
+        assertThat(inventory.orphanDisks()).isEqualTo(Map.of(id, Optional.of(label)));
+
+        inventory.takeBack(id);
+        assertThat(inventory.orphanDisks()).isEmpty();
+        assertThat(inventory.trace(id).label()).contains(label);
+        try (var box = start(id)) {
+            assertThat(box.output("cat file")).isEqualTo("kept");
         }
     }
 
@@ -232,7 +280,7 @@ public abstract class ProviderContract {
     @Test
     void anUnknownImageLeavesNothing() {
         var id = newId();
-        assertThatThrownBy(() -> provider.start(new MachineSpec(id, SECRET, "no-such-image", SMALL)))
+        assertThatThrownBy(() -> provider.start(new MachineSpec(id, SECRET, "no-such-image", SMALL, STORE)))
                 .isInstanceOf(SandboxException.class)
                 .hasMessageContaining("image");
         assertThat(HostTraces.of(id, home)).isEmpty();

@@ -3,11 +3,15 @@ package dev.vivarium.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.vivarium.core.provider.Label;
 import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SnapshotId;
 import java.security.SecureRandom;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.Test;
 
@@ -56,6 +60,26 @@ public abstract class SnapshotContract extends ProviderContract {
             }
             assertThat(box.output("cat deep/file")).isEqualTo("after");
         }
+    }
+
+    @Test
+    void aSnapshotCarriesItsLabelAndComesBackFromOrphans() {
+        var snapshot = saveOf("echo kept > file");
+        var label = new Label(STORE, Map.of("name", "first"));
+        var inventory = provider().inventory();
+        inventory.label(snapshot, label);
+        inventory.setAside(snapshot, Instant.now());
+        assertThat(provider().snapshots()).isEmpty();
+        assertThat(inventory.orphanSnapshots()).isEqualTo(Map.of(snapshot, Optional.of(label)));
+
+        inventory.takeBack(snapshot);
+        try (var fork = fork(snapshot)) {
+            assertThat(fork.output("cat file")).isEqualTo("kept");
+        }
+        inventory.setAside(snapshot, Instant.EPOCH);
+        assertThat(inventory.deleteOrphans(Instant.now())).containsExactly(snapshot.value());
+        assertThat(inventory.orphanSnapshots()).isEmpty();
+        assertThat(inventory.trace(snapshot).hasDisk()).isFalse();
     }
 
     @Test

@@ -36,7 +36,7 @@ abstract class OciContract extends IsolationContract {
         var root = Images.open(home).importFrom("odd", source, line -> {}).root();
         Files.delete(root.resolve("proc"));
         Files.createFile(root.resolve("proc"));
-        assertThatThrownBy(() -> provider().start(new MachineSpec(id, SECRET, "odd", SMALL)))
+        assertThatThrownBy(() -> provider().start(new MachineSpec(id, SECRET, "odd", SMALL, STORE)))
                 .isInstanceOf(SandboxException.class)
                 .hasMessageContaining("proc");
         assertThat(provider().survivors()).isEmpty();

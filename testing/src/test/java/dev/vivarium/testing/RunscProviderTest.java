@@ -32,7 +32,7 @@ class RunscProviderTest extends ProviderContract {
     /// Its kernel runs in the machine's own memory.
     @Override
     protected MachineSpec spec(SandboxId id) {
-        return new MachineSpec(id, SECRET, "host", Limits.STANDARD);
+        return new MachineSpec(id, SECRET, "host", Limits.STANDARD, STORE);
     }
 
     @Override

@@ -56,6 +56,9 @@ public interface Provider extends AutoCloseable {
     /// Every snapshot that is kept here, and what is left of one that was never finished.
     Set<SnapshotId> snapshots();
 
+    /// What the files of machines, disks and snapshots say about them.
+    Inventory inventory();
+
     /// What becomes of a machine's disk.
     enum Disk {
         KEEP,

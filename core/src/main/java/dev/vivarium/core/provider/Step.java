@@ -14,7 +14,9 @@ public enum Step {
     TAKE_SNAPSHOT("take a snapshot"),
     RESTORE_SNAPSHOT("restore a snapshot"),
     DELETE_SNAPSHOT("delete a snapshot"),
-    FIND_SNAPSHOTS("look for snapshots");
+    FIND_SNAPSHOTS("look for snapshots"),
+    RECORD("record whose a disk is"),
+    SET_ASIDE("move files to or from orphans/");
 
     private final String words;
 

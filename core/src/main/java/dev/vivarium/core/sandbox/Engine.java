@@ -1,13 +1,16 @@
 package dev.vivarium.core.sandbox;
 
 import dev.vivarium.core.ByteBudget;
+import dev.vivarium.core.StoreId;
 import dev.vivarium.core.door.Door;
 import dev.vivarium.core.door.Reception;
 import dev.vivarium.core.egress.Gateway;
 import dev.vivarium.core.exec.Audience;
 import dev.vivarium.core.exec.Beginning;
 import dev.vivarium.core.guest.GuestLoop;
+import dev.vivarium.core.provider.Inventory;
 import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.EndMarkers;
 import dev.vivarium.core.store.SandboxRows;
 import dev.vivarium.core.store.SandboxRows.PauseReason;
@@ -27,6 +30,8 @@ final class Engine {
     private static final Logger LOG = LoggerFactory.getLogger(Engine.class);
 
     final Provider provider;
+    final Inventory inventory;
+    final StoreId store;
     final SandboxRows rows;
     final SandboxesConfig config;
     final World world;
@@ -57,9 +62,11 @@ final class Engine {
 
     private volatile boolean draining;
 
-    Engine(Provider provider, SandboxRows rows, SandboxesConfig config, List<Observer> observers, World world) {
+    Engine(Provider provider, Db db, SandboxesConfig config, List<Observer> observers, World world) {
         this.provider = provider;
-        this.rows = rows;
+        this.inventory = provider.inventory();
+        this.store = db.id();
+        this.rows = new SandboxRows(db);
         this.config = config;
         this.observers = List.copyOf(observers);
         this.world = world;

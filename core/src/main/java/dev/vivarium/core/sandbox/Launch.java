@@ -32,7 +32,7 @@ final class Launch {
         try (var undo = new Undo()) {
             undo.add("remove machine " + row.id(), () -> engine.provider.remove(row.id(), onFailure));
             Machine machine = engine.provider.start(
-                    new MachineSpec(row.id(), row.secret(), row.image(), row.limits(), grace(row)));
+                    new MachineSpec(row.id(), row.secret(), row.image(), row.limits(), engine.store, grace(row)));
             Guest guest = greet(machine, row.secret(), FIRST_GREETING);
             undo.add("close the stream of " + row.id(), guest::close);
             undo.keep();

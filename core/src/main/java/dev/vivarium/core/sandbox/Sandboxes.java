@@ -8,7 +8,6 @@ import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.DiskOrigins;
 import dev.vivarium.core.store.SandboxRow;
-import dev.vivarium.core.store.SandboxRows;
 import dev.vivarium.core.store.SnapshotRows;
 import dev.vivarium.model.Egress;
 import dev.vivarium.model.End;
@@ -97,7 +96,7 @@ public final class Sandboxes implements AutoCloseable {
     }
 
     static Sandboxes open(Provider provider, Db db, SandboxesConfig config, List<Observer> observers, World world) {
-        var engine = new Engine(provider, new SandboxRows(db), config, observers, world);
+        var engine = new Engine(provider, db, config, observers, world);
         try {
             return new Sandboxes(engine, new SnapshotRows(db), new DiskOrigins(db));
         } catch (RuntimeException e) {

@@ -1,6 +1,7 @@
 package dev.vivarium.core.sandbox;
 
 import dev.vivarium.core.provider.Capabilities;
+import dev.vivarium.core.provider.Inventory;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.MachineSpec;
 import dev.vivarium.core.provider.Provider;
@@ -148,6 +149,11 @@ final class FaultyProvider implements Provider {
     @Override
     public Set<SnapshotId> snapshots() {
         return inner.snapshots();
+    }
+
+    @Override
+    public Inventory inventory() {
+        return inner.inventory();
     }
 
     @Override

@@ -5,6 +5,7 @@ import static dev.vivarium.core.sandbox.House.output;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.vivarium.core.StoreId;
 import dev.vivarium.core.guest.GuestBinary;
 import dev.vivarium.core.provider.MachineSpec;
 import dev.vivarium.core.provider.Provider.Disk;
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class RestartTest {
     private static final ThreadId THREAD = new ThreadId("t1");
+    private static final StoreId STORE = new StoreId("0123456789abcdef");
 
     @TempDir
     Path home;
@@ -150,7 +152,7 @@ class RestartTest {
     void whatTheStoreDoesNotKnowIsRemovedAndCounted() {
         SandboxId orphan = SandboxId.random(new SecureRandom());
         try (var provider = provider()) {
-            provider.start(new MachineSpec(orphan, "secret", "host", Limits.STANDARD));
+            provider.start(new MachineSpec(orphan, "secret", "host", Limits.STANDARD, STORE));
         }
         house = House.at(home, House.plain());
         await().untilAsserted(() -> assertThat(house.recorder.orphans).containsExactly(orphan));
@@ -207,7 +209,7 @@ class RestartTest {
         try (var provider = provider();
                 Db db = Db.sqlite(home.resolve("viv.db"))) {
             new SandboxRows(db).insert(row);
-            provider.start(new MachineSpec(row.id(), row.secret(), row.image(), row.limits()));
+            provider.start(new MachineSpec(row.id(), row.secret(), row.image(), row.limits(), db.id()));
         }
     }
 

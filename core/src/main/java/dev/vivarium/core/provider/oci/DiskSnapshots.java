@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 /// annex either, they are plain copies. Thread-safe.
 final class DiskSnapshots {
     private static final Logger LOG = LoggerFactory.getLogger(DiskSnapshots.class);
-    private static final String DIRECTORY = ".snapshots";
+    static final String DIRECTORY = ".snapshots";
     private static final String UNFINISHED = ".new";
 
     private final Path home;
@@ -70,7 +70,7 @@ final class DiskSnapshots {
             var copy = new Ext4Image(unfinished);
             // It was copied while mounted. Once repaired, each disk made from it is ready at once.
             copy.repair();
-            long used = copy.usedBytes() - disks.emptyBytes(copy.bytes());
+            long used = copy.usedBytes() - disks.emptyBytes(copy);
             Files.move(unfinished, directory.resolve(snapshot + Disks.SUFFIX), StandardCopyOption.ATOMIC_MOVE);
             return Math.max(0, used);
         } finally {
@@ -209,6 +209,13 @@ final class DiskSnapshots {
         int dot = name.indexOf('.');
         var id = dot < 0 ? name : name.substring(0, dot);
         return SnapshotId.isWellFormed(id) ? Optional.of(new SnapshotId(id)) : Optional.empty();
+    }
+
+    /// Where snapshots are: in the home, and in the annex if there is one.
+    List<Path> directories() throws IOException {
+        return disks.directories().stream()
+                .map(place -> place.resolve(DIRECTORY))
+                .toList();
     }
 
     private List<Path> places() throws IOException {

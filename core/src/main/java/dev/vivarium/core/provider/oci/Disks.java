@@ -1,5 +1,6 @@
 package dev.vivarium.core.provider.oci;
 
+import dev.vivarium.core.StoreId;
 import dev.vivarium.core.provider.FileTrees;
 import dev.vivarium.core.provider.HostTool;
 import dev.vivarium.core.provider.Provider.Disk;
@@ -69,7 +70,7 @@ final class Disks implements AutoCloseable {
     }
 
     /// The launcher's options for the machine's disk, which is made, or repaired, if need be.
-    List<String> attach(SandboxId id, long bytes) throws IOException {
+    List<String> attach(SandboxId id, long bytes, StoreId store) throws IOException {
         if (Files.exists(plain(id)) || (mkfs.isEmpty() && !Files.exists(image(id)))) {
             return List.of("--disk-directory", layOut(plain(id)).toString());
         }
@@ -77,7 +78,10 @@ final class Disks implements AutoCloseable {
         if (Files.exists(image)) {
             new Ext4Image(image).repair();
         }
-        return List.of("--disk-image", image.toString(), template(bytes).toString());
+        return List.of(
+                "--disk-image",
+                image.toString(),
+                template(bytes, Optional.of(store)).toString());
     }
 
     Set<SandboxId> survivors() throws IOException {
@@ -109,6 +113,11 @@ final class Disks implements AutoCloseable {
         return usage;
     }
 
+    /// Where disks are: the home, and the annex if there is one.
+    List<Path> directories() throws IOException {
+        return annex.find().map(root -> List.of(directory, root)).orElse(List.of(directory));
+    }
+
     private List<Path> places() throws IOException {
         return annex.find().map(root -> List.of(root, directory)).orElse(List.of(directory));
     }
@@ -136,9 +145,14 @@ final class Disks implements AutoCloseable {
         }
     }
 
-    /// What an empty disk of this size has in use.
-    long emptyBytes(long bytes) throws IOException {
-        return mkfs.isPresent() ? new Ext4Image(template(bytes)).usedBytes() : 0;
+    /// Reports whether new disks carry the id of their store.
+    boolean carryStore() {
+        return mkfs.isPresent();
+    }
+
+    /// What an empty disk of the size of `image` has in use.
+    long emptyBytes(Ext4Image image) throws IOException {
+        return mkfs.isPresent() ? new Ext4Image(template(image.bytes(), image.store())).usedBytes() : 0;
     }
 
     /// Lets go of what this object holds; machines keep their disks.
@@ -147,8 +161,10 @@ final class Disks implements AutoCloseable {
         annex.close();
     }
 
-    private Path template(long bytes) throws IOException {
-        var template = directory.resolve(".templates").resolve(bytes + "-" + BLOCK_BYTES + SUFFIX);
+    /// One for each store, whose id it has as volume label. Disks of an older version have none.
+    private Path template(long bytes, Optional<StoreId> store) throws IOException {
+        var name = bytes + "-" + BLOCK_BYTES + store.map(id -> "-" + id).orElse("") + SUFFIX;
+        var template = directory.resolve(".templates").resolve(name);
         if (Files.exists(template)) {
             return template;
         }
@@ -156,6 +172,9 @@ final class Disks implements AutoCloseable {
         try {
             var image = workbench.resolve("image");
             HostTool.run("make a disk", mkfsCommand(layOut(workbench.resolve("content")), image, bytes));
+            if (store.isPresent()) {
+                new Ext4Image(image).writeStore(store.get());
+            }
             Files.move(image, template, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } finally {
             FileTrees.delete(workbench);

@@ -1,5 +1,6 @@
 package dev.vivarium.core.provider.oci;
 
+import dev.vivarium.core.StoreId;
 import dev.vivarium.core.provider.HostTool;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -7,8 +8,11 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Optional;
 
 /// A file that holds an ext4 file system, as its superblock tells of it. Immutable.
 record Ext4Image(Path path) {
@@ -18,7 +22,9 @@ record Ext4Image(Path path) {
     private static final int BLOCK_SIZE = 24;
     private static final int STATE = 58;
     private static final int CLEAN = 1;
-    private static final int READ = 64;
+    private static final int LABEL = 120;
+    private static final int LABEL_BYTES = 16;
+    private static final int READ = 136;
 
     /// What the file system has room for, in bytes.
     long bytes() throws IOException {
@@ -31,6 +37,21 @@ record Ext4Image(Path path) {
         var superblock = superblock();
         long used = number(superblock, BLOCKS) - number(superblock, FREE_BLOCKS);
         return used << (10 + superblock.getInt(BLOCK_SIZE));
+    }
+
+    /// The id of the store whose template it was copied from, or that adopted it.
+    Optional<StoreId> store() throws IOException {
+        var bytes = new byte[LABEL_BYTES];
+        superblock().get(LABEL, bytes);
+        return StoreId.parse(new String(bytes, StandardCharsets.US_ASCII));
+    }
+
+    /// Changes the label of an image that is not mounted. The superblock has no checksum: see [Disks].
+    void writeStore(StoreId store) throws IOException {
+        var label = ByteBuffer.wrap(store.value().getBytes(StandardCharsets.US_ASCII));
+        try (var channel = FileChannel.open(path, StandardOpenOption.WRITE)) {
+            channel.write(label, SUPERBLOCK + LABEL);
+        }
     }
 
     /// An image that was not unmounted is checked before it is used again.

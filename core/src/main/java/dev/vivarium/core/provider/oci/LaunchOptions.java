@@ -17,7 +17,7 @@ record LaunchOptions(OciConfig config, Place place, Disks disks, Cgroups cgroups
         options.addAll(List.of("--stage", place.stage().toString()));
         options.addAll(List.of("--directory", directory.path().toString()));
         options.addAll(List.of("--base", Integer.toUnsignedString(UidSlots.base(slot))));
-        options.addAll(disks.attach(spec.id(), spec.limits().diskBytes()));
+        options.addAll(disks.attach(spec.id(), spec.limits().diskBytes(), spec.store()));
         options.addAll(List.of("--lower", image.root().toString()));
         for (var shared : image.shared()) {
             options.addAll(List.of("--bind", shared.source().toString(), "rootfs" + shared.target()));

@@ -7,6 +7,8 @@ import dev.vivarium.core.provider.Capabilities;
 import dev.vivarium.core.provider.FileTrees;
 import dev.vivarium.core.provider.HostProcess;
 import dev.vivarium.core.provider.HostTool;
+import dev.vivarium.core.provider.Inventory;
+import dev.vivarium.core.provider.Label;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.MachineSpec;
 import dev.vivarium.core.provider.OrphanWatcher;
@@ -46,6 +48,7 @@ public final class OciProvider implements Provider {
     private final Images images;
     private final Disks disks;
     private final DiskSnapshots snapshots;
+    private final Inventory inventory;
     private final Cgroups cgroups;
     private final UidSlots slots;
     private final LaunchOptions launchOptions;
@@ -59,6 +62,8 @@ public final class OciProvider implements Provider {
         this.images = images;
         this.disks = disks;
         this.snapshots = disks.snapshots();
+        this.inventory =
+                new Inventory(config.home().resolve("orphans"), new OciPlaces(config.home(), place, disks, snapshots));
         this.cgroups = cgroups;
         this.slots = slots;
         this.launchOptions = new LaunchOptions(config, place, disks, cgroups);
@@ -129,7 +134,7 @@ public final class OciProvider implements Provider {
             clearAway(id);
         }
         try {
-            return launch(spec, image);
+            return launch(spec, image, hadDisk);
         } catch (IOException e) {
             undo(id, hadDisk, e);
             throw Step.START.failed(e);
@@ -159,12 +164,13 @@ public final class OciProvider implements Provider {
         }
     }
 
-    private Machine launch(MachineSpec spec, Image image) throws IOException {
+    private Machine launch(MachineSpec spec, Image image, boolean hadDisk) throws IOException {
         var id = spec.id();
         var directory = place.directory(id);
         int slot = slots.take();
         try {
             directory.make(slot, config.runtime());
+            inventory.recordMachine(id, spec.store(), !hadDisk);
         } catch (IOException e) {
             // From here on the directory names the slot, and remove gives it back.
             slots.release(slot);
@@ -174,6 +180,9 @@ public final class OciProvider implements Provider {
         watcher.ensure();
         OrphanWatcher.writeGrace(directory.path(), spec.orphanGrace());
         directory.showMemory(spec.limits().memoryBytes());
+        if (!hadDisk && !disks.carryStore()) {
+            inventory.label(id, new Label(spec.store(), Map.of()));
+        }
         var machine = new OciMachine(directory, cgroups.of(id));
         machines.put(id, machine);
         var options = launchOptions.of(spec, image, directory, slot);
@@ -242,6 +251,9 @@ public final class OciProvider implements Provider {
             FileTrees.delete(directory.path());
             slot.ifPresent(number -> slots.release((int) number));
             disks.finish(id, disk);
+            if (disk == Disk.ERASE) {
+                inventory.deleteLabel(id);
+            }
         } catch (IOException e) {
             throw Step.REMOVE.failed(e);
         }
@@ -307,12 +319,20 @@ public final class OciProvider implements Provider {
 
     @Override
     public void deleteSnapshot(SnapshotId snapshot) {
-        Step.DELETE_SNAPSHOT.run(() -> snapshots.delete(snapshot));
+        Step.DELETE_SNAPSHOT.run(() -> {
+            snapshots.delete(snapshot);
+            inventory.deleteLabel(snapshot);
+        });
     }
 
     @Override
     public Set<SnapshotId> snapshots() {
         return Step.FIND_SNAPSHOTS.get(() -> snapshots.all());
+    }
+
+    @Override
+    public Inventory inventory() {
+        return inventory;
     }
 
     /// The launcher holds a lock on the machine's directory until the runtime, which it becomes, is done.

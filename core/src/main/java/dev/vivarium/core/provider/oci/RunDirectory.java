@@ -26,6 +26,7 @@ import java.util.Set;
 /// state/       the runtime's records
 /// slot pid loop lock log           numbers of the user range, init and loop device; the launcher's lock; last words
 /// grace                            seconds that the machine goes on without a server
+/// store unused                     id of the store; present until the machine is handed out (see Inventory)
 /// ```
 record RunDirectory(Path path, SandboxId id) {
     /// Where the launcher binds the runtime's program, read-only.

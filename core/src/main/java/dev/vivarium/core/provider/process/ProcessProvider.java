@@ -4,6 +4,8 @@ import dev.vivarium.core.provider.Capabilities;
 import dev.vivarium.core.provider.FileTrees;
 import dev.vivarium.core.provider.GuestListener;
 import dev.vivarium.core.provider.HostProcess;
+import dev.vivarium.core.provider.Inventory;
+import dev.vivarium.core.provider.Label;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.MachineSpec;
 import dev.vivarium.core.provider.OrphanWatcher;
@@ -41,6 +43,7 @@ public final class ProcessProvider implements Provider {
     private final Path run;
     private final Path disks;
     private final Snapshots snapshots;
+    private final Inventory inventory;
     private final Path guestBinary;
     private final int user;
     private final OrphanWatcher watcher;
@@ -50,6 +53,8 @@ public final class ProcessProvider implements Provider {
         this.run = run;
         this.disks = disks;
         this.snapshots = new Snapshots(disks.resolveSibling("snapshots"));
+        this.inventory =
+                new Inventory(disks.resolveSibling("orphans"), new PlainPlaces(run, disks, snapshots.directory()));
         this.guestBinary = guestBinary;
         this.user = user;
         this.watcher = watcher;
@@ -111,7 +116,7 @@ public final class ProcessProvider implements Provider {
         boolean hadDisk = Files.exists(disk(id));
         remove(id, Disk.KEEP);
         try {
-            return launch(spec);
+            return launch(spec, !hadDisk);
         } catch (IOException e) {
             remove(id, hadDisk ? Disk.KEEP : Disk.ERASE);
             throw Step.START.failed(e);
@@ -129,11 +134,15 @@ public final class ProcessProvider implements Provider {
         }
     }
 
-    private Machine launch(MachineSpec spec) throws IOException {
+    private Machine launch(MachineSpec spec, boolean isNew) throws IOException {
         var id = spec.id();
         var directory = FileTrees.make(directory(id), "rwx------");
         watcher.ensure();
         OrphanWatcher.writeGrace(directory, spec.orphanGrace());
+        inventory.recordMachine(id, spec.store(), isNew);
+        if (isNew) {
+            inventory.label(id, new Label(spec.store(), Map.of()));
+        }
         FileTrees.make(directory.resolve("wire"), "rwx------");
         FileTrees.make(tree(id).workspace(), "rwxr-xr-x");
         var machine = machine(id);
@@ -199,8 +208,10 @@ public final class ProcessProvider implements Provider {
         try (var entries = Files.newDirectoryStream(directory)) {
             for (var entry : entries) {
                 var name = entry.getFileName().toString();
-                if (SandboxId.isWellFormed(name)) {
-                    ids.add(new SandboxId(name));
+                int dot = name.indexOf('.');
+                var id = dot < 0 ? name : name.substring(0, dot);
+                if (SandboxId.isWellFormed(id)) {
+                    ids.add(new SandboxId(id));
                 }
             }
         } catch (IOException e) {
@@ -223,6 +234,7 @@ public final class ProcessProvider implements Provider {
             if (disk == Disk.ERASE) {
                 FileTrees.delete(disk(id));
                 FileTrees.delete(Snapshots.unfinished(disk(id)));
+                inventory.deleteLabel(id);
             }
         } catch (IOException e) {
             throw Step.REMOVE.failed(e);
@@ -244,12 +256,20 @@ public final class ProcessProvider implements Provider {
 
     @Override
     public void deleteSnapshot(SnapshotId snapshot) {
-        Step.DELETE_SNAPSHOT.run(() -> snapshots.delete(snapshot));
+        Step.DELETE_SNAPSHOT.run(() -> {
+            snapshots.delete(snapshot);
+            inventory.deleteLabel(snapshot);
+        });
     }
 
     @Override
     public Set<SnapshotId> snapshots() {
         return Step.FIND_SNAPSHOTS.get(() -> snapshots.all());
+    }
+
+    @Override
+    public Inventory inventory() {
+        return inventory;
     }
 
     /// All stop before any dies: who is stopped cannot have children that nobody finds.

@@ -39,9 +39,11 @@ record Snapshots(Path directory) {
         if (Files.isDirectory(directory)) {
             try (var entries = Files.newDirectoryStream(directory)) {
                 for (var entry : entries) {
-                    var name = entry.getFileName().toString().replace(UNFINISHED, "");
-                    if (SnapshotId.isWellFormed(name)) {
-                        ids.add(new SnapshotId(name));
+                    var name = entry.getFileName().toString();
+                    int dot = name.indexOf('.');
+                    var id = dot < 0 ? name : name.substring(0, dot);
+                    if (SnapshotId.isWellFormed(id)) {
+                        ids.add(new SnapshotId(id));
                     }
                 }
             }

@@ -1,0 +1,66 @@
+package dev.vivarium.core.provider;
+
+import dev.vivarium.core.StoreId;
+import java.io.IOException;
+import java.io.StringReader;
+import java.io.StringWriter;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+
+/// File beside a disk or a snapshot with the id of its store and, in `fields`, its owner. A server whose store has lost
+/// the row can still tell from the label whose files these are. It holds no secrets. Immutable.
+public record Label(StoreId store, Map<String, String> fields) {
+    static final String SUFFIX = ".label";
+
+    private static final String STORE = "store";
+    private static final long LONGEST = 64 * 1024;
+
+    public Label {
+        fields = Map.copyOf(fields);
+    }
+
+    /// Empty if the file is missing or is not a label.
+    static Optional<Label> read(Path file) throws IOException {
+        if (!Files.isRegularFile(file) || Files.size(file) > LONGEST) {
+            return Optional.empty();
+        }
+        var properties = new Properties();
+        try {
+            properties.load(new StringReader(Files.readString(file, StandardCharsets.UTF_8)));
+        } catch (IllegalArgumentException | CharacterCodingException e) {
+            return Optional.empty();
+        }
+        var fields = new HashMap<String, String>();
+        properties.stringPropertyNames().forEach(name -> fields.put(name, properties.getProperty(name)));
+        var store = Optional.ofNullable(fields.remove(STORE)).flatMap(StoreId::parse);
+        return store.map(id -> new Label(id, fields));
+    }
+
+    /// Replaces the file in one step. Does not wait for the disk: the store is what survives a power failure.
+    void write(Path file) throws IOException {
+        var properties = new Properties();
+        properties.setProperty(STORE, store.value());
+        properties.putAll(fields);
+        var text = new StringWriter();
+        properties.store(text, null);
+        var unfinished = unfinished(file);
+        FileTrees.writePrivately(unfinished, text.toString());
+        Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    static void delete(Path file) throws IOException {
+        Files.deleteIfExists(unfinished(file));
+        Files.deleteIfExists(file);
+    }
+
+    private static Path unfinished(Path file) {
+        return file.resolveSibling(file.getFileName() + ".new");
+    }
+}

@@ -1,0 +1,101 @@
+package dev.vivarium.core.provider;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/// Disks and snapshots that the store has no rows of. They are kept for some days, so that a store that lost its rows
+/// costs no data. Thread-safe; one caller at a time for each id.
+///
+/// ```
+/// orphans/ID.ext4, orphans/ID  the image or the directory; in the annex if it was there
+/// orphans/ID.label             its label
+/// orphans/ID.since             when it was moved here
+/// ```
+///
+/// @param directory `orphans/` of the home
+record Orphans(Path directory) {
+    private static final String SINCE = ".since";
+
+    /// The disk comes last: until it is moved, the next attempt finds it where it was.
+    private static final List<String> SUFFIXES = List.of(Label.SUFFIX, ".ext4", "");
+
+    /// A directory of disks or snapshots, and where its orphans go, in the same file system.
+    record Shelf(Path files, Path orphans) {}
+
+    /// Moves all files of `id` here.
+    void add(String id, List<Shelf> shelves, Instant now) throws IOException {
+        FileTrees.make(directory, "rwx------");
+        Files.writeString(since(id), now + "\n");
+        for (var shelf : shelves) {
+            move(id, shelf.files(), shelf.orphans());
+        }
+    }
+
+    /// Moves all files of `id` back to where they were.
+    void takeBack(String id, List<Shelf> shelves) throws IOException {
+        for (var shelf : shelves) {
+            move(id, shelf.orphans(), shelf.files());
+        }
+        Files.deleteIfExists(since(id));
+    }
+
+    private static void move(String id, Path from, Path to) throws IOException {
+        for (var suffix : SUFFIXES) {
+            var file = from.resolve(id + suffix);
+            if (Files.exists(file)) {
+                FileTrees.make(to, "rwx------");
+                Files.move(
+                        file,
+                        to.resolve(id + suffix),
+                        StandardCopyOption.ATOMIC_MOVE,
+                        StandardCopyOption.REPLACE_EXISTING);
+            }
+        }
+    }
+
+    Set<String> all() throws IOException {
+        var ids = new HashSet<String>();
+        if (Files.isDirectory(directory)) {
+            try (var entries = Files.newDirectoryStream(directory, "*" + SINCE)) {
+                for (var entry : entries) {
+                    var name = entry.getFileName().toString();
+                    ids.add(name.substring(0, name.length() - SINCE.length()));
+                }
+            }
+        }
+        return ids;
+    }
+
+    boolean isOlder(String id, Instant time) throws IOException {
+        try {
+            return Instant.parse(Files.readString(since(id)).strip()).isBefore(time);
+        } catch (DateTimeParseException e) {
+            // The server was killed while it wrote the time.
+            return Files.getLastModifiedTime(since(id)).toInstant().isBefore(time);
+        }
+    }
+
+    void delete(String id, List<Shelf> shelves) throws IOException {
+        for (var shelf : shelves) {
+            for (var suffix : SUFFIXES.reversed()) {
+                FileTrees.delete(shelf.orphans().resolve(id + suffix));
+            }
+        }
+        Files.deleteIfExists(since(id));
+    }
+
+    Path label(String id) {
+        return directory.resolve(id + Label.SUFFIX);
+    }
+
+    private Path since(String id) {
+        return directory.resolve(id + SINCE);
+    }
+}
