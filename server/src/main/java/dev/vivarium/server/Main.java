@@ -1,14 +1,16 @@
 package dev.vivarium.server;
 
 import dev.vivarium.core.provider.FileTrees;
+import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.sandbox.Adoption;
 import dev.vivarium.core.store.HomeLock;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.policy.CommandPolicy;
 import dev.vivarium.server.http.Descriptors;
-import dev.vivarium.server.settings.Catalogue;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.Settings;
+import dev.vivarium.server.settings.Usage;
 import dev.vivarium.server.telemetry.Logs;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -42,7 +44,7 @@ public final class Main {
                 default ->
                     exit(
                             MISUSED,
-                            "usage: viv serve [--port 8000] [--host 127.0.0.1] [--home DIR] …\n"
+                            "usage: viv serve [--port 8000] [--host 127.0.0.1] [--home DIR] [--adopt] …\n"
                                     + "       viv image build [worker] | import NAME SOURCE | list | remove NAME\n"
                                     + "       viv purge [--home DIR]");
             }
@@ -57,10 +59,11 @@ public final class Main {
 
     private static void serve(List<String> arguments) {
         if (arguments.contains("--help") || arguments.contains("-h")) {
-            System.out.print(Catalogue.help());
+            System.out.print(Usage.help());
             return;
         }
-        var settings = Settings.read(arguments, System.getenv(), Path.of(""));
+        boolean adopt = Usage.hasAdopt(arguments);
+        var settings = Settings.read(Usage.settings(arguments), System.getenv(), Path.of(""));
         var config = Config.of(settings);
         Logs.configure(config.log());
         var log = LoggerFactory.getLogger(Main.class);
@@ -68,7 +71,7 @@ public final class Main {
         log.info("at most {} open files", Descriptors.limit());
         warn(log, config);
         var home = HomeLock.claim(config.home());
-        var vivarium = start(config, home);
+        var vivarium = start(config, home, adopt);
         stopOnSignal(log, home, vivarium, config);
         System.out.println("ready on " + vivarium.uri());
         System.out.println(
@@ -79,15 +82,33 @@ public final class Main {
 
     /// A start that fails leaves a home that was new as it was. A home with content keeps what was added to it: the
     /// next start needs the same files.
-    private static Vivarium start(Config config, HomeLock home) {
+    private static Vivarium start(Config config, HomeLock home, boolean adopt) {
         try {
-            return Vivarium.start(config, Providers.open(config));
+            var provider = Providers.open(config);
+            if (adopt) {
+                adopt(config, provider);
+            }
+            return Vivarium.start(config, provider);
         } catch (RuntimeException e) {
             try (home) {
                 removeContent(config.home(), home.before());
             } catch (IOException suppressed) {
                 e.addSuppressed(suppressed);
             }
+            throw e;
+        }
+    }
+
+    private static void adopt(Config config, Provider provider) {
+        try (var db = Vivarium.store(config)) {
+            new Adoption(
+                            provider,
+                            db,
+                            InstantSource.system(),
+                            config.engine().lifetime().maxLifetime())
+                    .run();
+        } catch (RuntimeException e) {
+            provider.close();
             throw e;
         }
     }

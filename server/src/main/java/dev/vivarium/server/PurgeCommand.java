@@ -1,6 +1,7 @@
 package dev.vivarium.server;
 
 import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.sandbox.HomeCheck;
 import dev.vivarium.core.store.HomeLock;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.core.store.SandboxRows;
@@ -10,13 +11,16 @@ import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.Settings;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /// `viv purge`: ends every sandbox of a home whose server does not run, and removes its processes, mounts, cgroups and
-/// disk, and the snapshots that were taken. Images and keys stay. Thread-safe.
+/// disk, the snapshots that were taken, and what is in `orphans/`. Images and keys stay. It also works on a home whose
+/// store is lost or is another server's. Thread-safe.
 final class PurgeCommand {
     private final InstantSource clock;
     private final Consumer<String> out;
@@ -36,13 +40,17 @@ final class PurgeCommand {
                 var db = Vivarium.store(config)) {
             var rows = new SandboxRows(db);
             // The rows go first: a server that starts after a purge cut short must not bring a sandbox back without
-            // its files, and removes what is left as orphans.
-            endRows(rows);
-            for (var id : provider.survivors()) {
+            // its files, and removes what is left.
+            var survivors = provider.survivors();
+            boolean isOwnStore = new HomeCheck(provider).belongsTo(db);
+            // The rows of another server's store are not ours to end.
+            endRows(rows, row -> isOwnStore || survivors.contains(row.id()));
+            for (var id : survivors) {
                 provider.remove(id, Provider.Disk.ERASE);
                 out.accept(id.value());
             }
             deleteSnapshots(provider, new SnapshotRows(db));
+            provider.inventory().deleteOrphans(Instant.MAX).forEach(out);
         }
     }
 
@@ -54,11 +62,13 @@ final class PurgeCommand {
         }
     }
 
-    private void endRows(SandboxRows rows) {
+    private void endRows(SandboxRows rows, Predicate<SandboxRow> isOurs) {
         var end = new End(End.Cause.USER, "purged with its home", clock.instant());
         for (var row : rows.alive()) {
-            rows.forgetUnowned(row.id());
-            rows.end(row.id(), SandboxRow.Phase.TERMINATED, end);
+            if (isOurs.test(row)) {
+                rows.forgetUnowned(row.id());
+                rows.end(row.id(), SandboxRow.Phase.TERMINATED, end);
+            }
         }
     }
 }

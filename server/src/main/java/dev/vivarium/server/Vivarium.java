@@ -13,6 +13,7 @@ import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.sandbox.Chronicle;
+import dev.vivarium.core.sandbox.HomeCheck;
 import dev.vivarium.core.sandbox.Observer;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.sandbox.SandboxesConfig;
@@ -40,6 +41,7 @@ import dev.vivarium.server.telemetry.Metrics;
 import dev.vivarium.server.telemetry.PassageAudit;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -94,7 +96,7 @@ public final class Vivarium implements AutoCloseable {
             // Before anything is started that a taken port would make useless.
             var edge = undo.add(Edge.bind(config.http(), gate));
             var clock = InstantSource.system();
-            var db = undo.add(store(config));
+            var db = undo.add(ownStore(config, provider));
             var keys = Keys.open(db, config.home(), config.apiKey(), clock);
             var metrics = new Metrics();
             var access = access(config, db, clock, undo);
@@ -197,11 +199,21 @@ public final class Vivarium implements AutoCloseable {
                 config.access(), tokens, workers, members, new Threads(db, clock), rights, audit);
     }
 
+    /// The store, if everything in the home belongs to it.
+    private static Db ownStore(Config config, Provider provider) {
+        var check = new HomeCheck(provider);
+        return config.store()
+                .map(address -> check.checked(Db.postgres(address)))
+                .orElseGet(() -> check.openStore(database(config)));
+    }
+
     /// Opens the database that was chosen, or that of the home.
     static Db store(Config config) {
-        return config.store()
-                .map(Db::postgres)
-                .orElseGet(() -> Db.sqlite(config.home().resolve("vivarium.db")));
+        return config.store().map(Db::postgres).orElseGet(() -> Db.sqlite(database(config)));
+    }
+
+    private static Path database(Config config) {
+        return config.home().resolve("vivarium.db");
     }
 
     /// Where it answers.
@@ -267,7 +279,8 @@ public final class Vivarium implements AutoCloseable {
                         config.lifetime().maxLifetime(),
                         RECONCILE_EVERY,
                         all.log().retention().age(),
-                        config.lifetime().orphanGrace()),
+                        config.lifetime().orphanGrace(),
+                        config.lifetime().keepOrphans()),
                 config.limits(),
                 config.image(),
                 all.egress(),

@@ -2,8 +2,11 @@ package dev.vivarium.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.HomeLock;
+import dev.vivarium.core.store.SandboxRows;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewSandbox;
@@ -13,8 +16,10 @@ import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.Settings;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -66,6 +71,52 @@ class PurgeCommandTest {
         }
         try (var server = start()) {
             assertThat(server.sandboxes().snapshots().list(THREAD)).isEmpty();
+        }
+    }
+
+    @Test
+    void aHomeWhoseStoreIsLostIsPurgedWithItsOrphans() throws IOException {
+        SandboxId first = leaveSandbox();
+        forget(first);
+        try (var _ = start()) {
+            await().until(() -> Files.exists(home.resolve("orphans/" + first + ".since")));
+        }
+        SandboxId second = leaveSandbox();
+        Files.delete(home.resolve("vivarium.db"));
+        assertThatThrownBy(this::start).hasMessageContaining("viv purge");
+
+        purge();
+        assertThat(removed).containsExactlyInAnyOrder(first.value(), second.value());
+        assertThat(home.resolve("orphans")).isEmptyDirectory();
+        start().close();
+    }
+
+    @Test
+    void theRowsOfAnotherServersStoreAreLeftAlone() throws IOException {
+        SandboxId theirs = leaveSandbox();
+        Path store = Files.move(home.resolve("vivarium.db"), home.resolve("theirs"));
+        purge();
+        leaveSandbox();
+        Files.move(store, home.resolve("vivarium.db"), StandardCopyOption.REPLACE_EXISTING);
+
+        purge();
+        try (var db = Db.sqlite(home.resolve("vivarium.db"))) {
+            assertThat(new SandboxRows(db).find(theirs).orElseThrow().end()).isEmpty();
+        }
+    }
+
+    private SandboxId leaveSandbox() {
+        try (var server = start()) {
+            return server.sandboxes()
+                    .open(NewSandbox.of(new UserId("alice"), THREAD))
+                    .sandbox()
+                    .id();
+        }
+    }
+
+    private void forget(SandboxId id) {
+        try (var db = Db.sqlite(home.resolve("vivarium.db"))) {
+            db.write(sql -> sql.update("delete from sandboxes where id = ?", id.value()));
         }
     }
 

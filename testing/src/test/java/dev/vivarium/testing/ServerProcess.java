@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /// A server in a process of its own, so that it can be killed. Confined to the worker that starts it.
 final class ServerProcess implements AutoCloseable {
@@ -60,8 +61,7 @@ final class ServerProcess implements AutoCloseable {
         try {
             var process = builder.start();
             URI uri = awaitReady(process);
-            String key = Files.readString(home.resolve("credentials")).strip();
-            return new ServerProcess(process, uri, new Api(uri, key));
+            return new ServerProcess(process, uri, api(uri, home));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -74,6 +74,29 @@ final class ServerProcess implements AutoCloseable {
                     .redirectOutput(Redirect.DISCARD)
                     .start()
                     .waitFor();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /// A server that is ready, or how its start failed.
+    record Attempt(Optional<ServerProcess> server, int exitCode, String errors) {}
+
+    /// Starts a server on `home`, which may refuse to start.
+    static Attempt tryStart(Path home, String... arguments) {
+        Path errors = temporary(home).resolve("errors");
+        try {
+            var process = java(home, "serve", arguments)
+                    .redirectError(errors.toFile())
+                    .start();
+            Optional<URI> uri = findReady(process);
+            if (uri.isEmpty()) {
+                return new Attempt(Optional.empty(), process.waitFor(), Files.readString(errors));
+            }
+            return new Attempt(Optional.of(new ServerProcess(process, uri.get(), api(uri.get(), home))), 0, "");
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
@@ -133,14 +156,22 @@ final class ServerProcess implements AutoCloseable {
         }
     }
 
+    private static Api api(URI uri, Path home) throws IOException {
+        return new Api(uri, Files.readString(home.resolve("credentials")).strip());
+    }
+
     private static URI awaitReady(Process process) throws IOException {
+        return findReady(process).orElseThrow(() -> new IllegalStateException("the server ended before it was ready"));
+    }
+
+    private static Optional<URI> findReady(Process process) throws IOException {
         var lines = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             if (line.startsWith(READY)) {
-                return URI.create(line.substring(READY.length()));
+                return Optional.of(URI.create(line.substring(READY.length())));
             }
         }
-        throw new IllegalStateException("the server ended before it was ready");
+        return Optional.empty();
     }
 
     /// Waits until it ends by itself. Returns its exit status.

@@ -37,15 +37,24 @@ final class Creation {
     private final Launch launch;
     private final Streams streams;
     private final Ending ending;
+    private final Ownership ownership;
     private final Capacity capacity;
     private final Pool pool;
     private final Semaphore coldStarts = new Semaphore(COLD_STARTS, true);
 
-    Creation(Engine engine, Launch launch, Streams streams, Ending ending, Capacity capacity, Pool pool) {
+    Creation(
+            Engine engine,
+            Launch launch,
+            Streams streams,
+            Ending ending,
+            Ownership ownership,
+            Capacity capacity,
+            Pool pool) {
         this.engine = engine;
         this.launch = launch;
         this.streams = streams;
         this.ending = ending;
+        this.ownership = ownership;
         this.capacity = capacity;
         this.pool = pool;
     }
@@ -134,6 +143,7 @@ final class Creation {
                 if (!handOut(row, warm, undo)) {
                     return Optional.empty();
                 }
+                engine.inventory.recordUse(row.id());
                 ping.await();
             }
             launch.personalise(launched, warm.row().limits(), row.limits());
@@ -194,9 +204,8 @@ final class Creation {
         }
     }
 
-    /// Starts a machine while its row is being written. Whichever is missing when the server dies in between, the
-    /// other is of no harm: a machine without a row is removed, and a row without a machine is recovered from an
-    /// empty disk.
+    /// Starts a machine while its row is being written. If the server dies in between, a machine without a row is
+    /// still marked as unused and is removed, and a row without a machine is recovered from an empty disk.
     private Launched launchWhileWriting(Sandbox sandbox, Order order) {
         SandboxRow row = sandbox.row();
         var written = new FutureTask<>(() -> engine.rows.insert(row), row);
@@ -210,6 +219,7 @@ final class Creation {
             });
             undo.add("close the stream of " + row.id(), launched.guest()::close);
             await(written);
+            engine.inventory.recordUse(row.id());
             undo.keep();
             return launched;
         }
@@ -243,6 +253,7 @@ final class Creation {
             throw sandbox.overtaken();
         }
         streams.attach(sandbox, machine, guest);
+        ownership.labelLater(sandbox);
     }
 
     /// The store refuses a stranger to the thread in any case; here, before anything was started for nothing.

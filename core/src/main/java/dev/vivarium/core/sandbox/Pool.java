@@ -34,7 +34,7 @@ final class Pool {
 
     private final Engine engine;
     private final Launch launch;
-    private final Ending ending;
+    private final Leftovers leftovers;
     private final Capacity capacity;
     private final Object lock = new Object();
 
@@ -50,10 +50,10 @@ final class Pool {
     @GuardedBy("lock")
     private long notBeforeNanos;
 
-    Pool(Engine engine, Launch launch, Ending ending, Capacity capacity) {
+    Pool(Engine engine, Launch launch, Leftovers leftovers, Capacity capacity) {
         this.engine = engine;
         this.launch = launch;
-        this.ending = ending;
+        this.leftovers = leftovers;
         this.capacity = capacity;
         this.notBeforeNanos = engine.world.nanos();
     }
@@ -164,12 +164,10 @@ final class Pool {
         }
     }
 
-    /// Removes a machine that has no owner, and its row.
+    /// Removes a machine that has no owner, then its row: a disk that outlives its row would look like one whose
+    /// row was lost.
     void forget(SandboxId id) {
-        try (var undo = new Undo()) {
-            undo.add("forget the row of " + id, () -> engine.rows.forgetUnowned(id));
-            undo.add("remove machine " + id, () -> ending.remove(id));
-        }
+        leftovers.clear(id);
     }
 
     /// Starts machines in the background until the pool is full, there is no more room, or one fails.
@@ -254,7 +252,8 @@ final class Pool {
             undo.add("give back its place", capacity::leavePool);
             undo.add("forget " + row.id(), () -> forget(row.id()));
             Optional<Machine> machine = engine.provider.adopt(row.id(), ADOPTION);
-            if (machine.isPresent()) {
+            // A store that was put back from a copy may have a row of the time before the machine was handed out.
+            if (machine.isPresent() && engine.inventory.trace(row.id()).isUnused()) {
                 var guest = launch.greet(machine.get(), row.secret(), ADOPTION);
                 add(new Warm(row, new Launched(machine.get(), guest)));
                 undo.keep();

@@ -9,19 +9,21 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
-/// Compares what the provider and the store have with what the engine knows, and removes what nobody owns: machines and
-/// disks whose removal failed, leftovers of a server that was killed, rows that no sandbox stands behind. Thread-safe.
+/// Compares what the provider and the store have with what the engine knows. It removes machines and disks whose
+/// removal failed or that a killed server left, and ends rows without a sandbox. Thread-safe.
 final class Reconciler {
     private final Engine engine;
     private final Ending ending;
+    private final Leftovers leftovers;
     private final AtomicLong passes = new AtomicLong();
     private final AtomicLong orphans = new AtomicLong();
     private final AtomicLong rows = new AtomicLong();
     private volatile Optional<Instant> lastPass = Optional.empty();
 
-    Reconciler(Engine engine, Ending ending) {
+    Reconciler(Engine engine, Ending ending, Leftovers leftovers) {
         this.engine = engine;
         this.ending = ending;
+        this.leftovers = leftovers;
     }
 
     Reconciliation counts() {
@@ -32,6 +34,8 @@ final class Reconciler {
         ending.settle();
         removeOrphans();
         endForgottenRows();
+        leftovers.deleteOldOrphans();
+        // After the removal: a disk whose row was pruned could not be told from one whose row was lost.
         engine.rows.prune(engine.world.now().minus(engine.config.times().keepEnded()));
         passes.incrementAndGet();
         lastPass = Optional.of(engine.world.now());
@@ -42,7 +46,7 @@ final class Reconciler {
     private void removeOrphans() {
         Set<SandboxId> found = engine.provider.survivors();
         for (SandboxId id : found) {
-            if (!engine.registry.isClaimed(id) && ending.remove(id)) {
+            if (!engine.registry.isClaimed(id) && leftovers.clear(id)) {
                 orphans.incrementAndGet();
                 engine.tell(observer -> observer.orphanRemoved(id));
             }

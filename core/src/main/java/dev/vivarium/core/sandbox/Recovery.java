@@ -28,7 +28,8 @@ import org.slf4j.LoggerFactory;
 /// | `paused` | a machine | frozen if need be; greeted when it is resumed |
 /// | `running`, `paused` | nothing | failed: the host was restarted without its disk |
 /// | `creating` | anything | failed, removed |
-/// | `pooled` | a machine | back to the pool; anything else is removed |
+/// | `pooled` | an unused machine | back to the pool; anything else is removed, or kept in `orphans/` if it was used |
+/// | `running`, `paused` | a disk in `orphans/` | moved back, then as above |
 final class Recovery {
     private static final Logger LOG = LoggerFactory.getLogger(Recovery.class);
     private static final Duration ADOPTION = Duration.ofSeconds(5);
@@ -39,22 +40,30 @@ final class Recovery {
     private final Launch launch;
     private final Streams streams;
     private final Ending ending;
+    private final Leftovers leftovers;
+    private final Ownership ownership;
     private final Capacity capacity;
     private final Pool pool;
     private final Semaphore places = new Semaphore(AT_A_TIME, true);
 
-    Recovery(Engine engine, Launch launch, Streams streams, Ending ending, Capacity capacity, Pool pool) {
-        this.engine = engine;
-        this.launch = launch;
-        this.streams = streams;
-        this.ending = ending;
+    Recovery(Parts parts, Leftovers leftovers, Ownership ownership, Capacity capacity, Pool pool) {
+        this.engine = parts.engine();
+        this.launch = parts.launch();
+        this.streams = parts.streams();
+        this.ending = parts.ending();
+        this.leftovers = leftovers;
+        this.ownership = ownership;
         this.capacity = capacity;
         this.pool = pool;
     }
 
+    /// What starts and ends machines.
+    record Parts(Engine engine, Launch launch, Streams streams, Ending ending) {}
+
     /// Makes every sandbox that the store has known at once, and starts to look for their machines.
     void start() {
         ending.adoptMarked();
+        leftovers.takeBackKnown();
         for (SandboxRow row : engine.rows.alive()) {
             if (ending.findUnstored(row.id()).isPresent()) {
                 continue;
@@ -119,13 +128,11 @@ final class Recovery {
 
     /// A server that stopped while it made this one told nobody about it.
     private void abandon(SandboxRow row) {
-        if (row.owner().isEmpty()) {
-            engine.rows.forgetUnowned(row.id());
-        } else {
+        if (row.owner().isPresent()) {
             var end = new End(End.Cause.SERVER, "the server stopped while it was being created", engine.world.now());
             engine.rows.end(row.id(), Phase.FAILED, end);
         }
-        ending.remove(row.id());
+        leftovers.clear(row.id());
     }
 
     /// Reports whether nothing is left to do for the sandbox.
@@ -136,6 +143,7 @@ final class Recovery {
             if (!found && !engine.isDraining()) {
                 revive(sandbox);
             }
+            ownership.confirm(sandbox);
             return true;
         } catch (RuntimeException e) {
             if (engine.isDraining() || sandbox.info().end().isPresent()) {
@@ -208,7 +216,7 @@ final class Recovery {
     private Optional<Launched> startAgain(Sandbox sandbox) {
         sandbox.requireNotEnded();
         engine.provider.remove(sandbox.id(), Disk.KEEP);
-        if (!engine.provider.survivors().contains(sandbox.id())) {
+        if (!engine.inventory.trace(sandbox.id()).hasDisk()) {
             return Optional.empty();
         }
         String secret = engine.world.newSecret();

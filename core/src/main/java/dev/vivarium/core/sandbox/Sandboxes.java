@@ -65,15 +65,20 @@ public final class Sandboxes implements AutoCloseable {
                 new Capacity(engine.config.room(), engine.config.limits().diskBytes(), engine.space);
         this.ending = new Ending(engine, capacity);
         this.ended = new EndedSandboxes(engine.rows, ending);
+        var leftovers = new Leftovers(engine, ending);
+        var ownership = new Ownership(engine);
         var launch = new Launch(engine);
         var streams = new Streams(engine, launch, ending);
-        this.pool = new Pool(engine, launch, ending, capacity);
-        this.creation = new Creation(engine, launch, streams, ending, capacity, pool);
+        this.pool = new Pool(engine, launch, leftovers, capacity);
+        this.creation = new Creation(engine, launch, streams, ending, ownership, capacity, pool);
         this.reaper = new Reaper(engine, ending);
-        this.reconciler = new Reconciler(engine, ending);
+        this.reconciler = new Reconciler(engine, ending, leftovers);
         this.activity = new Activity(engine);
-        var recovery = new Recovery(engine, launch, streams, ending, capacity, pool);
+        var parts = new Recovery.Parts(engine, launch, streams, ending);
+        var recovery = new Recovery(parts, leftovers, ownership, capacity, pool);
         this.snapshots = new Snapshots(engine, snapshotRows, origins, launch, streams, recovery);
+        snapshots.takeBackKnown();
+        engine.tasks.start("label-snapshots", snapshots::labelAll);
         recovery.start();
         this.pulse = new Pulse(engine)
                 .every(REAP_EVERY, "reaper", reaper::beat)

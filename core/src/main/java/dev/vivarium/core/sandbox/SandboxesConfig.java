@@ -42,8 +42,14 @@ public record SandboxesConfig(
     /// @param reconcileEvery how often leftovers are looked for
     /// @param keepEnded      how long it is known how a sandbox ended
     /// @param orphanGrace    how long a sandbox goes on without a server
+    /// @param keepOrphans    how long disks and snapshots without a row are kept
     public record Times(
-            Duration idle, Duration lifetime, Duration reconcileEvery, Duration keepEnded, Duration orphanGrace) {
+            Duration idle,
+            Duration lifetime,
+            Duration reconcileEvery,
+            Duration keepEnded,
+            Duration orphanGrace,
+            Duration keepOrphans) {
         private static final Duration MOST_UNUSED = Duration.ofMinutes(1);
 
         public Times {
@@ -68,7 +74,8 @@ public record SandboxesConfig(
                         Duration.ofHours(24),
                         Duration.ofSeconds(30),
                         Duration.ofDays(7),
-                        MachineSpec.ORPHAN_GRACE),
+                        MachineSpec.ORPHAN_GRACE,
+                        Duration.ofDays(7)),
                 Limits.STANDARD,
                 "host",
                 EgressConfig.ordinary(),
@@ -93,7 +100,13 @@ public record SandboxesConfig(
     }
 
     public SandboxesConfig withIdle(Duration timeout) {
-        var other = new Times(timeout, times.lifetime, times.reconcileEvery, times.keepEnded, times.orphanGrace);
+        var other = new Times(
+                timeout,
+                times.lifetime,
+                times.reconcileEvery,
+                times.keepEnded,
+                times.orphanGrace,
+                times.keepOrphans);
         return new SandboxesConfig(room, other, limits, image, egress, disk, maxBytesInFlight);
     }
 

@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
 
 /// What threads' disks were at some moments. They outlive sandboxes and servers. Thread-safe.
 ///
-/// A snapshot has its row when its files are whole, and loses it before they go: files without a row are leftovers, and
-/// are removed.
+/// A snapshot gets its row when its files are complete, and loses the row before the files are deleted. Files without a
+/// row go to `orphans/`.
 public final class Snapshots {
     /// How many a thread may have.
     public static final int PER_THREAD = 50;
@@ -41,6 +41,9 @@ public final class Snapshots {
     private final Recovery recovery;
     private final Set<SnapshotId> beingTaken = ConcurrentHashMap.newKeySet();
     private final Map<SnapshotId, Integer> beingUsed = new ConcurrentHashMap<>();
+
+    /// Deleted while their files were being copied.
+    private final Set<SnapshotId> deleted = ConcurrentHashMap.newKeySet();
 
     Snapshots(
             Engine engine, SnapshotRows rows, DiskOrigins origins, Launch launch, Streams streams, Recovery recovery) {
@@ -75,6 +78,8 @@ public final class Snapshots {
                     limits.diskBytes(),
                     engine.world.now(),
                     origins.find(sandbox.id()).map(DiskOrigins.Origin::snapshot));
+            engine.inventory.label(
+                    id, Labels.of(engine.store, snapshot, sandbox.owner().user()));
             rows.insert(snapshot);
             undo.keep();
             origins.now(sandbox.id(), sandbox.thread(), id);
@@ -142,10 +147,12 @@ public final class Snapshots {
 
     /// Removes a snapshot; what was restored or forked from it stays.
     public void delete(SnapshotInfo snapshot) {
+        deleted.add(snapshot.id());
         rows.delete(snapshot.id());
-        // Files that are being copied go when that is done, with the next look.
+        // Files that are being copied are deleted by a later pass of the reconciler.
         if (!beingUsed.containsKey(snapshot.id())) {
             engine.provider.deleteSnapshot(snapshot.id());
+            deleted.remove(snapshot.id());
         }
     }
 
@@ -251,14 +258,49 @@ public final class Snapshots {
         return launch.start(sandbox.row().withSecret(secret), Disk.KEEP);
     }
 
-    /// Removes the files of snapshots that nobody knows of. The order matters: one is being taken before it has
-    /// files, and has a row before it is no longer being taken.
+    /// Removes the files of snapshots without a row. The order matters: one is being taken before it has files, and
+    /// has a row before it is no longer being taken.
     void reconcile() {
         for (SnapshotId id : engine.provider.snapshots()) {
             if (!beingTaken.contains(id) && rows.find(id).isEmpty() && !beingUsed.containsKey(id)) {
-                engine.provider.deleteSnapshot(id);
-                LOG.info("snapshot {} had no owner and was removed", id);
+                clear(id);
             }
         }
+    }
+
+    /// A store that has lost rows can explain a complete snapshot, unless somebody has just deleted it.
+    private void clear(SnapshotId id) {
+        if (deleted.remove(id) || !engine.inventory.trace(id).hasDisk()) {
+            engine.provider.deleteSnapshot(id);
+            LOG.info("snapshot {} had no owner and was removed", id);
+        } else {
+            engine.inventory.setAside(id, engine.world.now());
+            LOG.warn("the store has no snapshot {}; its files are in orphans/", id);
+        }
+    }
+
+    /// Moves snapshots back from `orphans/` whose rows are there again.
+    void takeBackKnown() {
+        for (SnapshotId id : engine.inventory.orphanSnapshots().keySet()) {
+            if (rows.find(id).isPresent()) {
+                engine.inventory.takeBack(id);
+                LOG.info("snapshot {} was moved back from orphans/", id);
+            }
+        }
+    }
+
+    /// Labels snapshots that an older version took.
+    void labelAll() {
+        for (SnapshotId id : engine.provider.snapshots()) {
+            if (engine.inventory.trace(id).label().isEmpty()) {
+                rows.find(id).ifPresent(this::label);
+            }
+        }
+    }
+
+    private void label(SnapshotInfo snapshot) {
+        engine.rows
+                .ownerOf(snapshot.thread())
+                .ifPresent(user -> engine.inventory.label(snapshot.id(), Labels.of(engine.store, snapshot, user)));
     }
 }

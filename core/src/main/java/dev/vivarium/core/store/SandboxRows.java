@@ -182,6 +182,12 @@ public final class SandboxRows {
         });
     }
 
+    /// Reports whether there was ever a sandbox that is still known.
+    public boolean hasAny() {
+        return db.read(sql -> sql.first("select 1 from sandboxes limit 1", _ -> true))
+                .isPresent();
+    }
+
     public Optional<SandboxRow> find(SandboxId id) {
         return db.read(sql -> sql.first("select * from sandboxes where id = ?", SandboxRows::row, id.value()));
     }
@@ -213,6 +219,14 @@ public final class SandboxRows {
         });
     }
 
+    /// Adds a thread without a sandbox. Fails with `NoSandboxForThread` when the thread is another user's.
+    public void claim(Owner owner, Instant now) {
+        db.write(sql -> {
+            claim(sql, owner, now);
+            return owner;
+        });
+    }
+
     private static Optional<UserId> ownerOf(Sql sql, ThreadId thread) throws SQLException {
         return sql.first(
                 "select user_id from threads where thread_id = ?",
@@ -222,15 +236,17 @@ public final class SandboxRows {
 
     /// A thread belongs to the user who first used it, for good.
     private static void claim(Sql sql, SandboxRow row) throws SQLException {
-        if (row.owner().isEmpty()) {
-            return;
+        if (row.owner().isPresent()) {
+            claim(sql, row.owner().get(), row.createdAt());
         }
-        Owner owner = row.owner().get();
+    }
+
+    private static void claim(Sql sql, Owner owner, Instant now) throws SQLException {
         boolean isNew = sql.update(
                         "insert into threads (thread_id, user_id, created_at) values (?, ?, ?) on conflict do nothing",
                         owner.thread().value(),
                         owner.user().value(),
-                        row.createdAt().toEpochMilli())
+                        now.toEpochMilli())
                 == 1;
         if (!isNew && !ownerOf(sql, owner.thread()).equals(Optional.of(owner.user()))) {
             throw new SandboxException(new Failure.NoSandboxForThread(owner.thread()));

@@ -7,6 +7,7 @@ import dev.vivarium.core.provider.oci.OciConfig;
 import dev.vivarium.core.provider.oci.OciProvider;
 import dev.vivarium.core.provider.oci.OciRuntime;
 import dev.vivarium.core.provider.process.ProcessProvider;
+import dev.vivarium.core.sandbox.HomeCheck;
 import dev.vivarium.core.sandbox.HomeDisk;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.sandbox.SandboxesConfig;
@@ -48,7 +49,7 @@ final class Machinery implements AutoCloseable {
         try (var undo = new Undo()) {
             Home home = undo.add(Home.of(config));
             Provider provider = undo.add(provider(config, home.directory()));
-            Db db = undo.add(Db.sqlite(home.directory().resolve("vivarium.db")));
+            Db db = undo.add(new HomeCheck(provider).openStore(home.directory().resolve("vivarium.db")));
             Sandboxes sandboxes =
                     undo.add(Sandboxes.open(provider, db, config(config, home), List.of(), InstantSource.system()));
             var machinery = new Machinery(config, home, provider, db, sandboxes);

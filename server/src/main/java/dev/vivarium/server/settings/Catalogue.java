@@ -133,6 +133,13 @@ public final class Catalogue {
             SECOND,
             new Range(1, 31_536_000),
             "Seconds that sandboxes go on without a server; then they end and keep their files.");
+    static final Setting<Duration> KEEP_ORPHANS = Setting.time(
+            "keep-orphans-days",
+            "",
+            7,
+            Duration.ofDays(1),
+            new Range(0, 36_500),
+            "How long disks and snapshots that the store has no rows of are kept in `home/orphans`.");
     static final Setting<Integer> MAX_COMMANDS = Setting.integer(
             "max-commands-per-sandbox", "", 64, new Range(1, 10_000), "How many commands may run in one at once.");
     static final Setting<Long> MAX_BYTES_IN_FLIGHT = Setting.megabytes(
@@ -341,6 +348,7 @@ public final class Catalogue {
             MAX_SESSION_TIMEOUT,
             MAX_LIFETIME,
             ORPHAN_GRACE,
+            KEEP_ORPHANS,
             MAX_COMMANDS,
             MAX_BYTES_IN_FLIGHT,
             MEMORY,
@@ -397,17 +405,5 @@ public final class Catalogue {
 
     private static Setting<Integer> rate(String key, int standard, String meaning) {
         return Setting.integer(key, "", standard, new Range(1, MANY), meaning + ", each minute.");
-    }
-
-    /// What `viv serve --help` prints.
-    public static String help() {
-        var text = new StringBuilder("usage: viv serve [--KEY VALUE] …\n\n"
-                + "The same keys work in vivarium.yaml, and as VIV_KEY in the environment.\n");
-        for (Setting<?> setting : ALL) {
-            String standard = setting.standard().isEmpty() ? "" : " (" + setting.standard() + ")";
-            text.append("\n  --").append(setting.key()).append(standard);
-            text.append("\n      ").append(setting.meaning().replace("`", "")).append('\n');
-        }
-        return text.toString();
     }
 }

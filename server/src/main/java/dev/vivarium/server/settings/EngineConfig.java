@@ -29,8 +29,14 @@ public record EngineConfig(
     public record Capacity(
             int poolSize, int maxSandboxes, int maxCommandsPerSandbox, Optional<Long> maxBytesInFlight) {}
 
-    /// How long a sandbox lives: unused by default, unused at most, at all, and without a server.
-    public record Lifetime(Duration idleTimeout, Duration maxIdleTimeout, Duration maxLifetime, Duration orphanGrace) {}
+    /// How long a sandbox lives: unused by default, unused at most, at all, and without a server. `keepOrphans` is how
+    /// long disks without a row are kept.
+    public record Lifetime(
+            Duration idleTimeout,
+            Duration maxIdleTimeout,
+            Duration maxLifetime,
+            Duration orphanGrace,
+            Duration keepOrphans) {}
 
     static EngineConfig of(Settings settings) {
         return new EngineConfig(
@@ -46,7 +52,8 @@ public record EngineConfig(
                         settings.get(Catalogue.SESSION_TIMEOUT),
                         settings.get(Catalogue.MAX_SESSION_TIMEOUT),
                         settings.get(Catalogue.MAX_LIFETIME),
-                        settings.get(Catalogue.ORPHAN_GRACE)),
+                        settings.get(Catalogue.ORPHAN_GRACE),
+                        settings.get(Catalogue.KEEP_ORPHANS)),
                 new Limits(
                         settings.get(Catalogue.MEMORY),
                         settings.get(Catalogue.CPUS),

@@ -109,7 +109,7 @@ public final class Settings {
             var setting = Catalogue.ALL.stream()
                     .filter(s -> name.equals("--" + s.key()))
                     .findFirst()
-                    .orElseThrow(() -> unknown(name, names("--")));
+                    .orElseThrow(() -> unknownFlag(name));
             if (equals < 0 && left.isEmpty()) {
                 throw refused(name, "needs a value");
             }
@@ -151,6 +151,15 @@ public final class Settings {
             chosen.put(key, new Choice(value, "'" + key + "' in " + file.getFileName()));
         });
         return chosen;
+    }
+
+    private static SandboxException unknownFlag(String name) {
+        if (name.equals(Usage.ADOPT)) {
+            return refused(name, "is a flag of `viv serve` and takes no value");
+        }
+        var flags = new ArrayList<>(names("--"));
+        flags.add(Usage.ADOPT);
+        return unknown(name, flags);
     }
 
     private static List<String> names(String prefix) {

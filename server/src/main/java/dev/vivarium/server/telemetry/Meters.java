@@ -41,7 +41,8 @@ final class Meters {
             .maximumExpectedValue(Duration.ofMinutes(10))
             .register(registry);
     private final Counter refusedCommands = counter("vivarium.commands.refused", "Commands that the policy refused");
-    private final Counter orphans = counter("vivarium.orphans.removed", "Leftovers without an owner that were removed");
+    private final Counter orphans =
+            counter("vivarium.orphans.removed", "Leftovers without an owner that were removed or moved to orphans/");
     private final DistributionSummary uploaded = bytes("vivarium.files.uploaded", "Files written by callers");
     private final DistributionSummary downloaded = bytes("vivarium.files.downloaded", "Files read by callers");
 

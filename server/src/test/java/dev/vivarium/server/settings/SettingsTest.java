@@ -204,9 +204,19 @@ class SettingsTest {
     }
 
     @Test
+    void adoptIsAFlagOfTheCommandLineOnly() {
+        assertThat(Usage.hasAdopt(List.of("--port", "1", "--adopt"))).isTrue();
+        assertThat(Usage.settings(List.of("--adopt", "--port", "1"))).containsExactly("--port", "1");
+        assertThat(Usage.help()).contains("--adopt");
+        assertThatThrownBy(() -> Usage.hasAdopt(List.of("--adopt=yes"))).hasMessageContaining("takes no value");
+        assertThatThrownBy(() -> read(List.of("--adop", "1"), Map.of())).hasMessageContaining("did you mean --adopt");
+        assertThatThrownBy(() -> read(List.of(), Map.of("VIV_ADOPT", "1"))).hasMessageContaining("is not a setting");
+    }
+
+    @Test
     void theHelpNamesEverySettingWithItsMeaning() {
         assertThat(Catalogue.ALL)
-                .allSatisfy(setting -> assertThat(Catalogue.help())
+                .allSatisfy(setting -> assertThat(Usage.help())
                         .contains("--" + setting.key())
                         .contains(setting.meaning().replace("`", "")));
     }

@@ -1,0 +1,199 @@
+package dev.vivarium.core.sandbox;
+
+import dev.vivarium.core.provider.Inventory;
+import dev.vivarium.core.provider.Label;
+import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.provider.Provider.Disk;
+import dev.vivarium.core.provider.Trace;
+import dev.vivarium.core.store.Db;
+import dev.vivarium.core.store.SandboxRow;
+import dev.vivarium.core.store.SandboxRow.Phase;
+import dev.vivarium.core.store.SandboxRows;
+import dev.vivarium.core.store.SnapshotRows;
+import dev.vivarium.model.Egress;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SnapshotId;
+import dev.vivarium.model.ThreadId;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Gives a store the disks and snapshots of a home that it has no rows of. The next [Sandboxes#open] starts each
+/// sandbox again on its disk. What has no readable label goes to `orphans/`. Confined to one thread.
+public final class Adoption {
+    private static final Logger LOG = LoggerFactory.getLogger(Adoption.class);
+
+    private final Provider provider;
+    private final Inventory inventory;
+    private final Db db;
+    private final SandboxRows rows;
+    private final SnapshotRows snapshots;
+    private final World world;
+    private final Duration lifetime;
+
+    /// Threads that have a sandbox.
+    private final Set<ThreadId> taken = new HashSet<>();
+
+    /// @param lifetime how long an adopted sandbox lives
+    public Adoption(Provider provider, Db db, InstantSource clock, Duration lifetime) {
+        this.provider = provider;
+        this.inventory = provider.inventory();
+        this.db = db;
+        this.rows = new SandboxRows(db);
+        this.snapshots = new SnapshotRows(db);
+        this.world = World.of(clock);
+        this.lifetime = lifetime;
+    }
+
+    /// No server may use the home. Can be repeated if it fails.
+    public void run() {
+        rows.alive().forEach(row -> row.owner().ifPresent(owner -> taken.add(owner.thread())));
+        for (SandboxId id : provider.survivors()) {
+            if (isUnknown(id)) {
+                adoptOrSetAside(id);
+            }
+        }
+        adoptOrphans();
+        for (SnapshotId id : provider.snapshots()) {
+            if (snapshots.find(id).isEmpty()) {
+                adoptOrSetAside(id);
+            }
+        }
+    }
+
+    /// A row without an owner says nothing of a disk that was handed out: the row is older than the disk.
+    private boolean isUnknown(SandboxId id) {
+        Optional<SandboxRow> row = rows.find(id);
+        return row.isEmpty()
+                || row.get().owner().isEmpty() && inventory.trace(id).hasOwner();
+    }
+
+    private void adoptOrSetAside(SandboxId id) {
+        Trace trace = inventory.trace(id);
+        boolean isWorthless = trace.isUnused() || !trace.hasDisk();
+        // The secret of its guest was in the lost row.
+        provider.remove(id, isWorthless ? Disk.ERASE : Disk.KEEP);
+        rows.forgetUnowned(id);
+        if (isWorthless) {
+            LOG.info("removed machine {}, which was never handed out", id);
+            return;
+        }
+        Optional<String> obstacle = obstacle(trace.label());
+        if (obstacle.isEmpty()) {
+            adopt(id, trace.label().orElseThrow());
+        } else {
+            inventory.setAside(id, world.now());
+            LOG.warn("moved the disk of {} to orphans/: {}", id, obstacle.get());
+        }
+    }
+
+    /// Those whose thread has no sandbox come back.
+    private void adoptOrphans() {
+        for (Map.Entry<SandboxId, Optional<Label>> orphan :
+                inventory.orphanDisks().entrySet()) {
+            if (rows.find(orphan.getKey()).isEmpty()
+                    && obstacle(orphan.getValue()).isEmpty()) {
+                inventory.takeBack(orphan.getKey());
+                adopt(orphan.getKey(), orphan.getValue().orElseThrow());
+            }
+        }
+        var orphans = new HashMap<>(inventory.orphanSnapshots());
+        orphans.forEach((id, label) -> {
+            if (snapshots.find(id).isEmpty() && describe(id, label).isPresent()) {
+                inventory.takeBack(id);
+            }
+        });
+    }
+
+    /// Why a disk cannot be adopted, if so.
+    private Optional<String> obstacle(Optional<Label> label) {
+        Optional<Labels.Described> described = label.flatMap(Labels::sandbox);
+        if (described.isEmpty()) {
+            return Optional.of("it has no label that says whose it is");
+        }
+        SandboxRow.Owner owner = described.get().owner();
+        if (taken.contains(owner.thread())) {
+            return Optional.of("thread " + owner.thread() + " has another sandbox");
+        }
+        if (rows.ownerOf(owner.thread())
+                .filter(user -> !user.equals(owner.user()))
+                .isPresent()) {
+            return Optional.of("thread " + owner.thread() + " belongs to another user");
+        }
+        try {
+            provider.requireImage(described.get().image());
+            return Optional.empty();
+        } catch (SandboxException e) {
+            return Optional.of(e.failure().sentence());
+        }
+    }
+
+    private void adopt(SandboxId id, Label label) {
+        SandboxRow row = row(id, Labels.sandbox(label).orElseThrow());
+        SandboxRow.Owner owner = row.owner().orElseThrow();
+        rows.insert(row);
+        inventory.label(id, Labels.of(db.id(), row));
+        taken.add(owner.thread());
+        LOG.info("adopted sandbox {} of user {} and thread {}", id, owner.user(), owner.thread());
+    }
+
+    /// As a sandbox that ran when the host was restarted. Its environment and the hosts that it may reach were in
+    /// the lost row alone.
+    private SandboxRow row(SandboxId id, Labels.Described described) {
+        Instant now = world.now();
+        return new SandboxRow(
+                id,
+                Optional.of(described.owner()),
+                Phase.RUNNING,
+                described.image(),
+                world.newSecret(),
+                described.limits(),
+                Map.of(),
+                Egress.NONE,
+                described.idleTimeout(),
+                now,
+                now,
+                now.plus(lifetime),
+                Optional.empty());
+    }
+
+    private void adoptOrSetAside(SnapshotId id) {
+        Trace trace = inventory.trace(id);
+        Optional<Labels.DescribedSnapshot> described = describe(id, trace.label());
+        if (!trace.hasDisk()) {
+            provider.deleteSnapshot(id);
+        } else if (described.isPresent()) {
+            rows.claim(
+                    new SandboxRow.Owner(
+                            described.get().info().thread(), described.get().user()),
+                    world.now());
+            snapshots.insert(described.get().info());
+            inventory.label(
+                    id,
+                    Labels.of(db.id(), described.get().info(), described.get().user()));
+            LOG.info(
+                    "adopted snapshot {} of thread {}",
+                    id,
+                    described.get().info().thread());
+        } else {
+            inventory.setAside(id, world.now());
+            LOG.warn("moved snapshot {} to orphans/: it has no label, or its thread belongs to another user", id);
+        }
+    }
+
+    /// Empty if the label does not describe a snapshot, or its thread belongs to another user.
+    private Optional<Labels.DescribedSnapshot> describe(SnapshotId id, Optional<Label> label) {
+        return label.flatMap(text -> Labels.snapshot(id, text))
+                .filter(described -> rows.ownerOf(described.info().thread())
+                        .filter(user -> !user.equals(described.user()))
+                        .isEmpty());
+    }
+}

@@ -1,0 +1,126 @@
+package dev.vivarium.core.sandbox;
+
+import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.provider.Trace;
+import dev.vivarium.core.store.Db;
+import dev.vivarium.core.store.SandboxRows;
+import dev.vivarium.core.store.SnapshotRows;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SnapshotId;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BiPredicate;
+
+/// Whether the disks, machines and snapshots of a home belong to its store. A server checks this before it changes
+/// anything: with another store, all of them would look like leftovers. It fails with `InvalidRequest`. Thread-safe.
+public final class HomeCheck {
+    private static final String WAYS_OUT =
+            "Nothing was changed. Put the old store back, or run `viv serve --adopt` once"
+                    + " to take the disks over, or run `viv purge` to remove them.";
+
+    private final Provider provider;
+
+    public HomeCheck(Provider provider) {
+        this.provider = provider;
+    }
+
+    /// Opens the SQLite store of the home, which may be a new one if the home is empty. A refusal changes nothing,
+    /// so a store that is missing is not made before the home was checked.
+    public Db openStore(Path file) {
+        if (Db.isMissing(file)) {
+            requireEmpty();
+        }
+        return checked(Db.sqlite(file));
+    }
+
+    /// Closes the store again unless everything in the home belongs to it.
+    public Db checked(Db db) {
+        try {
+            requireBelongsTo(db);
+            return db;
+        } catch (RuntimeException e) {
+            db.close();
+            throw e;
+        }
+    }
+
+    /// Reports whether everything in the home belongs to the store. A thing belongs to it if it carries the store's
+    /// id or has a row.
+    public boolean belongsTo(Db db) {
+        return strangersTo(db).isEmpty();
+    }
+
+    private void requireBelongsTo(Db db) {
+        Found strangers = strangersTo(db);
+        if (!strangers.isEmpty()) {
+            throw refused(strangers, why(strangers, db));
+        }
+    }
+
+    private void requireEmpty() {
+        Found all = find((_, _) -> true, (_, _) -> true);
+        if (!all.isEmpty()) {
+            throw refused(all, "The store is missing or empty.");
+        }
+    }
+
+    private Found strangersTo(Db db) {
+        var rows = new SandboxRows(db);
+        var snapshots = new SnapshotRows(db);
+        var ours = Optional.of(db.id());
+        return find(
+                (id, trace) -> !trace.store().equals(ours) && rows.find(id).isEmpty(),
+                (id, trace) -> !trace.store().equals(ours) && snapshots.find(id).isEmpty());
+    }
+
+    private record Found(List<Trace> sandboxes, List<Trace> snapshots) {
+        boolean isEmpty() {
+            return sandboxes.isEmpty() && snapshots.isEmpty();
+        }
+
+        boolean haveStore() {
+            return sandboxes.stream().anyMatch(trace -> trace.store().isPresent())
+                    || snapshots.stream().anyMatch(trace -> trace.store().isPresent());
+        }
+    }
+
+    private Found find(BiPredicate<SandboxId, Trace> sandbox, BiPredicate<SnapshotId, Trace> snapshot) {
+        var sandboxes = new ArrayList<Trace>();
+        for (SandboxId id : provider.survivors()) {
+            Trace trace = provider.inventory().trace(id);
+            if ((trace.hasDisk() || trace.hasMachine()) && sandbox.test(id, trace)) {
+                sandboxes.add(trace);
+            }
+        }
+        var snapshots = new ArrayList<Trace>();
+        for (SnapshotId id : provider.snapshots()) {
+            Trace trace = provider.inventory().trace(id);
+            if (trace.hasDisk() && snapshot.test(id, trace)) {
+                snapshots.add(trace);
+            }
+        }
+        return new Found(sandboxes, snapshots);
+    }
+
+    private static String why(Found strangers, Db db) {
+        if (!new SandboxRows(db).hasAny()) {
+            return "The store is new, or has lost its rows.";
+        }
+        return strangers.haveStore()
+                ? "They belong to another store."
+                : "They carry no store id, and the store has no rows of them.";
+    }
+
+    private static SandboxException refused(Found found, String why) {
+        long disks = found.sandboxes().stream().filter(Trace::hasDisk).count();
+        long machines = found.sandboxes().stream().filter(Trace::hasMachine).count();
+        return new SandboxException(new Failure.InvalidRequest(
+                "home",
+                "holds %d disks, %d machines and %d snapshots that are not in its store. %s %s"
+                        .formatted(disks, machines, found.snapshots().size(), why, WAYS_OUT)));
+    }
+}

@@ -1,0 +1,41 @@
+package dev.vivarium.server.settings;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.util.List;
+
+/// The arguments of `viv serve`: the settings, and the flags that are not settings because they ask for something once.
+/// Stateless.
+public final class Usage {
+    /// Takes over what is in the home and not in the store. Neither the environment nor the file can ask for it.
+    public static final String ADOPT = "--adopt";
+
+    private Usage() {}
+
+    /// Reports whether the flag is among the arguments.
+    public static boolean hasAdopt(List<String> arguments) {
+        if (arguments.stream().anyMatch(argument -> argument.startsWith(ADOPT + "="))) {
+            throw new SandboxException(new Failure.InvalidRequest(ADOPT, "takes no value"));
+        }
+        return arguments.contains(ADOPT);
+    }
+
+    /// The arguments without flags.
+    public static List<String> settings(List<String> arguments) {
+        return arguments.stream().filter(argument -> !argument.equals(ADOPT)).toList();
+    }
+
+    /// What `viv serve --help` prints.
+    public static String help() {
+        var text = new StringBuilder("usage: viv serve [--adopt] [--KEY VALUE] …\n\n"
+                + "The same keys work in vivarium.yaml, and as VIV_KEY in the environment.\n\n"
+                + "  --adopt\n"
+                + "      Take over the disks and snapshots of the home that the store has no rows of.\n");
+        for (Setting<?> setting : Catalogue.ALL) {
+            String standard = setting.standard().isEmpty() ? "" : " (" + setting.standard() + ")";
+            text.append("\n  --").append(setting.key()).append(standard);
+            text.append("\n      ").append(setting.meaning().replace("`", "")).append('\n');
+        }
+        return text.toString();
+    }
+}

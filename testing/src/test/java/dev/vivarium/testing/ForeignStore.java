@@ -1,0 +1,45 @@
+package dev.vivarium.testing;
+
+import dev.vivarium.core.store.Db;
+import dev.vivarium.core.store.SandboxRow;
+import dev.vivarium.core.store.SandboxRows;
+import dev.vivarium.model.Egress;
+import dev.vivarium.model.Limits;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.UserId;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+
+/// The database of another server, which knows one sandbox of its own. Stateless.
+final class ForeignStore {
+    private ForeignStore() {}
+
+    static void make(Path file) {
+        try (var db = Db.sqlite(file)) {
+            new SandboxRows(db).insert(row());
+        }
+    }
+
+    private static SandboxRow row() {
+        Instant now = Instant.now();
+        return new SandboxRow(
+                SandboxId.random(new SecureRandom()),
+                Optional.of(new SandboxRow.Owner(new ThreadId(Api.thread()), new UserId("stranger"))),
+                SandboxRow.Phase.RUNNING,
+                "host",
+                "secret",
+                Limits.STANDARD,
+                Map.of(),
+                Egress.NONE,
+                Duration.ofMinutes(30),
+                now,
+                now,
+                now.plusSeconds(3600),
+                Optional.empty());
+    }
+}
