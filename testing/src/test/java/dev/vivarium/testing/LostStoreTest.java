@@ -107,6 +107,8 @@ class LostStoreTest {
             api.execute(session, "echo content of " + thread + " > file; sync");
             sessions.put(thread, session);
         }
+        // The server writes them within a second.
+        sessions.values().forEach(session -> await().until(() -> Files.exists(home.resolve("disks/" + session + ".label"))));
     }
 
     private void endSandboxes() {

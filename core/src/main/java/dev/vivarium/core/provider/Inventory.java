@@ -129,6 +129,10 @@ public final class Inventory {
         if (isStill && disk.isPresent()) {
             places.writeStore(disk.get(), label.store());
         }
+        // With an annex, the home may have labels of snapshots only.
+        if (!Files.exists(directories.getFirst())) {
+            FileTrees.make(directories.getFirst(), "rwx------");
+        }
         label.write(label(id, directories));
     }
 

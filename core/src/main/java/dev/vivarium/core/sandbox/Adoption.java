@@ -14,11 +14,12 @@ import dev.vivarium.model.Egress;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SnapshotId;
+import dev.vivarium.model.SnapshotInfo;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.UserId;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
@@ -79,9 +80,9 @@ public final class Adoption {
     private void adoptOrSetAside(SandboxId id) {
         Trace trace = inventory.trace(id);
         boolean isWorthless = trace.isUnused() || !trace.hasDisk();
+        rows.forgetUnowned(id);
         // The secret of its guest was in the lost row.
         provider.remove(id, isWorthless ? Disk.ERASE : Disk.KEEP);
-        rows.forgetUnowned(id);
         if (isWorthless) {
             LOG.info("removed machine {}, which was never handed out", id);
             return;
@@ -105,8 +106,7 @@ public final class Adoption {
                 adopt(orphan.getKey(), orphan.getValue().orElseThrow());
             }
         }
-        var orphans = new HashMap<>(inventory.orphanSnapshots());
-        orphans.forEach((id, label) -> {
+        inventory.orphanSnapshots().forEach((id, label) -> {
             if (snapshots.find(id).isEmpty() && describe(id, label).isPresent()) {
                 inventory.takeBack(id);
             }
@@ -171,22 +171,18 @@ public final class Adoption {
         if (!trace.hasDisk()) {
             provider.deleteSnapshot(id);
         } else if (described.isPresent()) {
-            rows.claim(
-                    new SandboxRow.Owner(
-                            described.get().info().thread(), described.get().user()),
-                    world.now());
-            snapshots.insert(described.get().info());
-            inventory.label(
-                    id,
-                    Labels.of(db.id(), described.get().info(), described.get().user()));
-            LOG.info(
-                    "adopted snapshot {} of thread {}",
-                    id,
-                    described.get().info().thread());
+            adopt(described.get().info(), described.get().user());
         } else {
             inventory.setAside(id, world.now());
             LOG.warn("moved snapshot {} to orphans/: it has no label, or its thread belongs to another user", id);
         }
+    }
+
+    private void adopt(SnapshotInfo snapshot, UserId user) {
+        rows.claim(new SandboxRow.Owner(snapshot.thread(), user), world.now());
+        snapshots.insert(snapshot);
+        inventory.label(snapshot.id(), Labels.of(db.id(), snapshot, user));
+        LOG.info("adopted snapshot {} of user {} and thread {}", snapshot.id(), user, snapshot.thread());
     }
 
     /// Empty if the label does not describe a snapshot, or its thread belongs to another user.

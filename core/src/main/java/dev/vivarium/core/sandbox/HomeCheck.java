@@ -118,9 +118,15 @@ public final class HomeCheck {
     private static SandboxException refused(Found found, String why) {
         long disks = found.sandboxes().stream().filter(Trace::hasDisk).count();
         long machines = found.sandboxes().stream().filter(Trace::hasMachine).count();
-        return new SandboxException(new Failure.InvalidRequest(
-                "home",
-                "holds %d disks, %d machines and %d snapshots that are not in its store. %s %s"
-                        .formatted(disks, machines, found.snapshots().size(), why, WAYS_OUT)));
+        var what = "holds %s, %s and %s that are not in its store. "
+                .formatted(
+                        count(disks, "disk"),
+                        count(machines, "machine"),
+                        count(found.snapshots().size(), "snapshot"));
+        return new SandboxException(new Failure.InvalidRequest("home", what + why + " " + WAYS_OUT));
+    }
+
+    private static String count(long number, String noun) {
+        return number + " " + noun + (number == 1 ? "" : "s");
     }
 }

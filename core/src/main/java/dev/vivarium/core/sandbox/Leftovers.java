@@ -34,11 +34,15 @@ final class Leftovers {
             engine.registry.release(id);
             return false;
         }
-        boolean cleared = isDisposable ? ending.remove(id) : setAside(id);
-        if (cleared) {
+        return isDisposable ? remove(id) : setAside(id);
+    }
+
+    private boolean remove(SandboxId id) {
+        boolean removed = ending.remove(id);
+        if (removed) {
             engine.rows.forgetUnowned(id);
         }
-        return cleared;
+        return removed;
     }
 
     /// Asks the store only if the files do not give the answer: the pool must get rid of machines when the store
@@ -59,8 +63,11 @@ final class Leftovers {
         return row.get().owner().isEmpty() && !trace.hasMachine() && !trace.hasOwner();
     }
 
+    /// Deletes a row without an owner first. The row is older than the disk. Once the machine's record is gone, that
+    /// row would say that the disk was never used.
     private boolean setAside(SandboxId id) {
         try {
+            engine.rows.forgetUnowned(id);
             keepDisk(id);
             LOG.warn(
                     "the store has no sandbox {}; its disk is in orphans/ and will be deleted after {} days",
@@ -87,7 +94,9 @@ final class Leftovers {
     /// Moves disks back from `orphans/` whose rows are there again: somebody has put the newer store back.
     void takeBackKnown() {
         for (SandboxId id : engine.inventory.orphanDisks().keySet()) {
-            if (engine.rows.find(id).filter(row -> row.end().isEmpty()).isPresent()) {
+            Optional<SandboxRow> row = engine.rows.find(id);
+            // A row without an owner is older than the disk, and would have it deleted as unused.
+            if (row.isPresent() && row.get().end().isEmpty() && row.get().owner().isPresent()) {
                 engine.inventory.takeBack(id);
                 LOG.info("the disk of {} was moved back from orphans/", id);
             }

@@ -3,6 +3,8 @@ package dev.vivarium.core.sandbox;
 import dev.vivarium.core.provider.Label;
 import dev.vivarium.core.provider.Trace;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -12,14 +14,27 @@ final class Ownership {
 
     private final Engine engine;
 
+    /// Handed out since the last [#flush].
+    private final Set<Sandbox> unlabelled = ConcurrentHashMap.newKeySet();
+
     Ownership(Engine engine) {
         this.engine = engine;
     }
 
-    /// Writes the label of a sandbox that is handed out, in the background: only a server with another store reads
-    /// it.
+    /// Remembers that a sandbox that is handed out needs a label. The next [#flush] writes it: a file at this moment
+    /// would make the creation slower.
     void labelLater(Sandbox sandbox) {
-        engine.tasks.start("label-" + sandbox.id(), () -> label(sandbox));
+        unlabelled.add(sandbox);
+    }
+
+    /// Writes the labels of sandboxes that were handed out.
+    void flush() {
+        for (Sandbox sandbox : unlabelled) {
+            unlabelled.remove(sandbox);
+            if (sandbox.info().end().isEmpty()) {
+                label(sandbox);
+            }
+        }
     }
 
     /// For a sandbox of an earlier server, which may have been killed before it wrote the label.

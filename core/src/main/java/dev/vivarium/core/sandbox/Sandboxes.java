@@ -43,6 +43,7 @@ public final class Sandboxes implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private static final Duration REAP_EVERY = Duration.ofSeconds(1);
+    private static final Duration LABEL_EVERY = Duration.ofMillis(500);
     private static final Duration FLUSH_EVERY = Duration.ofSeconds(5);
 
     private final Engine engine;
@@ -55,6 +56,7 @@ public final class Sandboxes implements AutoCloseable {
     private final Reconciler reconciler;
     private final Snapshots snapshots;
     private final Activity activity;
+    private final Ownership ownership;
     private final Pulse pulse;
     private final DiskGuard diskGuard;
     private final Map<ThreadId, CompletableFuture<Sandbox>> beingCreated = new ConcurrentHashMap<>();
@@ -66,7 +68,7 @@ public final class Sandboxes implements AutoCloseable {
         this.ending = new Ending(engine, capacity);
         this.ended = new EndedSandboxes(engine.rows, ending);
         var leftovers = new Leftovers(engine, ending);
-        var ownership = new Ownership(engine);
+        this.ownership = new Ownership(engine);
         var launch = new Launch(engine);
         var streams = new Streams(engine, launch, ending);
         this.pool = new Pool(engine, launch, leftovers, capacity);
@@ -85,6 +87,7 @@ public final class Sandboxes implements AutoCloseable {
                 .every(REAP_EVERY, "unstored-ends", ending::settle)
                 .every(REAP_EVERY, "pool", pool::refill)
                 .every(FLUSH_EVERY, "activity", activity::flush)
+                .every(LABEL_EVERY, "labels", ownership::flush)
                 .every(Vigil.EVERY, "vigil", new Vigil(engine)::beat)
                 .every(engine.config.times().reconcileEvery(), "reconciler", reconciler::beat)
                 .every(engine.config.times().reconcileEvery(), "snapshots", snapshots::reconcile);
@@ -389,6 +392,7 @@ public final class Sandboxes implements AutoCloseable {
             // Both, whatever becomes of the first: a store that fails must not keep the streams open.
             undo.add("close the way out", engine.gateway::close);
             undo.add("close the streams", engine.loop::close);
+            undo.add("write the labels of new sandboxes", ownership::flush);
             undo.add("save when sandboxes were last used", activity::flush);
             undo.add("remove the machines of the pool", pool::close);
         }

@@ -52,7 +52,7 @@ class LostStoreTest {
             var refused = failure(
                     Failure.InvalidRequest.class, () -> new HomeCheck(provider).openStore(home.resolve("viv.db")));
             assertThat(refused.sentence())
-                    .contains("holds 1 disks, 1 machines and 1 snapshots that are not in its store")
+                    .contains("holds 1 disk, 1 machine and 1 snapshot that are not in its store")
                     .contains("The store is missing or empty")
                     .contains("Put the old store back")
                     .contains("viv serve --adopt")
