@@ -19,13 +19,16 @@ import org.junit.jupiter.api.Test;
 /// How large things may grow. The file named after the product's noun is the one that grows without end elsewhere, so
 /// the limits hold from the first day.
 class BudgetsTest {
-    private static final int FILE_LINES = 400;
+    /// A limit of 400 made authors shorten text instead of splitting ideas. Beyond 600 lines a file holds two ideas.
+    private static final int FILE_LINES = 600;
+
+    private static final int SANDBOX_LINES = 400;
     private static final int METHOD_LINES = 40;
     private static final int PARAMETERS = 5;
     private static final int CONSTRUCTOR_PARAMETERS = 7;
     private static final int GUEST_BYTES = 1024 * 1024;
 
-    /// Files that may be longer, each with the reason. `Sandbox.java` never.
+    /// Files that may be longer, each with the reason.
     private static final Map<String, String> LONG_FILES = Map.of();
 
     /// Methods that may be longer, as `File.method`, each with the reason.
@@ -49,8 +52,11 @@ class BudgetsTest {
     }
 
     @Test
-    void theSandboxHasNoExceptionFromItsLimit() {
-        assertThat(LONG_FILES).doesNotContainKey("Sandbox.java");
+    void theSandboxStaysShort() {
+        assertThat(Repository.mainSources())
+                .filteredOn(file -> file.endsWith("Sandbox.java"))
+                .isNotEmpty()
+                .allSatisfy(file -> assertThat(Repository.lines(file)).hasSizeLessThanOrEqualTo(SANDBOX_LINES));
     }
 
     @Test

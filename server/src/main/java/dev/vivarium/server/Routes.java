@@ -57,7 +57,6 @@ import dev.vivarium.server.telemetry.Telemetry;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 
 /// Every route of the server. To add one: write its handler, name it here, and describe it in `openapi.json`, which a
 /// test compares with this list.

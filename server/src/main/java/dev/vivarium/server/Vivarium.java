@@ -106,10 +106,8 @@ public final class Vivarium implements AutoCloseable {
             var sight = undo.add(WatchRoutes.Sight.open(db, log, config.watch(), clock));
             var observers = observers(telemetry, chronicle, sight, access.audit(), clock);
             var sandboxes = undo.add(Sandboxes.open(provider, db, engine(config), observers, clock));
-            sight.watching().begin(sandboxes);
-            sandboxes.whenEnded(access::forget);
             var inbox = new Inbox(db, log, clock);
-            sandboxes.whenEnded(inbox::forget);
+            follow(sandboxes, sight, access, inbox);
             var agency = undo.add(RunRoutes.Agency.open(
                     new RunRoutes.Engine(config.home(), db, log, sandboxes, clock), config.runs(), access.workers()));
             var health = undo.add(HealthChecks.start(db, sandboxes, gate, telemetry::poolTrouble));
@@ -134,6 +132,13 @@ public final class Vivarium implements AutoCloseable {
             undo.keep();
             return new Vivarium(parts, router, model, edge, accesses, chronicle, housekeeping);
         }
+    }
+
+    /// Lets the parts know of the sandboxes that there are, and of each that ends.
+    private static void follow(Sandboxes sandboxes, WatchRoutes.Sight sight, ThreadRoutes.Access access, Inbox inbox) {
+        sight.watching().begin(sandboxes);
+        sandboxes.whenEnded(access::forget);
+        sandboxes.whenEnded(inbox::forget);
     }
 
     private static void watch(Metrics metrics, Sandboxes sandboxes, Audit audit) {

@@ -1,6 +1,7 @@
 package dev.vivarium.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.model.SandboxId;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -31,9 +32,28 @@ class AllowlistTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "PATH", "LD_PRELOAD", "BASH_ENV", "ENV", "IFS", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND",
-                "GLOBIGNORE", "PYTHONPATH", "PYTHONSTARTUP", "PERL5OPT", "PERL5LIB", "RUBYOPT", "NODE_OPTIONS",
-                "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "PAGER", "EDITOR", "VISUAL"
+                "PATH",
+                "LD_PRELOAD",
+                "BASH_ENV",
+                "ENV",
+                "IFS",
+                "SHELLOPTS",
+                "BASHOPTS",
+                "PS4",
+                "PROMPT_COMMAND",
+                "GLOBIGNORE",
+                "PYTHONPATH",
+                "PYTHONSTARTUP",
+                "PERL5OPT",
+                "PERL5LIB",
+                "RUBYOPT",
+                "NODE_OPTIONS",
+                "GIT_SSH_COMMAND",
+                "GIT_EXTERNAL_DIFF",
+                "GIT_PAGER",
+                "PAGER",
+                "EDITOR",
+                "VISUAL"
             })
     void aVariableThatChangesWhatRunsIsRefusedByName(String name) {
         String env = "\"env\":{\"" + name + "\":\"/workspace\"}";
@@ -49,8 +69,8 @@ class AllowlistTest {
         refused(
                 api.post(
                         "/api/v1/sandboxes",
-                        "{\"task\":{\"title\":\"x\"},\"runtime\":\"command\",\"command\":[\"true\"],\"thread_id\":\"" + Api.thread()
-                                + "\"," + env + "}"),
+                        "{\"task\":{\"title\":\"x\"},\"runtime\":\"command\",\"command\":[\"true\"],\"thread_id\":\""
+                                + Api.thread() + "\"," + env + "}"),
                 422,
                 name);
     }
@@ -96,9 +116,7 @@ class AllowlistTest {
             String id = server.api().session();
             upload(server.api(), id, "ls");
             upload(server.api(), id, "pager");
-            String workspace = server.sandboxes()
-                    .require(new SandboxId(id))
-                    .workspace();
+            String workspace = server.sandboxes().require(new SandboxId(id)).workspace();
             server.restart(store -> store.write(sql -> sql.update(
                     "update sandboxes set env = ? where id = ?",
                     "PATH=" + workspace + ":/usr/bin&GIT_PAGER=" + workspace + "/pager",
@@ -130,8 +148,9 @@ class AllowlistTest {
     void theLineIsInTheLogAsItWasSent() {
         api.execute(session, "echo as sent");
 
-        assertThat(api.get("/api/v1/sandboxes/" + session + "/events?type=command.").text())
-                .contains("\"command\":\"echo as sent\"");
+        await().until(() -> api.get("/api/v1/sandboxes/" + session + "/events?type=command.")
+                .text()
+                .contains("\"command\":\"echo as sent\""));
     }
 
     @Test

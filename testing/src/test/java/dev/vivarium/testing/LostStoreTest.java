@@ -108,7 +108,8 @@ class LostStoreTest {
             sessions.put(thread, session);
         }
         // The server writes them within a second.
-        sessions.values().forEach(session -> await().until(() -> Files.exists(home.resolve("disks/" + session + ".label"))));
+        sessions.values()
+                .forEach(session -> await().until(() -> Files.exists(home.resolve("disks/" + session + ".label"))));
     }
 
     private void endSandboxes() {

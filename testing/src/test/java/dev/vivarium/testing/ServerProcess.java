@@ -195,27 +195,13 @@ final class ServerProcess implements AutoCloseable {
     /// Stops the server as a service manager does, and waits until it has exited.
     void terminate() {
         process.destroy();
-        awaitExit();
+        var _ = awaitExit();
     }
 
     /// Pulls the plug: no signal that it could answer, no time to tidy up.
     @Override
     public void close() {
         process.destroyForcibly();
-        awaitExit();
-    }
-
-    private void awaitExit() {
-        boolean interrupted = false;
-        while (process.isAlive()) {
-            try {
-                process.waitFor();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        var _ = awaitExit();
     }
 }

@@ -63,8 +63,8 @@ final class Leftovers {
         return row.get().owner().isEmpty() && !trace.hasMachine() && !trace.hasOwner();
     }
 
-    /// Deletes a row without an owner first. The row is older than the disk. Once the machine's record is gone, that
-    /// row would say that the disk was never used.
+    /// Deletes a row without an owner first. The row is older than the disk. Once the machine's record is gone,
+    /// that row would say that the disk was never used.
     private boolean setAside(SandboxId id) {
         try {
             engine.rows.forgetUnowned(id);
@@ -96,7 +96,9 @@ final class Leftovers {
         for (SandboxId id : engine.inventory.orphanDisks().keySet()) {
             Optional<SandboxRow> row = engine.rows.find(id);
             // A row without an owner is older than the disk, and would have it deleted as unused.
-            if (row.isPresent() && row.get().end().isEmpty() && row.get().owner().isPresent()) {
+            if (row.isPresent()
+                    && row.get().end().isEmpty()
+                    && row.get().owner().isPresent()) {
                 engine.inventory.takeBack(id);
                 LOG.info("the disk of {} was moved back from orphans/", id);
             }

@@ -21,8 +21,8 @@ final class Ownership {
         this.engine = engine;
     }
 
-    /// Remembers that a sandbox that is handed out needs a label. The next [#flush] writes it: a file at this moment
-    /// would make the creation slower.
+    /// Remembers that a sandbox that is handed out needs a label. The next [#flush] writes it: a file at this
+    /// moment would make the creation slower.
     void labelLater(Sandbox sandbox) {
         unlabelled.add(sandbox);
     }

@@ -101,12 +101,7 @@ public record SandboxesConfig(
 
     public SandboxesConfig withIdle(Duration timeout) {
         var other = new Times(
-                timeout,
-                times.lifetime,
-                times.reconcileEvery,
-                times.keepEnded,
-                times.orphanGrace,
-                times.keepOrphans);
+                timeout, times.lifetime, times.reconcileEvery, times.keepEnded, times.orphanGrace, times.keepOrphans);
         return new SandboxesConfig(room, other, limits, image, egress, disk, maxBytesInFlight);
     }
 

@@ -33,8 +33,7 @@ public final class HealthChecks implements AutoCloseable {
     private final List<Check> checks;
     private final ScheduledExecutorService workers;
 
-    private HealthChecks(
-            Gate gate, Sandboxes sandboxes, Supplier<Optional<String>> poolTrouble, List<Check> checks) {
+    private HealthChecks(Gate gate, Sandboxes sandboxes, Supplier<Optional<String>> poolTrouble, List<Check> checks) {
         this.gate = gate;
         this.sandboxes = sandboxes;
         this.poolTrouble = poolTrouble;

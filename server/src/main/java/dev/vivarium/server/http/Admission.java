@@ -84,7 +84,8 @@ public final class Admission {
         return credentials.of(request);
     }
 
-    /// An empty reservation of memory for what the caller's request holds. All callers without a name share one part.
+    /// An empty reservation of memory for what the caller's request holds. All callers without a name share one
+    /// part.
     public ByteBudget.Reservation memory(Caller caller) {
         return sandboxes
                 .memory()

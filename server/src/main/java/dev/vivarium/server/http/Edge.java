@@ -33,7 +33,8 @@ public final class Edge implements AutoCloseable {
     private final Gate gate;
     private final URI uri;
 
-    private Edge(Server server, Connections connections, ClientConnector connector, DoorConnector door, Gate gate, URI uri) {
+    private Edge(
+            Server server, Connections connections, ClientConnector connector, DoorConnector door, Gate gate, URI uri) {
         this.server = server;
         this.connections = connections;
         this.connector = connector;

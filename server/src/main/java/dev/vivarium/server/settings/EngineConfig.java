@@ -29,8 +29,8 @@ public record EngineConfig(
     public record Capacity(
             int poolSize, int maxSandboxes, int maxCommandsPerSandbox, Optional<Long> maxBytesInFlight) {}
 
-    /// How long a sandbox lives: unused by default, unused at most, at all, and without a server. `keepOrphans` is how
-    /// long disks without a row are kept.
+    /// How long a sandbox lives: unused by default, unused at most, at all, and without a server. `keepOrphans` is
+    /// how long disks without a row are kept.
     public record Lifetime(
             Duration idleTimeout,
             Duration maxIdleTimeout,
