@@ -1,6 +1,7 @@
 package dev.vivarium.server.model;
 
 import java.io.IOException;
+import java.net.ProtocolException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -27,7 +28,8 @@ final class Upstream implements AutoCloseable {
     HttpResponse<BodyStream> ask(HttpRequest request, Duration patience, Consumer<Runnable> whenGone)
             throws Trouble, IOException {
         var body = new BodyStream();
-        var answer = client().sendAsync(request, _ -> body);
+        HttpClient asked = client();
+        var answer = asked.sendAsync(request, _ -> body);
         whenGone.accept(() -> {
             answer.cancel(true);
             body.close();
@@ -40,6 +42,9 @@ final class Upstream implements AutoCloseable {
         } catch (CancellationException e) {
             throw new IOException("the agent has hung up", e);
         } catch (ExecutionException e) {
+            if (e.getCause() instanceof ProtocolException) {
+                retire(asked);
+            }
             throw new Trouble(Trouble.Kind.UNREACHABLE, "the model cannot be reached: " + why(e.getCause()));
         } catch (InterruptedException e) {
             answer.cancel(true);
@@ -54,8 +59,22 @@ final class Upstream implements AutoCloseable {
             case java.net.http.HttpConnectTimeoutException _ -> "connecting took too long";
             case java.net.ConnectException _ -> "nobody answers at its address";
             case javax.net.ssl.SSLException _ -> "TLS failed";
+            // The client of the JDK counts them, and takes eight.
+            case java.net.ProtocolException e
+            when String.valueOf(e.getMessage()).contains("interim") -> "it sent too many informational responses";
             case null, default -> "the connection broke";
         };
+    }
+
+    /// Lets calls under way end and then closes all connections of a client. The client does not close the
+    /// connection of an answer that broke the protocol.
+    private void retire(HttpClient used) {
+        synchronized (lock) {
+            if (client == used) {
+                client = null;
+            }
+        }
+        used.shutdown();
     }
 
     private HttpClient client() {
