@@ -282,7 +282,7 @@ public final class Guest implements AutoCloseable {
         return ask(Service.STATS, new Payload(), new Subject.Machine(), GuestStats::read);
     }
 
-    /// Says how many processors later commands may see, 0 for all, and for how many seconds the guest goes on
+    /// Sets how many processors later commands may see, 0 for all, and for how many seconds the guest goes on
     /// without a host, 0 for ever. A guest of 0.1 ignores the second number.
     public void setup(int cpus, long orphanGraceSeconds) {
         var request = new Payload().u32(cpus).u32((int) orphanGraceSeconds);

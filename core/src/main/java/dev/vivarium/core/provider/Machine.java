@@ -23,8 +23,8 @@ public interface Machine {
     /// stays as it is.
     void limit(Limits limits);
 
-    /// Sets how long the machine goes on without a server, for the part of that which is watched from outside. The
-    /// guest is told by itself.
+    /// Sets how long the machine goes on without a server, as the orphan watcher sees it. The guest has the same
+    /// grace from `Guest.setup`.
     void orphanGrace(Duration grace);
 
     /// What it uses now, by the kernel's account.

@@ -2,14 +2,15 @@ package dev.vivarium.core.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.store.HomeLock.Before;
 import dev.vivarium.model.SandboxException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
+import java.time.Duration;
+import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -27,15 +28,17 @@ class HomeLockTest {
     }
 
     @Test
-    void aClaimWaitsWhileTheOrphanWatcherHasTheHome() throws IOException {
+    void aClaimWaitsWhileTheOrphanWatcherHasTheHome() throws Exception {
         var watcher = HomeLock.claim(directory);
         Files.writeString(directory.resolve("lock"), "the orphan watcher removes machines\n");
-        var claim = CompletableFuture.supplyAsync(() -> HomeLock.claim(directory));
-        // An engine would have been refused by then.
-        CompletableFuture.runAsync(watcher::close, CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS))
-                .join();
-        try (var _ = claim.join()) {
-            assertThat(directory.resolve("lock")).isEmptyFile();
+        try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
+            var claim = workers.submit(() -> HomeLock.claim(directory));
+            // An engine would have been refused by then.
+            await().during(Duration.ofSeconds(1)).until(() -> !claim.isDone());
+            watcher.close();
+            try (var _ = claim.get()) {
+                assertThat(directory.resolve("lock")).isEmptyFile();
+            }
         }
     }
 

@@ -299,7 +299,7 @@ public final class ProcessProvider implements Provider {
     public void close() {
         machines.values().forEach(ProcessMachine::close);
         machines.clear();
-        if (machinesIn(run).isEmpty()) {
+        if (!Files.isDirectory(run) || machinesIn(run).isEmpty()) {
             watcher.end();
         } else {
             watcher.release();
