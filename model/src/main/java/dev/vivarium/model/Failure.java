@@ -21,7 +21,11 @@ public sealed interface Failure {
 
     /// Who has to act.
     default Owner owner() {
-        return Owner.CALLER;
+        boolean isForWantOfRoom = this instanceof AtCapacity
+                || this instanceof NoDiskSpace
+                || this instanceof TooManyCommands
+                || this instanceof ShuttingDown;
+        return isForWantOfRoom ? Owner.CAPACITY : Owner.CALLER;
     }
 
     /// Who has to act on a failure.
@@ -245,11 +249,6 @@ public sealed interface Failure {
         public String sentence() {
             return why;
         }
-
-        @Override
-        public Owner owner() {
-            return Owner.CAPACITY;
-        }
     }
 
     record BodyTooLarge(long maxBytes) implements Failure {
@@ -297,11 +296,6 @@ public sealed interface Failure {
             return "Pool at max capacity: all " + limit + " sandboxes are in use; retry after " + retryAfter.toSeconds()
                     + " s";
         }
-
-        @Override
-        public Owner owner() {
-            return Owner.CAPACITY;
-        }
     }
 
     /// The server holds as many bytes for unfinished work as it may. `limitBytes` is the share of one caller.
@@ -323,22 +317,12 @@ public sealed interface Failure {
         public String sentence() {
             return "sandbox " + id + " runs " + limit + " commands already; wait for one to end";
         }
-
-        @Override
-        public Owner owner() {
-            return Owner.CAPACITY;
-        }
     }
 
     record ShuttingDown() implements Failure {
         @Override
         public String sentence() {
             return "the server is stopping; retry in a moment";
-        }
-
-        @Override
-        public Owner owner() {
-            return Owner.CAPACITY;
         }
     }
 
