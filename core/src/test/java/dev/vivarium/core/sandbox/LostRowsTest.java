@@ -99,6 +99,23 @@ class LostRowsTest {
     }
 
     @Test
+    void anOldRowOfThePoolDoesNotBringAnOrphanBack() throws IOException {
+        SandboxId id = sandboxWithAFile();
+        change("update sandboxes set status = 'pooled', thread_id = null, user_id = null where id = ?", id);
+        Files.delete(home.resolve("disks/" + id + ".label"));
+        Path old = Files.copy(home.resolve("viv.db"), home.resolve("old.db"));
+        house.open(House.plain());
+        awaitOrphan(id);
+        house.stop();
+
+        Files.move(old, home.resolve("viv.db"), StandardCopyOption.REPLACE_EXISTING);
+        house.open(House.plain());
+        await().until(() -> house.rowsAlive().isEmpty());
+        house.awaitFirstPass();
+        assertThat(orphan(id)).hasContent("kept");
+    }
+
+    @Test
     void aMachineOfThePoolThatTheStoreHasForgottenIsRemoved() {
         house = House.at(home, House.plain().withPoolSize(1));
         await().until(() -> house.sandboxes.pool().available() == 1);
