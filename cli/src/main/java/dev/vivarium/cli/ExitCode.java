@@ -38,12 +38,9 @@ final class ExitCode {
                     Failure.FileChanging _,
                     Failure.ThreadHasSandbox _ -> CONFLICT;
             case Failure.ServerUnreachable _ -> UNREACHABLE;
-            case Failure.AtCapacity _,
-                    Failure.TooMuchInFlight _,
-                    Failure.TooManyCommands _,
+            case Failure.OfCapacity _,
                     Failure.TooManySnapshots _,
                     Failure.ProcessLimitReached _,
-                    Failure.ShuttingDown _,
                     Failure.FileTooLarge _,
                     Failure.TooManyFiles _,
                     Failure.WorkspaceFull _,

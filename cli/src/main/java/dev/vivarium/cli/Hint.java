@@ -29,8 +29,7 @@ final class Hint {
                 Optional.of("make room:  viv snapshot ls " + f.thread().value() + ", then viv snapshot rm SNAPSHOT");
             case Failure.ThreadHasSandbox _ -> Optional.of("viv threads lists the names that are taken");
             case Failure.PolicyRefused _ -> Optional.of("the server's command policy decides: docs/command-policy.md");
-            case Failure.AtCapacity _, Failure.TooMuchInFlight _, Failure.TooManyCommands _, Failure.ShuttingDown _ ->
-                Optional.of("try again in a moment");
+            case Failure.OfCapacity _ -> Optional.of("try again in a moment");
             case Failure.FileTooLarge f ->
                 Optional.of("the server takes files of up to " + Table.rounded(f.maxBytes())
                         + "; its setting max-file-size-mb decides");

@@ -24,7 +24,13 @@ class ProblemJsonTest {
     private static final End END = new End(End.Cause.IDLE, "unused for 30 min", Instant.parse("2026-01-01T10:00:00Z"));
 
     static Stream<Failure> everyFailure() {
-        return Arrays.stream(Failure.class.getPermittedSubclasses()).map(ProblemJsonTest::example);
+        return records(Failure.class).map(ProblemJsonTest::example);
+    }
+
+    private static Stream<Class<?>> records(Class<?> type) {
+        return type.isRecord()
+                ? Stream.of(type)
+                : Arrays.stream(type.getPermittedSubclasses()).flatMap(ProblemJsonTest::records);
     }
 
     @ParameterizedTest

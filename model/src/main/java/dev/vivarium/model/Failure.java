@@ -38,6 +38,22 @@ public sealed interface Failure {
         PLATFORM
     }
 
+    /// The server has no room for it now, and may have later.
+    sealed interface OfCapacity extends Failure {
+        @Override
+        default Owner owner() {
+            return Owner.CAPACITY;
+        }
+    }
+
+    /// The server, or what it depends on, has failed.
+    sealed interface OfPlatform extends Failure {
+        @Override
+        default Owner owner() {
+            return Owner.PLATFORM;
+        }
+    }
+
     record InvalidRequest(String field, String rule) implements Failure {
         @Override
         public String sentence() {
@@ -290,7 +306,7 @@ public sealed interface Failure {
         }
     }
 
-    record AtCapacity(int limit, Duration retryAfter) implements Failure {
+    record AtCapacity(int limit, Duration retryAfter) implements OfCapacity {
         @Override
         public String sentence() {
             return "Pool at max capacity: all " + limit + " sandboxes are in use; retry after " + retryAfter.toSeconds()
@@ -299,93 +315,63 @@ public sealed interface Failure {
     }
 
     /// The server holds as many bytes for unfinished work as it may. `limitBytes` is the share of one caller.
-    record TooMuchInFlight(long limitBytes, Duration retryAfter) implements Failure {
+    record TooMuchInFlight(long limitBytes, Duration retryAfter) implements OfCapacity {
         @Override
         public String sentence() {
             return "the server holds too many bytes for unfinished requests, of which one caller may have " + limitBytes
                     + "; read or close the open ones, or retry after " + retryAfter.toSeconds() + " s";
         }
-
-        @Override
-        public Owner owner() {
-            return Owner.CAPACITY;
-        }
     }
 
-    record TooManyCommands(SandboxId id, int limit) implements Failure {
+    record TooManyCommands(SandboxId id, int limit) implements OfCapacity {
         @Override
         public String sentence() {
             return "sandbox " + id + " runs " + limit + " commands already; wait for one to end";
         }
     }
 
-    record ShuttingDown() implements Failure {
+    record ShuttingDown() implements OfCapacity {
         @Override
         public String sentence() {
             return "the server is stopping; retry in a moment";
         }
     }
 
-    record GuestUnreachable(SandboxId id, String why) implements Failure {
+    record GuestUnreachable(SandboxId id, String why) implements OfPlatform {
         @Override
         public String sentence() {
             return "sandbox " + id + " does not answer: " + why;
         }
-
-        @Override
-        public Owner owner() {
-            return Owner.PLATFORM;
-        }
     }
 
     /// A step of the isolation provider failed; `why` is the runtime's own word.
-    record ProviderFailed(String step, String why) implements Failure {
+    record ProviderFailed(String step, String why) implements OfPlatform {
         @Override
         public String sentence() {
             return step + " failed: " + why;
         }
-
-        @Override
-        public Owner owner() {
-            return Owner.PLATFORM;
-        }
     }
 
-    record StoreFailed(String why) implements Failure {
+    record StoreFailed(String why) implements OfPlatform {
         @Override
         public String sentence() {
             return "the store did not answer: " + why;
-        }
-
-        @Override
-        public Owner owner() {
-            return Owner.PLATFORM;
         }
     }
 
     /// The server could not be reached, broke off or did not answer in time. Only clients make it: nobody can say
     /// whether a command that was sent has run.
-    record ServerUnreachable(String server, String why) implements Failure {
+    record ServerUnreachable(String server, String why) implements OfPlatform {
         @Override
         public String sentence() {
             return "the server at " + server + " did not answer: " + why;
         }
-
-        @Override
-        public Owner owner() {
-            return Owner.PLATFORM;
-        }
     }
 
-    record Internal(String requestId) implements Failure {
+    record Internal(String requestId) implements OfPlatform {
         @Override
         public String sentence() {
             return "something went wrong on our side; the log has it under request " + requestId;
-        }
-
-        @Override
-        public Owner owner() {
-            return Owner.PLATFORM;
         }
     }
 
