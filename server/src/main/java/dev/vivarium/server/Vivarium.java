@@ -79,6 +79,7 @@ public final class Vivarium implements AutoCloseable {
         this.chronicle = chronicle;
         this.housekeeping = housekeeping;
         keepSpaceForTheStore(parts);
+        watch(parts.metrics(), parts.sandboxes(), parts.access().audit());
         chronicle.catchUp(() -> parts.sandboxes().newestEnded(Optional.empty(), ENDS_TOLD_LATE));
     }
 
@@ -128,7 +129,6 @@ public final class Vivarium implements AutoCloseable {
             edge.serve(routers, admission, witness(access, clock));
             sandboxes.reception().staff(edge.porter());
             var housekeeping = undo.add(new Housekeeping(config.log(), log, inbox, sight.history(), clock));
-            watch(metrics, sandboxes, access.audit());
             undo.keep();
             return new Vivarium(parts, router, model, edge, accesses, chronicle, housekeeping);
         }
