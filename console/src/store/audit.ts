@@ -13,6 +13,7 @@ export const KINDS: Readonly<Record<Kind, string>> = {
   invited: 'Invited',
   uninvited: 'Took back',
   ended: 'Ended it',
+  frozen: 'Froze it',
   allowed: 'Changed egress',
   egress: 'Went out',
   signed_in: 'Signed in',
