@@ -43,7 +43,7 @@ class ConnectionLimitsTest {
             for (int i = 0; i < 2; i++) {
                 var client = new RawClient(server.uri());
                 running.add(client);
-                String body = Api.command(session, "sleep 1000");
+                String body = Api.command(session, "sleep 1000", "\"timeout\": 600");
                 client.send("POST /execute HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + api.key()
                         + "\r\nContent-Type: application/json\r\nContent-Length: " + body.length() + "\r\n\r\n" + body);
             }

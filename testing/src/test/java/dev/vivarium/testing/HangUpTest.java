@@ -23,7 +23,7 @@ class HangUpTest {
     @ValueSource(booleans = {true, false})
     void aCommandWhoseResultNobodyWaitsForIsKilled(boolean reset) throws IOException {
         try (var client = new RawClient(SERVER.get().uri())) {
-            client.send(post("/execute", Api.command(session, "exec sleep 1000"), ""));
+            client.send(post("/execute", Api.command(session, "exec sleep 1000", "\"timeout\": 600"), ""));
             await().until(() -> processes() == 1);
             if (reset) {
                 client.reset();
