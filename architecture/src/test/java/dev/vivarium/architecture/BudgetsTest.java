@@ -19,7 +19,8 @@ import org.junit.jupiter.api.Test;
 /// How large things may grow. The file named after the product's noun is the one that grows without end elsewhere, so
 /// the limits hold from the first day.
 class BudgetsTest {
-    /// A limit of 400 made authors shorten text instead of splitting ideas. Beyond 600 lines a file holds two ideas.
+    /// A limit of 400 made authors shorten text instead of splitting ideas. Beyond 600 lines a file holds two
+    /// ideas.
     private static final int FILE_LINES = 600;
 
     private static final int SANDBOX_LINES = 400;

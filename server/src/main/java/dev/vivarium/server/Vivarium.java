@@ -79,12 +79,13 @@ public final class Vivarium implements AutoCloseable {
         this.chronicle = chronicle;
         this.housekeeping = housekeeping;
         keepSpaceForTheStore(parts);
+        parts.sandboxes().reception().staff(edge.porter());
         watch(parts.metrics(), parts.sandboxes(), parts.access().audit());
         chronicle.catchUp(() -> parts.sandboxes().newestEnded(Optional.empty(), ENDS_TOLD_LATE));
     }
 
-    /// Starts everything, from the bottom up, and returns when the server answers. The provider is the server's
-    /// from here on.
+    /// Binds the port, so that nothing is started in vain; then starts everything, from the bottom up. Returns when
+    /// the server answers. The provider is the server's from here on.
     public static Vivarium start(Config config, Provider provider) {
         return start(config, provider, Pages.onClassPath());
     }
@@ -94,7 +95,6 @@ public final class Vivarium implements AutoCloseable {
         try (var undo = new Undo()) {
             undo.add(provider::close);
             var gate = new Gate();
-            // Before anything is started that a taken port would make useless.
             var edge = undo.add(Edge.bind(config.http(), gate));
             var clock = InstantSource.system();
             var db = undo.add(ownStore(config, provider));
@@ -109,15 +109,20 @@ public final class Vivarium implements AutoCloseable {
             var sandboxes = undo.add(Sandboxes.open(provider, db, engine(config), observers, clock));
             var inbox = new Inbox(db, log, clock);
             follow(sandboxes, sight, access, inbox);
-            var agency = undo.add(RunRoutes.Agency.open(
-                    new RunRoutes.Engine(config.home(), db, log, sandboxes, clock), config.runs(), access.workers()));
+            var runs = new RunRoutes.Engine(config.home(), db, log, sandboxes, clock);
+            var agency = undo.add(RunRoutes.Agency.open(runs, config.runs(), access.workers()));
             var health = undo.add(HealthChecks.start(db, sandboxes, gate, telemetry::poolTrouble));
             var limits = limits(config, sandboxes);
             var front = ConsoleRoutes.Front.open(db, keys, pages, config, clock);
             var accesses = undo.add(new Accesses(gate, clock));
-            var proofs = proofs(keys, front, access, accesses);
             var bounds = new Admission.Bounds(limits, requests(config));
-            var admission = new Admission(proofs, access.rights(), sandboxes, bounds, front.origins(), accesses);
+            var admission = new Admission(
+                    proofs(keys, front, access, accesses),
+                    access.rights(),
+                    sandboxes,
+                    bounds,
+                    front.origins(),
+                    accesses);
             var preview = new PreviewHandler(admission, new Visits(access.audit(), clock), config.preview(), clock);
             var sockets = undo.add(new Sockets(admission, config.watch()));
             var parts = new Routes.Parts(
@@ -125,9 +130,7 @@ public final class Vivarium implements AutoCloseable {
                     metrics, preview, sockets, limits);
             var router = new Router(Routes.of(parts, clock), Routes.hosts(preview, config.preview()));
             var model = undo.add(InsideRoutes.model(parts, admission, clock));
-            var routers = routers(router, front, model);
-            edge.serve(routers, admission, witness(access, clock));
-            sandboxes.reception().staff(edge.porter());
+            edge.serve(routers(router, front, model), admission, witness(access, clock));
             var housekeeping = undo.add(new Housekeeping(config.log(), log, inbox, sight.history(), clock));
             undo.keep();
             return new Vivarium(parts, router, model, edge, accesses, chronicle, housekeeping);
