@@ -55,6 +55,7 @@ final class ClientEndPoint extends SocketChannelEndPoint {
     private volatile boolean authenticated;
     private volatile @Nullable Work work;
     private volatile long finished;
+    private volatile boolean endsAtHalfClose;
 
     /// The request that the last sweep saw, how long the server has waited for its body, and whether a hang-up is
     /// noticed. Confined to the sweep.
@@ -114,9 +115,15 @@ final class ClientEndPoint extends SocketChannelEndPoint {
     void begin(Cancellation cancellation, BooleanSupplier hasBegun) {
         received.set(0);
         finished = 0;
+        endsAtHalfClose = false;
         work = new Work(cancellation, hasBegun);
         since = System.nanoTime();
         phase = Phase.SERVING;
+    }
+
+    /// FIN cancels the request that is served now, also when its answer has begun.
+    void endAtHalfClose() {
+        endsAtHalfClose = true;
     }
 
     /// The request with this cancellation has been answered.
@@ -168,7 +175,8 @@ final class ClientEndPoint extends SocketChannelEndPoint {
             waited = 0;
             watched = false;
         } else if (finished != 0) {
-            if (now - finished > HALF_CLOSED.toNanos() && !served.hasBegun.getAsBoolean()) {
+            boolean isLate = now - finished > HALF_CLOSED.toNanos() && !served.hasBegun.getAsBoolean();
+            if (endsAtHalfClose || isLate) {
                 executor.execute(served.cancellation::cancel);
             }
         } else if (!watched) {

@@ -161,6 +161,11 @@ public final class Exchange {
         cancellation.onCancel(action);
     }
 
+    /// A client that closes its sending side counts as gone from now on, also after the answer has begun.
+    public void endsAtHalfClose() {
+        ClientEndPoint.of(request).ifPresent(ClientEndPoint::endAtHalfClose);
+    }
+
     /// What to run once the client has shown a good credential, on a route that asks for none. It may run after the
     /// request has ended.
     public Runnable onAuthenticated() {

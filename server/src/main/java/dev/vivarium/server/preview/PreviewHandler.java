@@ -88,6 +88,8 @@ public final class PreviewHandler {
         Request request = exchange.request();
         var inward = Relay.inward(request, target, Headers.inward(request, address, entry.spent()));
         Connection connection = dial(entry.sandbox(), address.port());
+        exchange.endsAtHalfClose();
+        exchange.whenGone(connection::close);
         var cut = new AtomicReference<Runnable>(connection::close);
         var access = admission.hold(
                 entry.caller(),

@@ -4,7 +4,6 @@ import dev.vivarium.core.LoopBudget;
 import dev.vivarium.core.preview.Connection;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
-import dev.vivarium.server.http.HangUpWatch;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -47,11 +46,9 @@ final class Relay {
             boolean hasBody = hasBody(request);
             upstream.sendHead(!hasBody);
             if (!hasBody) {
-                try (var _ = HangUpWatch.start(request, upstream::close)) {
-                    Optional<Tunnel> tunnel = answer(upstream);
-                    keep = tunnel.isPresent();
-                    return tunnel;
-                }
+                Optional<Tunnel> tunnel = answer(upstream);
+                keep = tunnel.isPresent();
+                return tunnel;
             }
             try (var _ = Upload.start(request, upstream)) {
                 return answer(upstream);

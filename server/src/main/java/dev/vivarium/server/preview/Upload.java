@@ -2,11 +2,9 @@ package dev.vivarium.server.preview;
 
 import dev.vivarium.core.LoopBudget;
 import dev.vivarium.model.SandboxException;
-import dev.vivarium.server.http.HangUpWatch;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Request;
@@ -24,9 +22,6 @@ final class Upload implements AutoCloseable {
     private final LoopBudget budget = new LoopBudget();
     private boolean wanted = true;
 
-    /// Set by the worker when the body has arrived: from then on only this shows that the caller hangs up.
-    private Optional<HangUpWatch> watch = Optional.empty();
-
     private Upload(Request request, Upstream upstream) {
         this.request = request;
         this.upstream = upstream;
@@ -41,7 +36,6 @@ final class Upload implements AutoCloseable {
     private void run() {
         try {
             pass();
-            watch = Optional.of(HangUpWatch.start(request, upstream::close));
         } catch (IOException | SandboxException e) {
             // The caller broke off, or the sandbox is gone: whoever waits for the answer must not wait on.
             upstream.close();
@@ -89,7 +83,6 @@ final class Upload implements AutoCloseable {
                 worker.interrupt();
                 worker.join();
             }
-            watch.ifPresent(HangUpWatch::close);
         } catch (InterruptedException e) {
             worker.interrupt();
             Thread.currentThread().interrupt();
