@@ -139,7 +139,7 @@ abstract class EventLogContract {
 
         List<Event> first = log.read(sandbox, Query.after(0, Query.MOST));
 
-        assertThat(first).hasSizeBetween(80, 90);
+        assertThat(first).hasSizeBetween(20, 23);
         assertThat(first.stream().mapToInt(event -> event.data().length()).sum())
                 .isLessThan(Query.MOST_CHARACTERS + NewEvent.LONGEST_DATA);
         assertThat(readAll(sandbox)).extracting(Event::seq).containsExactlyElementsOf(numbers(1, 100));
