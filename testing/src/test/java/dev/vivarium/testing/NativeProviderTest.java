@@ -40,6 +40,7 @@ class NativeProviderTest extends OciContract {
             }
         }
         assertThat(residents(program, mode)).isEmpty();
+        assertThat(HostTraces.of(home.resolve("other"))).isEmpty();
     }
 
     /// A disk that somebody still has open makes the launch wait, so that there is something to kill.

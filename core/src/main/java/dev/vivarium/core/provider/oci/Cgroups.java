@@ -22,6 +22,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// The host's cgroups, found once, and below them one branch for this provider's machines. Thread-safe.
 final class Cgroups implements AutoCloseable {
@@ -214,14 +215,14 @@ final class Cgroups implements AutoCloseable {
             options.addAll(
                     List.of("--group", hierarchy.resolve(ROOT).resolve(branch).toString()));
         }
-        var managed = new HashSet<>(unified.stream().toList());
-        Optional.ofNullable(hierarchies.get("systemd")).ifPresent(managed::add);
-        for (var hierarchy : managed) {
-            options.addAll(List.of(
-                    "--own-group",
-                    hierarchy.resolve(ROOT + "-watcher-" + branch).toString()));
-        }
+        watcherGroups().forEach(group -> options.addAll(List.of("--own-group", group.toString())));
         return options;
+    }
+
+    private List<Path> watcherGroups() {
+        return Stream.concat(unified.stream(), Stream.ofNullable(hierarchies.get("systemd")))
+                .map(hierarchy -> hierarchy.resolve(ROOT + "-watcher-" + branch))
+                .toList();
     }
 
     /// Every machine that has a group.
@@ -241,6 +242,8 @@ final class Cgroups implements AutoCloseable {
             removeIfBare(root.resolve(branch));
             removeIfBare(root);
         }
+        // Left by a watcher that was killed.
+        watcherGroups().forEach(Cgroups::removeIfBare);
     }
 
     private static void removeIfBare(Path directory) {
