@@ -98,7 +98,7 @@ final class Attacks implements Measurement {
             try (var http = server.connect(victimKey)) {
                 for (int i = 0; i < WARM_UP; i++) {
                     VivServer.execute(http, victim, "true");
-                    http.get("/health").expect(200);
+                    server.health().expect(200);
                 }
             }
         }
@@ -134,13 +134,12 @@ final class Attacks implements Measurement {
             var health = new Samples();
             String failure = "";
             try (var _ = start.get();
-                    var execs = server.connect(victimKey);
-                    var probe = server.connect(victimKey)) {
+                    var execs = server.connect(victimKey)) {
                 Programs.pause(quiet ? Duration.ZERO : SETTLE);
                 for (int i = 0; i < bench.rounds(2000); i++) {
                     exec.time(() -> VivServer.execute(execs, victim, "true"));
                     if (i % HEALTH_EVERY == 0) {
-                        health.time(() -> probe.get("/health").expect(200));
+                        health.time(() -> server.health().expect(200));
                     }
                 }
             } catch (RuntimeException e) {

@@ -118,16 +118,20 @@ final class VivServer implements AutoCloseable {
 
     /// Waits until the warm pool is full.
     void awaitPool(int size) {
-        try (var http = connect()) {
-            for (int attempt = 0; attempt < 3000; attempt++) {
-                String health = http.get("/health").text().replace(" ", "");
-                if (health.contains("\"pool_available\":" + size)) {
-                    return;
-                }
-                Programs.pause(Duration.ofMillis(20));
+        for (int attempt = 0; attempt < 3000; attempt++) {
+            if (health().text().replace(" ", "").contains("\"pool_available\":" + size)) {
+                return;
             }
+            Programs.pause(Duration.ofMillis(20));
         }
         throw new IllegalStateException("the pool never held " + size + " sandboxes");
+    }
+
+    /// Calls `/health`, which closes its connection after the answer.
+    Http.Answer health() {
+        try (var http = connect()) {
+            return http.get("/health");
+        }
     }
 
     /// Lets the server's JVM compile what is measured: a server is up for weeks, its first second is measured
