@@ -67,7 +67,8 @@ class LostStoreTest {
         server.close();
         moveStoreTo(copies);
         ServerProcess.purge(home);
-        assertThat(HostTraces.of(home)).isEmpty();
+        // The watcher notices within a second that no machine is left.
+        await().untilAsserted(() -> assertThat(HostTraces.of(home)).isEmpty());
         FileTrees.delete(home);
         FileTrees.delete(copies);
     }

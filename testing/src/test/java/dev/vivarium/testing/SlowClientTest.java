@@ -42,7 +42,7 @@ class SlowClientTest {
 
     @Test
     void theSecondHeadOfAConnectionHasTheSameDeadline() throws IOException {
-        assertThat(drip("GET /health HTTP/1.1\r\nHost: x\r\n\r\nGET /health HTTP/1.1\r\nX-Slow: "))
+        assertThat(drip("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\nGET /openapi.json HTTP/1.1\r\nX-Slow: "))
                 .startsWith("HTTP/1.1 200 ")
                 .doesNotContain("HTTP/1.1 4");
     }
@@ -66,10 +66,10 @@ class SlowClientTest {
     void aConnectionThatIsKeptAliveMayWaitForItsNextRequest() throws IOException {
         try (var client = new RawClient(SERVER.get().uri());
                 var later = Executors.newSingleThreadScheduledExecutor()) {
-            client.send("GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
+            client.send("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n");
             var _ = later.schedule(
                     () -> {
-                        client.send("GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+                        client.send("GET /openapi.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
                         return client;
                     },
                     2 * DEADLINE.toMillis(),
