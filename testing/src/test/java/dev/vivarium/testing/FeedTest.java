@@ -218,7 +218,8 @@ class FeedTest {
                 SERVER.get().uri(), "/api/v1/ws/events?event_types=flood&token=" + admin.key(), Reading.NEVER)) {
             slow.read(1);
             slow.await("connected");
-            try (var callers = Executors.newFixedThreadPool(64, Thread.ofVirtual().factory())) {
+            try (var callers =
+                    Executors.newFixedThreadPool(64, Thread.ofVirtual().factory())) {
                 for (int i = 0; i < 600; i++) {
                     String session = sessions.get(i % sessions.size());
                     callers.submit(() -> append(session, "flood", data));
