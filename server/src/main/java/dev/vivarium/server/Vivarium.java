@@ -116,13 +116,8 @@ public final class Vivarium implements AutoCloseable {
             var front = ConsoleRoutes.Front.open(db, keys, pages, config, clock);
             var accesses = undo.add(new Accesses(gate, clock));
             var bounds = new Admission.Bounds(limits, requests(config));
-            var admission = new Admission(
-                    proofs(keys, front, access, accesses),
-                    access.rights(),
-                    sandboxes,
-                    bounds,
-                    front.origins(),
-                    accesses);
+            var proofs = proofs(keys, front, access, accesses);
+            var admission = new Admission(proofs, access.rights(), sandboxes, bounds, front.origins(), accesses);
             var preview = new PreviewHandler(admission, new Visits(access.audit(), clock), config.preview(), clock);
             var sockets = undo.add(new Sockets(admission, config.watch()));
             var parts = new Routes.Parts(
