@@ -123,7 +123,7 @@ final class Attacks implements Measurement {
             return () -> {
                 host.close();
                 try (var http = server.connect(attackerKey)) {
-                    VivServer.execute(http, attacker, "pkill -f inside.py.egress; true");
+                    VivServer.execute(http, attacker, "pkill -f 'inside.py [e]gress'; true");
                 }
             };
         }

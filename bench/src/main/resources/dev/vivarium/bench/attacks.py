@@ -19,6 +19,8 @@ HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n" * 256
 def connect(receive_buffer=None):
     """Opens a connection to the server, or returns None if the server refuses it."""
     client = socket.socket()
+    # The attacker has an address of its own.
+    client.bind(("127.0.0.2", 0))
     client.settimeout(5)
     if receive_buffer:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
