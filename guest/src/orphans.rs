@@ -27,7 +27,7 @@ const RETRY_MS: u32 = 10;
 /// After so many machines that could not be removed the watcher gives up; the next server tries again.
 const MOST_FAILURES: u32 = 20;
 
-/// What the server passes on the command line.
+/// Options from the command line of the server.
 struct Watcher<'a> {
     home: &'a str,
     /// Holds a directory for each machine.
@@ -144,7 +144,7 @@ impl<'a> Watcher<'a> {
             && remove_tree(&directory).is_ok()
     }
 
-    /// What the server would have removed at its end: groups and run directory without any machine.
+    /// Removes the groups and the run directory, which the server removes when it shuts down.
     fn remove_empty_places(&self) {
         for group in &self.groups {
             let _ = unlink(group, libc::AT_REMOVEDIR);

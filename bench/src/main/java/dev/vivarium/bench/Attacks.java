@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/// What one user's attack costs another user: the round trip of a small command and of `GET /health`, in turns, first
+/// Latency of another user during attacks: the round trip of a small command and of `GET /health`, in turns, first
 /// with no attack and then during each attack. The server has a heap of 512 MB.
 final class Attacks implements Measurement {
     private static final int WARM_UP = 1000;

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class ByteBudget {
     private static final long MIB = 1024 * 1024;
 
-    /// What one full answer takes, such as a listing of 100,000 files. No share is smaller, unless the budget is.
+    /// Size of one full answer, such as a listing of 100,000 files. No share is smaller, unless the budget is.
     private static final long SMALLEST_SHARE = 16 * MIB;
 
     private static final int HOLDERS = 4;

@@ -2,7 +2,7 @@ package dev.vivarium.core;
 
 import org.jspecify.annotations.Nullable;
 
-/// What a loop on a virtual thread may do before it has to give way. Every loop that bytes or events drive has one,
+/// Work that a loop on a virtual thread may do before it needs a permit. Each loop over bytes or events has one,
 /// because such a loop may never block: the other side may always have the next piece ready. Confined to the loop's
 /// thread.
 ///
@@ -20,7 +20,7 @@ public final class LoopBudget {
     /// How much a loop may move without blocking before it needs a permit, and with each permit.
     private static final int SLICE_BYTES = 256 * 1024;
 
-    /// What a step costs besides its bytes, in bytes that could be copied in that time.
+    /// Fixed cost of a step, in bytes that could be copied in that time.
     private static final int STEP_COST = 512;
 
     /// A call to the operating system that takes longer has blocked.

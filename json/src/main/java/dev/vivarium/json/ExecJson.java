@@ -126,7 +126,7 @@ public final class ExecJson {
         writeExit(out, exit, output.truncated());
     }
 
-    /// What a command wrote. Immutable.
+    /// Output of a command. Immutable.
     public record Output(Text stdout, Text stderr, boolean truncated) {}
 
     /// Text that is written as one JSON string.

@@ -62,7 +62,7 @@ public final class ReservedVariables {
     private static final List<String> SUFFIXES =
             List.of("_COMMAND", "_PAGER", "_EDITOR", "_ASKPASS", "_PRELOAD", "_INIT_FILE");
 
-    /// Who wrote a commit, and when, runs nothing.
+    /// The variables for author and date of a commit start no program.
     private static final Pattern HARMLESS =
             Pattern.compile("GIT_(AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)|PYTHON(UNBUFFERED|IOENCODING|UTF8|HASHSEED"
                     + "|DONTWRITEBYTECODE|FAULTHANDLER|OPTIMIZE)");

@@ -118,7 +118,7 @@ final class Routes {
         return new Callers(sandboxes, waking);
     }
 
-    /// What a request for a sandbox may ask for.
+    /// The rule for requests that create a sandbox.
     static SandboxRule rule(Config config) {
         return new SandboxRule(
                 config.engine(), new EnvironmentRule(config.calls().policy()));

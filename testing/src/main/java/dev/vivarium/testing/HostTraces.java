@@ -41,7 +41,7 @@ public final class HostTraces {
         return traces;
     }
 
-    /// What the provider calls the home where its path would be too long.
+    /// The provider's short name of a home whose path is too long.
     private static String hash(Path home) {
         try {
             var digest =

@@ -28,7 +28,7 @@ public final class RawClient implements AutoCloseable {
         socket.setSoLinger(true, 0);
     }
 
-    /// What the server sends until it closes the connection, also by a reset.
+    /// The bytes that the server sends until it closes or resets the connection.
     public String readAll() throws IOException {
         var text = new StringBuilder();
         try {

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// What `/health` says when a part of the server does not work.
+/// `/health` names each part of the server that does not work.
 @Timeout(120)
 class HealthTest {
     private static final int MOST_MILLIS = 10_000;

@@ -53,7 +53,7 @@ class LostRightTest {
         owner.method("DELETE", "/threads/" + thread);
     }
 
-    /// What gives somebody a right, and how they lose it.
+    /// Ways to get a right and to lose it.
     private enum Opener {
         KEY,
         SESSION,

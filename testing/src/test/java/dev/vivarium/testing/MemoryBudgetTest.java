@@ -164,7 +164,7 @@ class MemoryBudgetTest {
         }
     }
 
-    /// What the server says it holds for unfinished requests. Asking holds nothing.
+    /// Bytes in flight as the server's metrics report them.
     private static double inFlight() {
         return server.api()
                 .get("/metrics")

@@ -24,7 +24,7 @@ public final class PackedListing {
     /// Of an entry, besides its bytes: its place in the order, boxed while it is sorted.
     private static final int ORDER = 24;
 
-    /// What is held without a reservation: short listings are the ordinary ones.
+    /// Bytes that need no reservation, because most listings are short.
     private static final int FREE = 64 * 1024;
 
     private final int maxEntries;

@@ -13,7 +13,7 @@ import java.util.List;
 /// answer gets [#FAILURE]. Channels that outlive their caller, as those of kept processes, are not registered. An
 /// interrupt would be simpler, but it would also break database connections and half-finished changes of sandboxes.
 public final class Cancellation {
-    /// What cancelled calls fail with.
+    /// Failure of cancelled calls.
     public static final Failure FAILURE =
             new Failure.Unrecognized("client-gone", 499, "the client closed the connection before the answer");
 

@@ -15,7 +15,7 @@ final class ReceiveWindow {
     /// How much the guest may still send; negative after EOF.
     private final int[] granted;
 
-    /// What was taken and not given back as credit yet.
+    /// Bytes that the reader took and that were not returned as credit yet.
     private final int[] taken;
 
     ReceiveWindow(Service service, ByteBudget.Reservation memory) {

@@ -9,7 +9,7 @@ import java.util.List;
 /// A reader of one sandbox's log that goes on with what comes: every event once, in order. Confined to one worker at a
 /// time, but for [#seq] and [#close].
 public final class Follower implements AutoCloseable {
-    /// What an event costs its reader, in bytes of its budget.
+    /// Cost of an event for its reader, in bytes of the loop budget.
     static final int EVENT_COST = 1024;
 
     private final EventLog log;

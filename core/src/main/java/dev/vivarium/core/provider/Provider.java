@@ -56,7 +56,7 @@ public interface Provider extends AutoCloseable {
     /// Every snapshot that is kept here, and what is left of one that was never finished.
     Set<SnapshotId> snapshots();
 
-    /// What the files of machines, disks and snapshots say about them.
+    /// Records beside machines, disks and snapshots.
     Inventory inventory();
 
     /// What becomes of a machine's disk.

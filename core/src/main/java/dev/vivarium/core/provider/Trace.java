@@ -3,7 +3,7 @@ package dev.vivarium.core.provider;
 import dev.vivarium.core.StoreId;
 import java.util.Optional;
 
-/// What the files of a sandbox or of a snapshot say about it, without the store. Immutable.
+/// Record of a sandbox or a snapshot that its files hold without the store. Immutable.
 ///
 /// @param hasDisk    whether there is a disk, or a complete snapshot
 /// @param hasMachine whether there is the directory of a machine, which runs or has run

@@ -30,7 +30,7 @@ public final class DiskSpace {
     private final Optional<HomeDisk> disk;
     private volatile Reading reading;
 
-    /// What the sandboxes' disks take now; negative while nobody limits or counts them.
+    /// Bytes that the sandboxes' disks occupy now; negative if disks have no limit.
     private volatile long usedByDisks = -1;
 
     DiskSpace(Optional<HomeDisk> disk) {
@@ -39,7 +39,7 @@ public final class DiskSpace {
         measure();
     }
 
-    /// What the free space allows.
+    /// Level of the free space.
     public enum Level {
         OK,
         /// Below the low-water mark: no new disks and no snapshots; the largest grower is frozen.

@@ -17,7 +17,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/// What a label says of a sandbox or a snapshot, and how it is written. Stateless.
+/// Fields of the label of a sandbox or a snapshot, and their text form. Stateless.
 final class Labels {
     private static final String USER = "user";
     private static final String THREAD = "thread";

@@ -57,7 +57,7 @@ final class Recovery {
         this.pool = pool;
     }
 
-    /// What starts and ends machines.
+    /// The parts that start and end machines.
     record Parts(Engine engine, Launch launch, Streams streams, Ending ending) {}
 
     /// Makes every sandbox that the store has known at once, and starts to look for their machines.

@@ -34,7 +34,7 @@ public final class HomeLock implements AutoCloseable {
         this.before = before;
     }
 
-    /// What the home was before it was claimed.
+    /// State of the home before the claim.
     public enum Before {
         ABSENT,
         EMPTY,

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// What a server does with the disks of a store that has its id and has lost rows.
+/// The server keeps the disks of a store that has the right id and has lost rows.
 class LostRowsTest {
     private static final ThreadId THREAD = new ThreadId("t1");
 

@@ -20,7 +20,7 @@ import tools.jackson.core.JsonGenerator;
 public final class AuditHandler {
     private static final int MOST = 1000;
 
-    /// What an entry takes in memory, at most.
+    /// Most memory that an entry needs, in bytes.
     private static final int ENTRY_BYTES = 1024;
 
     private final ThreadCallers callers;

@@ -31,7 +31,7 @@ public final class EventsHandler {
     /// What one call may add: it counts as one, and a talkative agent is not slowed down.
     private static final int MOST_AT_ONCE = 100;
 
-    /// What an event takes without its data.
+    /// Memory of an event without its data, in bytes.
     private static final int EVENT_BYTES = 200;
 
     private static final String LAST_EVENT = "Last-Event-ID";
@@ -98,7 +98,7 @@ public final class EventsHandler {
         });
     }
 
-    /// What events take in memory, roughly.
+    /// Approximate memory of events, in bytes.
     static long bytes(List<Event> events) {
         return events.stream()
                 .mapToLong(event -> EVENT_BYTES + 2L * event.data().length())

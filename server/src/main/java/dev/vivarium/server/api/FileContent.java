@@ -22,7 +22,7 @@ record FileContent(FileEntry entry, Identity identity, Optional<byte[]> bytes) {
     /// How often a file that does not hold still is read again.
     private static final int ATTEMPTS = 3;
 
-    /// What tells this content from others.
+    /// The validator of this content.
     sealed interface Identity {
         record Hash(String sha256, boolean steady) implements Identity {}
 
@@ -71,7 +71,7 @@ record FileContent(FileEntry entry, Identity identity, Optional<byte[]> bytes) {
                 .orElse(new Identity.Unknown());
     }
 
-    /// What stands between the quotes of its `ETag`.
+    /// The opaque part of the `ETag`.
     String tag() {
         return switch (identity) {
             case Identity.Hash(String sha256, boolean _) -> sha256;

@@ -18,7 +18,7 @@ public final class FileTree {
     private static final int MAX_ENTRIES = 10_000;
     private static final String WORKSPACE = "/workspace";
 
-    /// What an entry takes in memory, without a long name.
+    /// Memory of an entry without a long name, in bytes.
     private static final int ENTRY_BYTES = 200;
 
     /// How deep one can look.
@@ -62,7 +62,7 @@ public final class FileTree {
         return 1 + name.chars().filter(c -> c == '/').count();
     }
 
-    /// What [#write] writes, roughly, for whoever holds all of it.
+    /// Approximate size of the output of [#write].
     public long jsonBytes() {
         return entries.stream()
                 .mapToLong(entry -> ENTRY_BYTES + 3L * entry.name().length())

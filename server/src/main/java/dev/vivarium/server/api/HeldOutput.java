@@ -24,7 +24,7 @@ import tools.jackson.core.JsonGenerator;
 /// Output of a command until its answer is written. The beginning of each stream is in memory, the rest in a file
 /// without a name; both count against a budget. Confined to one worker.
 final class HeldOutput implements AutoCloseable {
-    /// What each stream may hold in memory without a reservation, and with one.
+    /// Bytes that each stream may hold in memory without a reservation, and with one.
     private static final int FREE = 64 * 1024;
 
     private static final int RESERVED = 256 * 1024;

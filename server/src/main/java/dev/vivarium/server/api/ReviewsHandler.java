@@ -19,7 +19,7 @@ import java.time.InstantSource;
 public final class ReviewsHandler {
     private static final int MOST = 1000;
 
-    /// What a review takes in memory, roughly.
+    /// Approximate memory of a review, in bytes.
     private static final int REVIEW_BYTES = 4096;
 
     private final Reviews reviews;

@@ -83,7 +83,7 @@ public final class Feed {
             return scopes(sandbox).isPresent();
         }
 
-        /// What the listener may do to a sandbox; empty if it may not hear of it.
+        /// Scopes of the listener for a sandbox; empty if the listener may not see the sandbox.
         private Optional<Scopes> scopes(SandboxId sandbox) {
             return switch (who) {
                 case Principal.Admin _ -> Optional.of(rights.most());

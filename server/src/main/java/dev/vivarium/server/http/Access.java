@@ -17,7 +17,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /// The right by which one caller keeps a request or a connection open. It is checked again whenever it may have been
-/// lost. If it was, the holder is told once, or finds out by [#check]. Close it with what it is for. Thread-safe.
+/// lost. A loss calls the holder once, and [#check] throws from then on. Close it with the request. Thread-safe.
 public final class Access implements AutoCloseable {
     /// How often a stream that waits for something to send calls [#check].
     public static final Duration CHECK_EVERY = Duration.ofMillis(400);
@@ -43,7 +43,7 @@ public final class Access implements AutoCloseable {
         Standing run();
     }
 
-    /// What a caller may do to the sandbox, and when the right ends at the latest. Immutable.
+    /// Scopes of a caller for the sandbox, and the latest end of the right. Immutable.
     record Standing(Scopes scopes, Instant end) {}
 
     Access(Accesses all, Caller caller, Instant end, Check check, Consumer<Failure> onLoss) {
@@ -73,7 +73,7 @@ public final class Access implements AutoCloseable {
         loss.compareAndSet(null, failure);
     }
 
-    /// What the caller may do to the sandbox now, for an answer that shows more to those who may do more.
+    /// Current scopes of the caller for the sandbox, for answers that filter by scope.
     public Scopes scopes() {
         return standing.scopes();
     }
@@ -99,7 +99,7 @@ public final class Access implements AutoCloseable {
         check();
     }
 
-    /// What a caller waits for.
+    /// The condition of a long poll.
     @FunctionalInterface
     public interface Awaited<T> {
         /// Waits at most `timeout` and returns what there is then.

@@ -79,7 +79,7 @@ public final class Admission {
         };
     }
 
-    /// What a request shows. Throws `NotAuthenticated` when that is nothing.
+    /// The credential of a request. Throws `NotAuthenticated` if the request has none.
     Credential shown(Request request) {
         return credentials.of(request);
     }
@@ -165,7 +165,7 @@ public final class Admission {
         }
     }
 
-    /// What the token that replaced the caller's own allows; empty if it does not allow what the route needs.
+    /// Scopes of the token that replaced the caller's token; empty if they do not include the scope of the route.
     private Optional<Access.Standing> standing(Grant next, Caller caller, Route.Access access) {
         Optional<Scopes> scopes = caller.sandbox().isEmpty()
                 ? Optional.of(Scopes.NONE)

@@ -64,7 +64,7 @@ final class ClientEndPoint extends SocketChannelEndPoint {
     private long waited;
     private boolean watched;
 
-    /// What the connection is used for.
+    /// Phases of a connection.
     enum Phase {
         /// A request head is incomplete, or none has begun since the accept.
         HEAD,
@@ -87,7 +87,7 @@ final class ClientEndPoint extends SocketChannelEndPoint {
         this.address = address(channel);
     }
 
-    /// What all end points share.
+    /// Objects that all end points share.
     record Context(Connections connections, Executor executor) {}
 
     static Optional<InetAddress> address(SocketChannel channel) {

@@ -107,7 +107,7 @@ final class Connections implements AutoCloseable {
         return unauthenticated.size() + authenticated.size();
     }
 
-    /// What must be closed so that no more than `most` are left; in the last resort the newest one itself.
+    /// The connections to close so that at most `most` remain. The newest one is closed last.
     @GuardedBy("this")
     private List<ClientEndPoint> surplus(int most, @Nullable ClientEndPoint newest) {
         int excess = size() - most;

@@ -11,7 +11,7 @@ public final class Descriptors {
     private static final Path LIMITS = Path.of("/proc/self/limits");
     private static final String LINE = "Max open files";
 
-    /// What is kept for sandboxes, the database and clients with a good credential.
+    /// Descriptors reserved for sandboxes, the database and clients with a valid credential.
     private static final int LEAST_RESERVE = 64;
 
     private static final int MOST_RESERVE = 1024;

@@ -39,7 +39,7 @@ public final class Exchange {
     /// The largest JSON body that a request may have.
     public static final int MAX_JSON_BYTES = 1024 * 1024;
 
-    /// What a request may hold without a reservation.
+    /// Bytes that a request may hold without a reservation.
     private static final int UNRESERVED_BYTES = 64 * 1024;
 
     private static final String JSON = "application/json";
@@ -71,7 +71,7 @@ public final class Exchange {
         ByteBudget.Reservation memory();
     }
 
-    /// What a request holds while it is served.
+    /// Resources of a request that is being served.
     record Held(String requestId, Cancellation cancellation, RequestLimits.Places places) {}
 
     Exchange(Request request, Response response, Held held, Router.Match match, Caller caller, Checks checks) {

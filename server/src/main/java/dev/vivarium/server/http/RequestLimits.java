@@ -25,7 +25,7 @@ public final class RequestLimits {
         this.requests = requests;
     }
 
-    /// What is counted together.
+    /// The key of a count.
     private sealed interface Key {
         record Requests(String principal) implements Key {}
 

@@ -70,7 +70,7 @@ public record Route(String method, String template, Access access, Operation ope
         }
     }
 
-    /// What changes nothing but files and processes can be broken off at any point.
+    /// Requests that change only files and processes can be cancelled at any point.
     private static final List<String> BREAKABLE =
             List.of("/execute", "/exec", "/upload_file", "/download_file", "/files/{path…}");
 

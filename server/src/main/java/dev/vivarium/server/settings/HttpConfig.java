@@ -20,7 +20,7 @@ public record HttpConfig(String host, int port, Duration idleConnection, Duratio
             new Range(1, MANY),
             "How many requests of one key or token run at once; streams and long polls have four times as many.");
 
-    /// What one client may use of the server. Immutable.
+    /// Limits of one client. Immutable.
     ///
     /// @param headDeadline how long the head of a request may take, from its first byte or from the accept
     /// @param bodyGrace how long the server waits for a request body before [#bodyRate] applies

@@ -25,7 +25,7 @@ public final class Usage {
         return arguments.stream().filter(argument -> !argument.equals(ADOPT)).toList();
     }
 
-    /// What `viv serve --help` prints.
+    /// The text of `viv serve --help`.
     public static String help() {
         var text = new StringBuilder("usage: viv serve [--adopt] [--KEY VALUE] …\n\n"
                 + "The same keys work in vivarium.yaml, and as VIV_KEY in the environment.\n\n"

@@ -121,7 +121,7 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
         return door;
     }
 
-    /// What the client may do to the sandbox now.
+    /// Current scopes of the client for the sandbox.
     Scopes scopes() {
         return permit.map(at -> at.access().scopes()).orElse(Scopes.NONE);
     }

@@ -98,7 +98,7 @@ final class Disks implements AutoCloseable {
         return ids;
     }
 
-    /// What each image takes of the host's file system, in bytes.
+    /// Bytes that each image occupies on the host's file system.
     Map<SandboxId, Long> usage() throws IOException {
         var usage = new HashMap<SandboxId, Long>();
         for (var place : places()) {
@@ -150,7 +150,7 @@ final class Disks implements AutoCloseable {
         return mkfs.isPresent();
     }
 
-    /// What an empty disk of the size of `image` has in use.
+    /// Bytes in use on an empty disk of the size of `image`.
     long emptyBytes(Ext4Image image) throws IOException {
         return mkfs.isPresent() ? new Ext4Image(template(image.bytes(), image.store())).usedBytes() : 0;
     }
