@@ -60,13 +60,20 @@ final class CarrierPermits {
             LockSupport.unpark(leases);
             free.acquireUninterruptibly();
             waiting.decrementAndGet();
+            requeue();
+        } else if (isSingle) {
+            requeue();
         }
         var permit = new Permit();
         held.add(permit);
-        if (isSingle) {
-            LockSupport.parkNanos(PAUSE.toNanos());
-        }
         return permit;
+    }
+
+    /// Moves the current thread behind the threads that wait for a carrier. A thread that another virtual thread
+    /// has woken is in the queue that its carrier empties first: loops that pass a permit around would keep that
+    /// carrier. A timer wakes the thread in a queue that it shares with new requests and replies from guests.
+    private void requeue() {
+        LockSupport.parkNanos(isSingle ? PAUSE.toNanos() : 1);
     }
 
     private void endLeases() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -63,6 +64,38 @@ final class LoopBudgetTest {
         } finally {
             go.countDown();
             stop(loops);
+        }
+    }
+
+    @Test
+    void blockingEarnsNoFreeBytes() throws Exception {
+        onVirtualThread(() -> {
+            var budget = new LoopBudget(new CarrierPermits(2), () -> 0);
+            budget.spend(2 * PIECE);
+            assertThat(budget.hasPermit()).isTrue();
+            budget.blocks();
+            assertThat(budget.hasPermit()).isFalse();
+            budget.spend(1);
+            assertThat(budget.hasPermit()).isTrue();
+        });
+    }
+
+    @Test
+    void aLoopBelowTheFreeRateNeverNeedsAPermit() throws Exception {
+        onVirtualThread(() -> {
+            var seconds = new AtomicLong();
+            var budget = new LoopBudget(new CarrierPermits(2), () -> TimeUnit.SECONDS.toNanos(seconds.get()));
+            for (int step = 0; step < 100; step++) {
+                budget.spend(PIECE);
+                assertThat(budget.hasPermit()).isFalse();
+                seconds.incrementAndGet();
+            }
+        });
+    }
+
+    private static void onVirtualThread(Runnable task) throws Exception {
+        try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            threads.submit(task).get();
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.vivarium.model;
 
 import java.math.BigDecimal;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,6 +12,7 @@ import java.util.stream.Collectors;
 /// What an event of our own says: a flat JSON object of texts, lists of them, numbers and flags, in the order they were
 /// given. Immutable.
 public final class EventData {
+    private static final HexFormat HEX = HexFormat.of();
     private static final EventData NOTHING = new EventData(Map.of());
 
     private final Map<String, String> values;
@@ -77,20 +79,33 @@ public final class EventData {
         return object.toString();
     }
 
+    /// Output of commands is quoted here, so that every character must be cheap: a command can print nothing but
+    /// control characters.
     private static String quoted(String text) {
-        var out = new StringBuilder("\"");
-        text.codePoints().forEach(c -> {
+        var out = new StringBuilder(text.length() + 2).append('"');
+        for (int at = 0; at < text.length(); at++) {
+            char c = text.charAt(at);
             switch (c) {
-                case '"', '\\' -> out.append('\\').appendCodePoint(c);
+                case '"', '\\' -> out.append('\\').append(c);
                 case '\n' -> out.append("\\n");
                 case '\t' -> out.append("\\t");
                 case '\r' -> out.append("\\r");
                 default -> {
-                    boolean isPlain = c >= 0x20 && (c < Character.MIN_SURROGATE || c > Character.MAX_SURROGATE);
-                    out.append(isPlain ? Character.toString(c) : "\\u%04x".formatted(c));
+                    if (c < ' ' || isUnpaired(text, at)) {
+                        out.append("\\u").append(HEX.toHexDigits(c));
+                    } else {
+                        out.append(c);
+                    }
                 }
             }
-        });
+        }
         return out.append('"').toString();
+    }
+
+    private static boolean isUnpaired(String text, int at) {
+        char c = text.charAt(at);
+        return Character.isHighSurrogate(c)
+                        && (at + 1 == text.length() || !Character.isLowSurrogate(text.charAt(at + 1)))
+                || Character.isLowSurrogate(c) && (at == 0 || !Character.isHighSurrogate(text.charAt(at - 1)));
     }
 }

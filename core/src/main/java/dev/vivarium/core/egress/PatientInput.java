@@ -20,10 +20,10 @@ final class PatientInput extends FilterInputStream {
     @Override
     public int read(byte[] bytes, int offset, int length) throws IOException {
         while (true) {
-            long start = System.nanoTime();
+            budget.blocks();
             try {
                 int count = super.read(bytes, offset, length);
-                budget.spend(Math.max(0, count), start);
+                budget.spend(Math.max(0, count));
                 return count;
             } catch (SocketTimeoutException e) {
                 if (client.isIdle(Gateway.IDLE)) {

@@ -32,9 +32,9 @@ public final class Follower {
 
     /// Waits for what comes next, at most as long as this. Throws the failure by which the process was lost.
     public News next(Duration patience) {
-        long start = System.nanoTime();
+        budget.blocks();
         var found = tail.next(place, patience);
-        budget.spend(found.map(piece -> piece.bytes().length).orElse(0), start);
+        budget.spend(found.map(piece -> piece.bytes().length).orElse(0));
         if (found.isPresent()) {
             place = found.get().next();
             return new News.Output(

@@ -148,10 +148,11 @@ public final class Channel implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+        // Before the credit is sent: readers that must give way would otherwise queue for the connection.
+        reading.spend(message instanceof Message.Data(int _, byte[] bytes) ? bytes.length : 0);
         if (credit > 0) {
             connection.offer(new Payload().u8(stream).u32(credit).frame(number, Kind.CREDIT));
         }
-        reading.spend(message instanceof Message.Data(int _, byte[] bytes) ? bytes.length : 0);
         return message;
     }
 

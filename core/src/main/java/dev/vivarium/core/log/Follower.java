@@ -37,9 +37,9 @@ public final class Follower implements AutoCloseable {
 
     /// The next events; waits at most `patience` for the first of them, and then gives none.
     public Batch next(Duration patience) throws InterruptedException {
-        long start = System.nanoTime();
+        budget.blocks();
         Batch batch = await(patience);
-        budget.spend(batch.events().size() * EVENT_COST, start);
+        budget.spend(batch.events().size() * EVENT_COST);
         return batch;
     }
 

@@ -46,9 +46,9 @@ public final class Listener {
 
     /// The next events; waits at most `patience` for the first of them, and then gives none.
     public Heard next(Duration patience) throws InterruptedException {
-        long start = System.nanoTime();
+        budget.blocks();
         Recent.Slice slice = everything.after(position, patience);
-        budget.spend(slice.events().size() * Follower.EVENT_COST, start);
+        budget.spend(slice.events().size() * Follower.EVENT_COST);
         if (slice.events().isEmpty()) {
             return Heard.NOTHING;
         }

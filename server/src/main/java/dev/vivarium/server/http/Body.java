@@ -1,5 +1,6 @@
 package dev.vivarium.server.http;
 
+import dev.vivarium.core.LoopBudget;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
@@ -15,6 +16,7 @@ final class Body extends OutputStream {
     private final Response response;
     private byte[] buffer = new byte[1024];
     private int used;
+    private final LoopBudget budget = new LoopBudget();
     private boolean closed;
 
     Body(Response response) {
@@ -64,9 +66,13 @@ final class Body extends OutputStream {
         if (length == 0 && !last) {
             return;
         }
+        budget.blocks();
         try (var sent = Blocker.callback()) {
             response.write(last, ByteBuffer.wrap(bytes, offset, length), sent);
             sent.block();
+        }
+        if (!last) {
+            budget.spend(length);
         }
     }
 }

@@ -22,9 +22,9 @@ final class BudgetedInput extends FilterInputStream {
 
     @Override
     public int read(byte[] bytes, int offset, int length) throws IOException {
-        long start = System.nanoTime();
+        budget.blocks();
         int count = in.read(bytes, offset, length);
-        budget.spend(Math.max(0, count), start);
+        budget.spend(Math.max(0, count));
         return count;
     }
 }

@@ -21,9 +21,9 @@ final class BudgetedOutput extends FilterOutputStream {
 
     @Override
     public void write(byte[] bytes, int offset, int length) throws IOException {
-        long start = System.nanoTime();
+        budget.blocks();
         out.write(bytes, offset, length);
-        budget.spend(length, start);
+        budget.spend(length);
     }
 
     /// Does not flush first, as the parent class would: the stream below sends its last bytes and its end together.

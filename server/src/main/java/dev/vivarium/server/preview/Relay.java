@@ -119,11 +119,11 @@ final class Relay {
 
     private void send(ByteBuffer bytes, boolean last) throws IOException {
         int length = bytes.remaining();
-        long start = System.nanoTime();
+        budget.blocks();
         try (var sent = Blocker.callback()) {
             response.write(last, bytes, sent);
             sent.block();
         }
-        budget.spend(length, start);
+        budget.spend(length);
     }
 }

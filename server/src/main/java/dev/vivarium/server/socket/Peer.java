@@ -85,10 +85,10 @@ final class Peer {
         var sent = new Callback.Completable();
         sending.lock();
         try {
-            long start = System.nanoTime();
+            budget.blocks();
             session.orElseThrow().sendText(message, sent);
             sent.join();
-            budget.spend(message.length(), start);
+            budget.spend(message.length());
         } finally {
             sending.unlock();
         }

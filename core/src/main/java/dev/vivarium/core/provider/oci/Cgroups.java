@@ -30,6 +30,12 @@ final class Cgroups implements AutoCloseable {
     private static final String ROOT = "vivarium";
     private static final Set<String> NEEDED = Set.of("cpu", "cpuacct", "memory", "pids", "freezer");
     private static final int ATTEMPTS = 100;
+
+    /// Processor weight of all machines together, in the first version's hierarchy: that of two threads of the
+    /// server for each processor. The kernel's default is that of a single thread, so that one busy sandbox delays
+    /// the commands of all others behind the threads of the server.
+    private static final int SHARES = 2048 * Runtime.getRuntime().availableProcessors();
+
     private static final String ANTICIPATED = "pids";
     /// Shorter than a grace period, so that one follows the other when starts do.
     private static final long ANTICIPATION_NANOS = Duration.ofMillis(3).toNanos();
@@ -112,6 +118,9 @@ final class Cgroups implements AutoCloseable {
         }
         if (mode == Mode.V2) {
             new UnifiedHierarchy(hierarchy).handDownTo(root.resolve(branch));
+        } else if (hierarchy.equals(hierarchies.get("cpu"))) {
+            List.of(root, root.resolve(branch))
+                    .forEach(group -> ControlFiles.write(group, "cpu.shares", Integer.toString(SHARES)));
         }
     }
 

@@ -52,6 +52,20 @@ class CgroupsTest {
         assertThat(Cgroups.of(first, Optional.of(unified), BRANCH).mode()).isEqualTo(Mode.HYBRID);
     }
 
+    /// On the host's own cgroups. In the unified hierarchy the server has a group of its own, and the default is
+    /// right.
+    @Test
+    void allMachinesTogetherWeighMoreThanOneThreadOfTheServer() throws IOException {
+        String branch = "test-" + ProcessHandle.current().pid();
+        try (var cgroups = Cgroups.open(branch)) {
+            if (cgroups.mode() != Mode.V2) {
+                Path group = Path.of("/sys/fs/cgroup/cpu/vivarium", branch);
+                assertThat(ControlFiles.number(group, "cpu.shares")).isGreaterThan(1024);
+                assertThat(ControlFiles.number(group.getParent(), "cpu.shares")).isGreaterThan(1024);
+            }
+        }
+    }
+
     @Test
     void whatTheUnifiedHierarchyLacksIsNamed() throws IOException {
         offer("cpuset io memory pids");
