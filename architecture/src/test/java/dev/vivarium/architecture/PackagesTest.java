@@ -48,7 +48,7 @@ class PackagesTest {
                                     "shell",
                                     "preview",
                                     "egress",
-                                    "door",
+                                    "inside",
                                     "guest",
                                     "provider",
                                     "store",
@@ -59,7 +59,7 @@ class PackagesTest {
             Map.entry("shell", new Layer(Set.of("guest", "exec"), "a terminal is a command with a screen")),
             Map.entry("preview", onTheWire()),
             Map.entry("egress", onTheWire()),
-            Map.entry("door", onTheWire()),
+            Map.entry("inside", onTheWire()),
             Map.entry("guest", new Layer(Set.of(), "the wire is the same whoever isolates, so it knows no provider")),
             Map.entry(
                     "provider",

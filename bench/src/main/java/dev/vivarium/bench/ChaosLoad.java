@@ -17,16 +17,16 @@ final class ChaosLoad implements AutoCloseable {
 
     private final Chaos.Line line;
     private final List<String> sandboxes;
-    private final Ledger ledger;
+    private final Ledger fileIndex;
     private final AtomicInteger threads = new AtomicInteger();
     private final List<Thread> workers = new ArrayList<>();
     private volatile boolean speaking = true;
     private volatile boolean running = true;
 
-    ChaosLoad(Chaos.Line line, List<String> sandboxes, Ledger ledger) {
+    ChaosLoad(Chaos.Line line, List<String> sandboxes, Ledger fileIndex) {
         this.line = line;
         this.sandboxes = sandboxes;
-        this.ledger = ledger;
+        this.fileIndex = fileIndex;
         for (int i = 0; i < PRODUCERS; i++) {
             int number = i;
             start("producer-" + i, () -> produce(number));
@@ -59,7 +59,7 @@ final class ChaosLoad implements AutoCloseable {
                 if (answer.status() >= 500) {
                     throw new IllegalStateException(answer.text());
                 }
-                ledger.appended(sandbox, id, Json.answer(answer.text()).integer("seq"));
+                fileIndex.appended(sandbox, id, Json.answer(answer.text()).integer("seq"));
             });
         }
         phone.hangUp();
@@ -69,7 +69,7 @@ final class ChaosLoad implements AutoCloseable {
         var phone = new Phone();
         for (int n = 0; speaking; n++) {
             String body = "{\"content\":\"message " + n + "\"}";
-            phone.untilAnswered(http -> ledger.said(http.post("/api/v1/sandboxes/" + any(0) + "/messages", body)
+            phone.untilAnswered(http -> fileIndex.said(http.post("/api/v1/sandboxes/" + any(0) + "/messages", body)
                     .expect(202)
                     .member("message_id")));
             Chaos.Line.pause();
@@ -82,7 +82,7 @@ final class ChaosLoad implements AutoCloseable {
                 .expect(200)
                 .text();
         for (JsonFields message : Json.answer("{\"messages\":" + text + "}").objects("messages")) {
-            ledger.heard(message.string("message_id"));
+            fileIndex.heard(message.string("message_id"));
         }
     }
 
@@ -109,7 +109,7 @@ final class ChaosLoad implements AutoCloseable {
                     Chaos.Line.pause();
                 }
             }
-            ledger.wrong("a call was never answered");
+            fileIndex.wrong("a call was never answered");
         }
 
         void hangUp() {
@@ -134,7 +134,7 @@ final class ChaosLoad implements AutoCloseable {
     /// Lets all come to the end of what they do, the listener last.
     void stop() {
         speaking = false;
-        for (int i = 0; i < 100 && !ledger.unheard().isEmpty(); i++) {
+        for (int i = 0; i < 100 && !fileIndex.unheard().isEmpty(); i++) {
             Chaos.Line.pause();
         }
         close();

@@ -2,7 +2,7 @@ package dev.vivarium.bench;
 
 import dev.vivarium.bench.Report.Row;
 import dev.vivarium.core.provider.Machine;
-import dev.vivarium.core.sandbox.Occasion;
+import dev.vivarium.core.sandbox.PauseReason;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.End;
@@ -16,7 +16,7 @@ import java.util.Optional;
 /// it alone; beside a Docker Engine.
 final class PauseLatency implements Measurement {
     private static final UserId BENCH = new UserId("bench");
-    private static final Occasion ASKED = Occasion.by(BENCH);
+    private static final PauseReason ASKED = PauseReason.by(BENCH);
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final int WARM_UP = 50;
     private static final int DOCKER_EVERY = 10;

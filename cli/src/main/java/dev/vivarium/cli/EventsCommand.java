@@ -50,11 +50,11 @@ final class EventsCommand implements Callable<Integer> {
     public Integer call() {
         Http http = server.http(terminal);
         var feed = new Feed(http, Runs.sandbox(http, name), type, after);
-        var story = new Story(
+        var commandEvents = new Story(
                 terminal.out(),
                 output.isColoured(terminal.env(), terminal.ttys().out()));
         Predicate<JsonFields> reader = event -> {
-            print(event, story);
+            print(event, commandEvents);
             return true;
         };
         if (follow) {
@@ -65,11 +65,11 @@ final class EventsCommand implements Callable<Integer> {
         return 0;
     }
 
-    private void print(JsonFields event, Story story) {
+    private void print(JsonFields event, Story commandEvents) {
         if (output.isJson()) {
             terminal.out().println(event.text());
         } else if (inWords) {
-            story.tell(event);
+            commandEvents.tell(event);
         } else {
             String data = event.object("event_data").text();
             boolean cut = terminal.ttys().out() && data.length() > LONGEST;

@@ -96,7 +96,7 @@ final class RunCommand implements Callable<Integer> {
                 + " viv say " + sandbox + " \"…\" speaks to it"));
         Runtime.getRuntime().addShutdownHook(comeBack);
         var completed = new AtomicBoolean();
-        var story = new Story(
+        var commandEvents = new Story(
                 terminal.out(),
                 output.isColoured(terminal.env(), terminal.ttys().out()));
         new Feed(http, sandbox, "", 0).follow(event -> {
@@ -104,7 +104,7 @@ final class RunCommand implements Callable<Integer> {
                 terminal.out().println(event.text());
                 terminal.out().flush();
             } else {
-                story.tell(event);
+                commandEvents.tell(event);
             }
             boolean ended = Story.isEnd(event);
             completed.set(ended && event.object("event_data").string("status").equals("completed"));

@@ -11,14 +11,14 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /// A wire that can be cut: it carries connections to a server that may move. Thread-safe.
 final class Relay implements AutoCloseable {
-    private final ServerSocket door;
+    private final ServerSocket controlPort;
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private volatile int target;
     private volatile boolean whole = true;
 
     Relay(URI server) {
         try {
-            door = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+            controlPort = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -27,7 +27,7 @@ final class Relay implements AutoCloseable {
     }
 
     URI uri() {
-        return URI.create("http://127.0.0.1:" + door.getLocalPort());
+        return URI.create("http://127.0.0.1:" + controlPort.getLocalPort());
     }
 
     void aim(URI server) {
@@ -44,9 +44,9 @@ final class Relay implements AutoCloseable {
     }
 
     private void accept() {
-        while (!door.isClosed()) {
+        while (!controlPort.isClosed()) {
             try {
-                Socket from = door.accept();
+                Socket from = controlPort.accept();
                 open.add(from);
                 if (!whole || !connect(from)) {
                     close(from);
@@ -94,7 +94,7 @@ final class Relay implements AutoCloseable {
     public void close() {
         cut();
         try {
-            door.close();
+            controlPort.close();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

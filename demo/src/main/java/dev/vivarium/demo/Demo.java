@@ -26,7 +26,7 @@ final class Demo {
     private static final int SPEAKS_AT = 2;
 
     private final PrintStream out;
-    private final Story story;
+    private final Story commandEvents;
     private final Http http;
     private final boolean isClaude;
     private int calls;
@@ -34,7 +34,7 @@ final class Demo {
 
     Demo(DemoServer server, PrintStream out, boolean coloured, boolean isClaude) {
         this.out = out;
-        this.story = new Story(out, coloured);
+        this.commandEvents = new Story(out, coloured);
         this.http = new Http(server.uri(), server.key());
         this.isClaude = isClaude;
     }
@@ -49,7 +49,7 @@ final class Demo {
         out.println("task     " + TASK);
         String sandbox = http.post(Runs.PATH, this::spawn, fields -> fields).string("sandbox_id");
         new Feed(http, sandbox, "", 0).follow(event -> {
-            story.tell(event);
+            commandEvents.tell(event);
             if (event.string("event_type").equals("agent.tool_use") && ++calls == SPEAKS_AT) {
                 speak(sandbox);
             }

@@ -45,11 +45,11 @@ public final class ModelJson {
             }
             boolean hasOptions = options > 0;
             int at = hasOptions ? options : start;
-            String wish = hasOptions ? "\"include_usage\":true" : "\"stream_options\":{\"include_usage\":true}";
+            String desiredState = hasOptions ? "\"include_usage\":true" : "\"stream_options\":{\"include_usage\":true}";
             boolean isLast = nextMark(body, at) == '}';
-            var out = new ByteArrayOutputStream(body.length + wish.length() + 1);
+            var out = new ByteArrayOutputStream(body.length + desiredState.length() + 1);
             out.write(body, 0, at);
-            out.writeBytes((isLast ? wish : wish + ",").getBytes(StandardCharsets.US_ASCII));
+            out.writeBytes((isLast ? desiredState : desiredState + ",").getBytes(StandardCharsets.US_ASCII));
             out.write(body, at, body.length - at);
             return out.toByteArray();
         }

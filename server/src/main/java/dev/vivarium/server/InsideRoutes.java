@@ -4,7 +4,7 @@ import static dev.vivarium.server.http.Route.Access.OWN;
 
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Route;
-import dev.vivarium.server.model.Books;
+import dev.vivarium.server.model.CostRecorder;
 import dev.vivarium.server.model.ModelHandler;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -36,7 +36,7 @@ final class InsideRoutes {
                 parts.config().model(),
                 admission,
                 parts.access().workers(),
-                new Books(parts.agency().runs(), parts.log(), parts.telemetry()),
+                new CostRecorder(parts.agency().runs(), parts.log(), parts.telemetry()),
                 parts.limits(),
                 parts.access().audit(),
                 clock);

@@ -1,6 +1,6 @@
 package dev.vivarium.server;
 
-import static dev.vivarium.server.api.Unprocessable.insteadOfInvalid;
+import static dev.vivarium.server.api.ValidationErrors.insteadOfInvalid;
 import static dev.vivarium.server.http.Route.Access.ADMIN;
 import static dev.vivarium.server.http.Route.Access.KEY;
 import static dev.vivarium.server.http.Route.Access.OPEN;
@@ -15,7 +15,6 @@ import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.store.Db;
-import dev.vivarium.server.api.AgentNews;
 import dev.vivarium.server.api.Callers;
 import dev.vivarium.server.api.CleanupHandler;
 import dev.vivarium.server.api.CommandCall;
@@ -34,6 +33,7 @@ import dev.vivarium.server.api.MessagesHandler;
 import dev.vivarium.server.api.MetricsHandler;
 import dev.vivarium.server.api.NodeHandler;
 import dev.vivarium.server.api.OpenApiHandler;
+import dev.vivarium.server.api.RunEventHandler;
 import dev.vivarium.server.api.SandboxRule;
 import dev.vivarium.server.api.SnapshotsHandler;
 import dev.vivarium.server.api.UploadFileHandler;
@@ -46,9 +46,9 @@ import dev.vivarium.server.preview.PreviewHandler;
 import dev.vivarium.server.preview.PreviewHosts;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.PreviewConfig;
-import dev.vivarium.server.socket.ShellWitness;
+import dev.vivarium.server.socket.ShellAudit;
 import dev.vivarium.server.socket.ShellsHandler;
-import dev.vivarium.server.socket.SocketWitness;
+import dev.vivarium.server.socket.SocketAudit;
 import dev.vivarium.server.socket.Sockets;
 import dev.vivarium.server.socket.SocketsHandler;
 import dev.vivarium.server.telemetry.Host;
@@ -172,9 +172,9 @@ final class Routes {
 
     private static List<Route> sockets(Parts parts, InstantSource clock, Callers callers) {
         var audit = parts.access().audit();
-        var shells = new ShellWitness(new SocketWitness(audit, clock, ShellWitness.ROUTE), parts.telemetry());
-        var watchers = new SocketWitness(audit, clock, "GET /ws/sandboxes/{sandbox_id}");
-        var listeners = new SocketWitness(audit, clock, "GET /api/v1/ws/events");
+        var shells = new ShellAudit(new SocketAudit(audit, clock, ShellAudit.ROUTE), parts.telemetry());
+        var watchers = new SocketAudit(audit, clock, "GET /ws/sandboxes/{sandbox_id}");
+        var listeners = new SocketAudit(audit, clock, "GET /api/v1/ws/events");
         var feed = new Feed(parts.log(), parts.sandboxes(), parts.access().rights());
         var handler = new SocketsHandler(
                 parts.sockets(),
@@ -195,7 +195,12 @@ final class Routes {
         var runs = parts.agency().runs();
         var breath = parts.config().watch().breath();
         var events = new EventsHandler(
-                parts.log(), parts.inbox(), new AgentNews(runs), parts.sockets().presence(), clock, breath);
+                parts.log(),
+                parts.inbox(),
+                new RunEventHandler(runs),
+                parts.sockets().presence(),
+                clock,
+                breath);
         var messages = new MessagesHandler(parts.inbox(), runs, breath);
         return List.of(
                 Route.post(V1 + "/messages", Route.Access.scoped(Scope.PROCESS), insteadOfInvalid(messages::post)),

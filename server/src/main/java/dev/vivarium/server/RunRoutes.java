@@ -1,6 +1,6 @@
 package dev.vivarium.server;
 
-import static dev.vivarium.server.api.Unprocessable.insteadOfInvalid;
+import static dev.vivarium.server.api.ValidationErrors.insteadOfInvalid;
 import static dev.vivarium.server.http.Route.Access.KEY;
 import static dev.vivarium.server.http.Route.Access.WORKER;
 import static dev.vivarium.server.http.Route.Access.kept;
@@ -12,8 +12,8 @@ import dev.vivarium.core.access.WorkerGrant.Work;
 import dev.vivarium.core.access.WorkerTokens;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.run.Agents;
+import dev.vivarium.core.run.IdempotencyRecords;
 import dev.vivarium.core.run.Outbox;
-import dev.vivarium.core.run.Repeats;
 import dev.vivarium.core.run.Reviews;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.run.Supervisor;
@@ -49,7 +49,8 @@ final class RunRoutes {
     private RunRoutes() {}
 
     /// What agents do, and are asked to do.
-    record Agency(Runs runs, Tasks tasks, Repeats repeats, Reviews reviews, Agents agents, Supervisor supervisor)
+    record Agency(
+            Runs runs, Tasks tasks, IdempotencyRecords repeats, Reviews reviews, Agents agents, Supervisor supervisor)
             implements AutoCloseable {
         static Agency open(Engine engine, RunConfig config, WorkerTokens tokens) {
             var outbox = new Outbox(engine.db(), engine.log(), engine.clock());
@@ -63,7 +64,7 @@ final class RunRoutes {
             var supervisor = Supervisor.start(engine.sandboxes(), runs, reviews, transcripts, engine.clock());
             var workers = new Workers(WorkerProgram.read(), passes(tokens));
             var agents = new Agents(engine.sandboxes(), runs, workers, supervisor, transcripts, config.image());
-            var repeats = new Repeats(engine.db(), engine.clock());
+            var repeats = new IdempotencyRecords(engine.db(), engine.clock());
             return new Agency(runs, new Tasks(engine.db(), engine.clock()), repeats, reviews, agents, supervisor);
         }
 

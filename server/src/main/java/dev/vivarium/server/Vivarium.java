@@ -12,33 +12,33 @@ import dev.vivarium.core.access.WorkerTokens;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.run.Inbox;
-import dev.vivarium.core.sandbox.Chronicle;
 import dev.vivarium.core.sandbox.HomeCheck;
+import dev.vivarium.core.sandbox.LifecycleEvents;
 import dev.vivarium.core.sandbox.Observer;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.sandbox.SandboxesConfig;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.server.api.HealthChecks;
 import dev.vivarium.server.console.Pages;
-import dev.vivarium.server.http.Accesses;
+import dev.vivarium.server.http.AccessAudit;
+import dev.vivarium.server.http.AccessRegistry;
 import dev.vivarium.server.http.Admission;
+import dev.vivarium.server.http.DrainGate;
 import dev.vivarium.server.http.Edge;
-import dev.vivarium.server.http.Gate;
 import dev.vivarium.server.http.RateLimits;
 import dev.vivarium.server.http.RequestLimits;
 import dev.vivarium.server.http.Route;
 import dev.vivarium.server.http.Router;
-import dev.vivarium.server.http.Routers;
-import dev.vivarium.server.http.Witness;
+import dev.vivarium.server.http.RouterSelector;
 import dev.vivarium.server.model.ModelHandler;
+import dev.vivarium.server.preview.PreviewAudit;
 import dev.vivarium.server.preview.PreviewHandler;
-import dev.vivarium.server.preview.Visits;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.EngineConfig;
 import dev.vivarium.server.socket.Sockets;
+import dev.vivarium.server.telemetry.EgressAudit;
 import dev.vivarium.server.telemetry.FreezeAudit;
 import dev.vivarium.server.telemetry.Metrics;
-import dev.vivarium.server.telemetry.PassageAudit;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.net.URI;
 import java.nio.file.Path;
@@ -59,29 +59,29 @@ public final class Vivarium implements AutoCloseable {
     private final Router router;
     private final ModelHandler model;
     private final Edge edge;
-    private final Accesses accesses;
-    private final Chronicle chronicle;
-    private final Housekeeping housekeeping;
+    private final AccessRegistry accesses;
+    private final LifecycleEvents lifecycleEvents;
+    private final Maintenance maintenance;
 
     private Vivarium(
             Routes.Parts parts,
             Router router,
             ModelHandler model,
             Edge edge,
-            Accesses accesses,
-            Chronicle chronicle,
-            Housekeeping housekeeping) {
+            AccessRegistry accesses,
+            LifecycleEvents lifecycleEvents,
+            Maintenance maintenance) {
         this.parts = parts;
         this.router = router;
         this.model = model;
         this.edge = edge;
         this.accesses = accesses;
-        this.chronicle = chronicle;
-        this.housekeeping = housekeeping;
+        this.lifecycleEvents = lifecycleEvents;
+        this.maintenance = maintenance;
         keepSpaceForTheStore(parts);
-        parts.sandboxes().reception().staff(edge.porter());
+        parts.sandboxes().controlPorts().staff(edge.controlPortHandler());
         watch(parts.metrics(), parts.sandboxes(), parts.access().audit());
-        chronicle.catchUp(() -> parts.sandboxes().newestEnded(Optional.empty(), ENDS_TOLD_LATE));
+        lifecycleEvents.catchUp(() -> parts.sandboxes().newestEnded(Optional.empty(), ENDS_TOLD_LATE));
     }
 
     /// Binds the port, so that nothing is started in vain; then starts everything, from the bottom up. Returns when
@@ -94,18 +94,18 @@ public final class Vivarium implements AutoCloseable {
     public static Vivarium start(Config config, Provider provider, Pages pages) {
         try (var undo = new Undo()) {
             undo.add(provider::close);
-            var gate = new Gate();
+            var gate = new DrainGate();
             var edge = undo.add(Edge.bind(config.http(), gate));
             var clock = InstantSource.system();
             var db = undo.add(ownStore(config, provider));
             var keys = Keys.open(db, config.home(), config.apiKey(), clock);
             var metrics = new Metrics();
             var access = access(config, db, clock, undo);
-            var telemetry = new Telemetry(metrics, new PassageAudit(access.audit(), clock));
+            var telemetry = new Telemetry(metrics, new EgressAudit(access.audit(), clock));
             var log = undo.add(new EventLog(db, clock));
-            var chronicle = undo.add(new Chronicle(log));
+            var lifecycleEvents = undo.add(new LifecycleEvents(log));
             var sight = undo.add(WatchRoutes.Sight.open(db, log, config.watch(), clock));
-            var observers = observers(telemetry, chronicle, sight, access.audit(), clock);
+            var observers = observers(telemetry, lifecycleEvents, sight, access.audit(), clock);
             var sandboxes = undo.add(Sandboxes.open(provider, db, engine(config), observers, clock));
             var inbox = new Inbox(db, log, clock);
             follow(sandboxes, sight, access, inbox);
@@ -114,11 +114,12 @@ public final class Vivarium implements AutoCloseable {
             var health = undo.add(HealthChecks.start(db, sandboxes, gate, telemetry::poolTrouble));
             var limits = limits(config, sandboxes);
             var front = ConsoleRoutes.Front.open(db, keys, pages, config, clock);
-            var accesses = undo.add(new Accesses(gate, clock));
+            var accesses = undo.add(new AccessRegistry(gate, clock));
             var bounds = new Admission.Bounds(limits, requests(config));
             var proofs = proofs(keys, front, access, accesses);
             var admission = new Admission(proofs, access.rights(), sandboxes, bounds, front.origins(), accesses);
-            var preview = new PreviewHandler(admission, new Visits(access.audit(), clock), config.preview(), clock);
+            var preview =
+                    new PreviewHandler(admission, new PreviewAudit(access.audit(), clock), config.preview(), clock);
             var sockets = undo.add(new Sockets(admission, config.watch()));
             var parts = new Routes.Parts(
                     config, db, log, inbox, agency, sight, provider, sandboxes, health, keys, front, access, telemetry,
@@ -126,9 +127,9 @@ public final class Vivarium implements AutoCloseable {
             var router = new Router(Routes.of(parts, clock), Routes.hosts(preview, config.preview()));
             var model = undo.add(InsideRoutes.model(parts, admission, clock));
             edge.serve(routers(router, front, model), admission, witness(access, clock));
-            var housekeeping = undo.add(new Housekeeping(config.log(), log, inbox, sight.history(), clock));
+            var maintenance = undo.add(new Maintenance(config.log(), log, inbox, sight.history(), clock));
             undo.keep();
-            return new Vivarium(parts, router, model, edge, accesses, chronicle, housekeeping);
+            return new Vivarium(parts, router, model, edge, accesses, lifecycleEvents, maintenance);
         }
     }
 
@@ -156,17 +157,21 @@ public final class Vivarium implements AutoCloseable {
     }
 
     private static List<Observer> observers(
-            Telemetry telemetry, Chronicle chronicle, WatchRoutes.Sight sight, Audit audit, InstantSource clock) {
-        return List.of(telemetry, chronicle, sight.watching(), new FreezeAudit(audit, clock));
+            Telemetry telemetry,
+            LifecycleEvents lifecycleEvents,
+            WatchRoutes.Sight sight,
+            Audit audit,
+            InstantSource clock) {
+        return List.of(telemetry, lifecycleEvents, sight.watching(), new FreezeAudit(audit, clock));
     }
 
-    private static Routers routers(Router outside, ConsoleRoutes.Front front, ModelHandler model) {
+    private static RouterSelector routers(Router outside, ConsoleRoutes.Front front, ModelHandler model) {
         var inside = new Router(InsideRoutes.of(outside.routes(), model));
-        return new Routers(outside, new Router(front.pages().routes()), inside);
+        return new RouterSelector(outside, new Router(front.pages().routes()), inside);
     }
 
-    private static Witness witness(ThreadRoutes.Access access, InstantSource clock) {
-        return new Witness(access.audit(), clock);
+    private static AccessAudit witness(ThreadRoutes.Access access, InstantSource clock) {
+        return new AccessAudit(access.audit(), clock);
     }
 
     private static RateLimits limits(Config config, Sandboxes sandboxes) {
@@ -181,7 +186,7 @@ public final class Vivarium implements AutoCloseable {
 
     /// Everything that can give a right, and from which `accesses` learns when a right is lost.
     private static Admission.Proofs proofs(
-            Keys keys, ConsoleRoutes.Front front, ThreadRoutes.Access access, Accesses accesses) {
+            Keys keys, ConsoleRoutes.Front front, ThreadRoutes.Access access, AccessRegistry accesses) {
         Stream.of(
                         keys.changes(),
                         front.sessions().changes(),
@@ -259,11 +264,11 @@ public final class Vivarium implements AutoCloseable {
         accesses.close();
         parts.health().close();
         parts.agency().close();
-        housekeeping.close();
+        maintenance.close();
         model.close();
         parts.sandboxes().close();
         parts.sight().close();
-        chronicle.close();
+        lifecycleEvents.close();
         parts.provider().close();
         parts.access().tokens().close();
         parts.access().audit().close();

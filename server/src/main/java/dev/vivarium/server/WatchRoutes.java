@@ -4,7 +4,7 @@ import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.watch.FileHistory;
-import dev.vivarium.core.watch.Watching;
+import dev.vivarium.core.watch.Watchers;
 import dev.vivarium.server.api.ViewHandler;
 import dev.vivarium.server.http.Route;
 import dev.vivarium.server.settings.WatchConfig;
@@ -27,10 +27,10 @@ final class WatchRoutes {
     }
 
     /// Who watches, and what was seen.
-    record Sight(FileHistory history, Watching watching) implements AutoCloseable {
+    record Sight(FileHistory history, Watchers watching) implements AutoCloseable {
         static Sight open(Db db, EventLog log, WatchConfig config, InstantSource clock) {
             var history = new FileHistory(db);
-            return new Sight(history, new Watching(log, history, config.metricsEvery(), clock));
+            return new Sight(history, new Watchers(log, history, config.metricsEvery(), clock));
         }
 
         @Override

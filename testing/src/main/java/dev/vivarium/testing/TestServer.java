@@ -1,9 +1,9 @@
 package dev.vivarium.testing;
 
 import dev.vivarium.core.access.Grant;
-import dev.vivarium.core.access.Issue;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.Scopes;
+import dev.vivarium.core.access.TokenRequest;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.access.WorkerGrant;
 import dev.vivarium.core.access.WorkerTokens;
@@ -186,13 +186,13 @@ public final class TestServer implements AutoCloseable {
     /// A token for a sandbox, as its owner would be given one.
     public String token(String sandbox, Scope... scopes) {
         var info = sandboxes().require(new SandboxId(sandbox)).info();
-        var wanted = new Issue(
+        var wanted = new TokenRequest(
                 info.user(),
                 Grant.Standing.OWNER,
                 info.id(),
                 info.thread(),
                 Scopes.of(scopes),
-                Issue.MAX_TTL,
+                TokenRequest.MAX_TTL,
                 List.of());
         return server.tokens().issue(wanted).token();
     }

@@ -25,7 +25,7 @@ class DoorTest {
 
     private Api api;
     private String session;
-    private URI door;
+    private URI controlPort;
     private String token;
 
     @BeforeAll
@@ -42,7 +42,7 @@ class DoorTest {
     void open() {
         api = server.api();
         session = api.session();
-        door = server.sandboxes().require(new SandboxId(session)).openDoor();
+        controlPort = server.sandboxes().require(new SandboxId(session)).openDoor();
         token = server.workerToken(session, Audience.WORKER);
     }
 
@@ -57,10 +57,10 @@ class DoorTest {
     void nothingButTheRoutesOfWorkersAnswers() {
         String admin = "-H 'X-API-Key: " + server.adminKey() + "' ";
         for (String path : new String[] {"/admin/keys", "/threads", "/list_files?session_id=" + session, "/metrics"}) {
-            assertThat(curl(admin + door + path)).as(path).endsWith(" 404");
+            assertThat(curl(admin + controlPort + path)).as(path).endsWith(" 404");
         }
-        assertThat(curl(door + "/health")).endsWith(" 401");
-        assertThat(curl(admin + door + messages(session)))
+        assertThat(curl(controlPort + "/health")).endsWith(" 401");
+        assertThat(curl(admin + controlPort + messages(session)))
                 .contains("only the worker of sandbox")
                 .endsWith(" 403");
     }
@@ -73,9 +73,9 @@ class DoorTest {
                 .POST(BodyPublishers.ofString("{\"key\":\"" + server.adminKey() + "\"}")));
         String cookie = answer.headers().firstValue("Set-Cookie").orElseThrow().split(";")[0];
 
-        assertThat(curl("-H 'Cookie: " + cookie + "' " + door + messages(session)))
+        assertThat(curl("-H 'Cookie: " + cookie + "' " + controlPort + messages(session)))
                 .endsWith(" 401");
-        assertThat(curl("-H 'Cookie: " + cookie + "' " + door + "/console/session"))
+        assertThat(curl("-H 'Cookie: " + cookie + "' " + controlPort + "/console/session"))
                 .endsWith(" 401");
     }
 
@@ -84,7 +84,7 @@ class DoorTest {
         String other = api.session();
         String stolen = server.workerToken(other, Audience.WORKER);
 
-        assertThat(curl("-H 'Authorization: Bearer " + stolen + "' " + door + messages(other)))
+        assertThat(curl("-H 'Authorization: Bearer " + stolen + "' " + controlPort + messages(other)))
                 .contains("only the worker of sandbox " + session)
                 .endsWith(" 403");
 
@@ -94,7 +94,7 @@ class DoorTest {
 
     @Test
     void aMessageReachesWhoeverWaitsForIt() {
-        var heard = CompletableFuture.supplyAsync(() -> curl(bearer() + door + messages(session) + "?wait=60"));
+        var heard = CompletableFuture.supplyAsync(() -> curl(bearer() + controlPort + messages(session) + "?wait=60"));
         api.post(messages(session), "{\"content\":\"use the other API\"}");
 
         assertThat(heard.join()).contains("use the other API").endsWith(" 200");
@@ -103,7 +103,7 @@ class DoorTest {
     @Test
     void aStreamOfMessagesComesIn() {
         var heard = CompletableFuture.supplyAsync(() -> sh("curl -sN -H 'Accept: application/x-ndjson' " + bearer()
-                + door + messages(session) + " | grep -m 2 content"));
+                + controlPort + messages(session) + " | grep -m 2 content"));
         api.post(messages(session), "{\"content\":\"one\"}");
         api.post(messages(session), "{\"content\":\"two\"}");
 
@@ -115,22 +115,22 @@ class DoorTest {
         String script = "python3 - <<'P'\nimport json\nprint(json.dumps({'event_type':'agent.output','event_data':"
                 + "{'text':'x'*90000}}))\nP\n";
         sh(script.replace("<<'P'", "> big.json <<'P'"));
-        String sent = curl(
-                "--data-binary @big.json -H 'Content-Type: application/json' " + bearer() + door + events(session));
+        String sent = curl("--data-binary @big.json -H 'Content-Type: application/json' " + bearer() + controlPort
+                + events(session));
 
         assertThat(sent).endsWith(" 201");
         assertThat(api.get(events(session) + "?type=agent.output").text()).hasSizeGreaterThan(90_000);
         for (int i = 0; i < 30; i++) {
             api.post(messages(session), "{\"content\":\"" + "x".repeat(10_000) + "\"}");
         }
-        assertThat(sh("curl -s " + bearer() + door + messages(session) + " | wc -c")
+        assertThat(sh("curl -s " + bearer() + controlPort + messages(session) + " | wc -c")
                         .strip())
                 .satisfies(bytes -> assertThat(Integer.parseInt(bytes)).isGreaterThan(300_000));
     }
 
     @Test
     void oneConnectionCarriesManyRequestsAndManyConnectionsOneEach() {
-        String url = door + messages(session);
+        String url = controlPort + messages(session);
         assertThat(sh("curl -s -w '%{http_code} %{num_connects}\\n' " + bearer()
                         + ("-o /dev/null " + url + " ").repeat(20) + "| sort | uniq -c | tr -s ' '"))
                 .contains("19 200 0", "1 200 1");
@@ -141,7 +141,7 @@ class DoorTest {
 
     @Test
     void whatIsNotHttpIsRefusedAndHarmsNobody() {
-        String port = Integer.toString(door.getPort());
+        String port = Integer.toString(controlPort.getPort());
         String script = "import socket\n"
                 + "def say(b):\n"
                 + "    s = socket.create_connection(('127.0.0.1', " + port + ")); s.settimeout(20)\n"
@@ -165,13 +165,13 @@ class DoorTest {
         await().ignoreExceptions()
                 .untilAsserted(() -> assertThat(post("again").stdout()).endsWith(" 201"));
         assertThat(server.sandboxes().require(new SandboxId(session)).openDoor())
-                .isEqualTo(door);
+                .isEqualTo(controlPort);
     }
 
     @Test
     void aPausedSandboxStandsStillAndGoesOn() {
         var heard = CompletableFuture.supplyAsync(
-                () -> longer("curl -s " + bearer() + door + messages(session) + "?wait=60"));
+                () -> longer("curl -s " + bearer() + controlPort + messages(session) + "?wait=60"));
         await().untilAsserted(
                         () -> assertThat(api.execute(session, "pgrep -c curl").string("stdout"))
                                 .isEqualTo("1\n"));
@@ -187,7 +187,7 @@ class DoorTest {
     void aSandboxWhoseDoorNobodyOpenedHasNone() {
         String other = api.session();
 
-        assertThat(api.execute(other, "curl -s http://127.0.0.1:" + door.getPort() + "; echo $?")
+        assertThat(api.execute(other, "curl -s http://127.0.0.1:" + controlPort.getPort() + "; echo $?")
                         .string("stdout"))
                 .isEqualTo("7\n");
     }
@@ -196,7 +196,7 @@ class DoorTest {
 
     private Said post(String text) {
         return new Said(curl("-d '{\"event_type\":\"agent.message\",\"event_data\":{\"text\":\"" + text
-                + "\"}}' -H 'Content-Type: application/json' " + bearer() + door + events(session)));
+                + "\"}}' -H 'Content-Type: application/json' " + bearer() + controlPort + events(session)));
     }
 
     private String bearer() {

@@ -76,9 +76,11 @@ class EventsApiTest {
         await().untilAsserted(() -> assertThat(types(api, "?type=command."))
                 .startsWith("command.started")
                 .endsWith("command.completed"));
-        var story = list(api, "?type=command.");
-        assertThat(story.getFirst().object("event_data").string("command")).isEqualTo("echo out; echo err >&2; exit 3");
-        assertThat(story.getLast().object("event_data").integer("exit_code")).isEqualTo(3);
+        var commandEvents = list(api, "?type=command.");
+        assertThat(commandEvents.getFirst().object("event_data").string("command"))
+                .isEqualTo("echo out; echo err >&2; exit 3");
+        assertThat(commandEvents.getLast().object("event_data").integer("exit_code"))
+                .isEqualTo(3);
         assertThat(api.get(path(session) + "?type=command.output").text())
                 .contains("\"stdout\":\"out\\n\"", "\"stderr\":\"err\\n\"");
     }

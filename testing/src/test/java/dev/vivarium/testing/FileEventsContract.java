@@ -39,15 +39,15 @@ abstract class FileEventsContract {
         run("rm a.txt");
         awaitEvent("file.deleted", "a.txt");
 
-        var story = list("?type=file.");
-        assertThat(types(story)).containsExactly("file.created", "file.modified", "file.deleted");
-        assertThat(story.getFirst().object("event_data").string("diff"))
+        var commandEvents = list("?type=file.");
+        assertThat(types(commandEvents)).containsExactly("file.created", "file.modified", "file.deleted");
+        assertThat(commandEvents.getFirst().object("event_data").string("diff"))
                 .isEqualTo("--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1,2 @@\n+one\n+two\n");
-        JsonFields modified = story.get(1).object("event_data");
+        JsonFields modified = commandEvents.get(1).object("event_data");
         assertThat(modified.string("diff")).isEqualTo("--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
         assertThat(modified.integer("size")).isEqualTo(6);
         assertThat(modified.string("sha256")).hasSize(64);
-        assertThat(story.getFirst().string("source")).isEqualTo("sandbox");
+        assertThat(commandEvents.getFirst().string("source")).isEqualTo("sandbox");
     }
 
     @Test

@@ -96,8 +96,8 @@ class ModelFloodTest {
             return live.get();
         }
 
-        void sends(String beginning, String repeated) {
-            first = beginning;
+        void sends(String commandStarted, String repeated) {
+            first = commandStarted;
             again = repeated;
         }
 

@@ -49,7 +49,7 @@ class ModelGatewayTest {
 
     private Api api;
     private String sandbox;
-    private URI door;
+    private URI controlPort;
     private String token;
 
     @BeforeAll
@@ -95,7 +95,7 @@ class ModelGatewayTest {
                                 + "\"command\":[\"sleep\",\"1000\"],\"budget_usd\":" + budget + "}")
                 .json();
         sandbox = spawned.string("sandbox_id");
-        door = server.sandboxes().require(new SandboxId(sandbox)).openDoor();
+        controlPort = server.sandboxes().require(new SandboxId(sandbox)).openDoor();
         token = server.workerToken(sandbox, new TaskId(spawned.string("task_id")), Audience.MODEL);
     }
 
@@ -136,7 +136,7 @@ class ModelGatewayTest {
 
         assertThat(vendor.sent())
                 .contains("Bearer " + OTHER_KEY, "\"stream_options\":{\"include_usage\":true}")
-                .doesNotContain(token, "Cookie", "a=b", door.getAuthority());
+                .doesNotContain(token, "Cookie", "a=b", controlPort.getAuthority());
         var call = lastCall();
         assertThat(call.integer("input_tokens")).isEqualTo(600);
         assertThat(call.integer("cache_read_tokens")).isEqualTo(400);
@@ -327,7 +327,7 @@ class ModelGatewayTest {
         assertThat(ask("messages/count_tokens", ASK.formatted("")))
                 .contains("input_tokens")
                 .endsWith(" 200");
-        assertThat(api.execute(sandbox, "curl -s -w ' %{http_code}' " + xApiKey() + door + "/model/v1/models")
+        assertThat(api.execute(sandbox, "curl -s -w ' %{http_code}' " + xApiKey() + controlPort + "/model/v1/models")
                         .string("stdout"))
                 .contains("gpt-4o")
                 .endsWith(" 200");
@@ -360,8 +360,8 @@ class ModelGatewayTest {
 
     @Test
     void anAgentThatAsksTooOftenIsToldToWait() {
-        String asks = "curl -s -w '%{http_code} %header{retry-after}\\n' -o /dev/null " + xApiKey() + "'" + door
-                + "/model/v1/models?[1-80]'; curl -s " + xApiKey() + door + "/model/v1/models";
+        String asks = "curl -s -w '%{http_code} %header{retry-after}\\n' -o /dev/null " + xApiKey() + "'" + controlPort
+                + "/model/v1/models?[1-80]'; curl -s " + xApiKey() + controlPort + "/model/v1/models";
         String answers = api.execute(sandbox, asks).string("stdout");
 
         assertThat(answers).contains("200 \n", "429 2\n", "rate_limit_error", "asks too often");
@@ -393,6 +393,6 @@ class ModelGatewayTest {
 
     private String curl(String path, String body, String headers) {
         return "curl -sN -m 60 --path-as-is -w ' %{http_code}' -H 'Content-Type: application/json' " + headers + "-d '"
-                + body + "' '" + door + "/model/v1/" + path + "'";
+                + body + "' '" + controlPort + "/model/v1/" + path + "'";
     }
 }

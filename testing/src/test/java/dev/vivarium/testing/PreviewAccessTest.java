@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.access.Grant;
-import dev.vivarium.core.access.Issue;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.Scopes;
+import dev.vivarium.core.access.TokenRequest;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.testing.Program.Raw;
 import java.io.BufferedReader;
@@ -314,7 +314,7 @@ class PreviewAccessTest {
     private static String token(TestServer server, Program program, Scope scope) {
         var info = server.sandboxes().require(new SandboxId(program.session())).info();
         return server.tokens()
-                .issue(new Issue(
+                .issue(new TokenRequest(
                         info.user(),
                         Grant.Standing.OWNER,
                         info.id(),

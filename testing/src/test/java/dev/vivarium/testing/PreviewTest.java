@@ -2,7 +2,7 @@ package dev.vivarium.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.vivarium.core.sandbox.Occasion;
+import dev.vivarium.core.sandbox.PauseReason;
 import dev.vivarium.model.UserId;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("root")
 @Timeout(120)
 class PreviewTest {
-    private static final Occasion ASKED = Occasion.by(new UserId("ann"));
+    private static final PauseReason ASKED = PauseReason.by(new UserId("ann"));
 
     private static TestServer server;
     private static Program program;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.access.Grant;
-import dev.vivarium.core.access.Issue;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.Scopes;
+import dev.vivarium.core.access.TokenRequest;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.SandboxId;
 import java.time.Duration;
@@ -192,7 +192,7 @@ class ShellAccessTest {
     /// A token with a life of seconds, which nobody can ask for over HTTP.
     private static String brief(String sandbox) {
         var info = server.sandboxes().require(new SandboxId(sandbox)).info();
-        var wanted = new Issue(
+        var wanted = new TokenRequest(
                 info.user(),
                 Grant.Standing.OWNER,
                 info.id(),

@@ -3,9 +3,9 @@ package dev.vivarium.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.vivarium.core.access.Grant;
-import dev.vivarium.core.access.Issue;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.Scopes;
+import dev.vivarium.core.access.TokenRequest;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.SandboxId;
@@ -46,7 +46,7 @@ class StreamAccessTest {
     @Test
     void aRevokedTokenEndsItsStreamWithAReasonHoweverMuchIsSent() throws Exception {
         String session = admin.session();
-        var grant = issue(session, Issue.MAX_TTL);
+        var grant = issue(session, TokenRequest.MAX_TTL);
         var token = SERVER.get().tokens().issue(grant);
 
         try (var lines = open(admin.with(token.token()), events(session), "text/event-stream")) {
@@ -114,7 +114,7 @@ class StreamAccessTest {
     void theEndOfTheSandboxIsStillToldToWhoeverHadATokenForIt() throws Exception {
         String session = admin.session();
 
-        try (var lines = open(admin.with(token(session, Issue.MAX_TTL)), events(session), "text/event-stream")) {
+        try (var lines = open(admin.with(token(session, TokenRequest.MAX_TTL)), events(session), "text/event-stream")) {
             assertThat(lines.readLine()).startsWith("id: ");
             admin.post("/cleanup", "{\"session_id\":\"" + session + "\"}");
 
@@ -178,9 +178,9 @@ class StreamAccessTest {
         return SERVER.get().tokens().issue(issue(session, life)).token();
     }
 
-    private static Issue issue(String session, Duration life) {
+    private static TokenRequest issue(String session, Duration life) {
         var info = SERVER.get().sandboxes().require(new SandboxId(session)).info();
-        return new Issue(
+        return new TokenRequest(
                 info.user(),
                 Grant.Standing.OWNER,
                 info.id(),

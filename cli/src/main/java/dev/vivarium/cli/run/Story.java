@@ -21,7 +21,7 @@ public final class Story {
 
     private final PrintStream out;
     private final boolean coloured;
-    private String lastWords = "";
+    private String workerOutputTail = "";
 
     public Story(PrintStream out, boolean coloured) {
         this.out = out;
@@ -65,13 +65,13 @@ public final class Story {
     }
 
     private void says(String words) {
-        lastWords = words;
+        workerOutputTail = words;
         say("says", "", words);
     }
 
     /// Most agents end with what they have just said, which need not be read twice.
     private void done(String summary) {
-        say("done", GREEN, summary.strip().equals(lastWords.strip()) ? "" : summary);
+        say("done", GREEN, summary.strip().equals(workerOutputTail.strip()) ? "" : summary);
     }
 
     private void file(String type, JsonFields data) {

@@ -39,7 +39,7 @@ final class Screen {
         show("\u001b]0;" + text.replaceAll("\\p{Cntrl}", "?") + "\u0007");
     }
 
-    synchronized void bell() {
+    synchronized void messageSignal() {
         show("\u0007");
     }
 

@@ -310,7 +310,7 @@ public final class ShellClient {
         if (!waits && !watching && socket != null) {
             type(socket, text);
         } else if (!waits) {
-            screen.bell();
+            screen.messageSignal();
         }
     }
 

@@ -23,12 +23,12 @@ final class WireFuzz {
         var id = SandboxId.random(new SecureRandom());
         connection = new Connection(loop, id, SocketChannel.open(StandardProtocolFamily.UNIX));
         // What the host answers goes nowhere.
-        connection.lose(Loss.Cause.CLOSED, "only its frames are wanted");
+        connection.lose(Disconnect.Cause.CLOSED, "only its frames are wanted");
     }
 
     @AfterAll
     static void stop() {
-        connection.lose(Loss.Cause.CLOSED, "done");
+        connection.lose(Disconnect.Cause.CLOSED, "done");
         loop.close();
     }
 
@@ -47,29 +47,29 @@ final class WireFuzz {
             return;
         }
         var reader = new FrameReader();
-        var switchboard = new Switchboard(connection.id());
+        var channelTable = new ChannelTable(connection.id());
         if (bytes[0] != 0) {
             reader.trust();
-            switchboard.welcome();
+            channelTable.welcome();
         }
         for (Service service : Service.values()) {
-            var subject = new Subject.File("file");
-            switchboard.add(number -> new Channel(connection, number, service, subject, Keeper.NONE));
+            var subject = new RequestSubject.File("file");
+            channelTable.add(number -> new Channel(connection, number, service, subject, GuestObserver.NONE));
         }
-        switchboard.hang(1, new Arrivals(connection, 2, _ -> {}));
+        channelTable.hang(1, new IncomingConnections(connection, 2, _ -> {}));
         int cut = 2 + Byte.toUnsignedInt(bytes[1]) % (bytes.length - 2);
-        read(reader, switchboard, bytes, 2, cut);
-        read(reader, switchboard, bytes, cut, bytes.length);
-        if (switchboard.hello().isDone()) {
-            Hello.read(switchboard.hello().join());
+        read(reader, channelTable, bytes, 2, cut);
+        read(reader, channelTable, bytes, cut, bytes.length);
+        if (channelTable.hello().isDone()) {
+            Hello.read(channelTable.hello().join());
         }
     }
 
-    private static void read(FrameReader reader, Switchboard switchboard, byte[] bytes, int from, int to) {
+    private static void read(FrameReader reader, ChannelTable channelTable, byte[] bytes, int from, int to) {
         BUFFER.clear();
         reader.restore(BUFFER);
         BUFFER.put(bytes, from, to - from).flip();
-        reader.read(BUFFER, switchboard);
-        switchboard.wake();
+        reader.read(BUFFER, channelTable);
+        channelTable.wake();
     }
 }

@@ -95,7 +95,7 @@ final class Revocations {
     /// Ends a token now.
     void revoke(SandboxId sandbox, String jti) {
         Instant now = clock.instant();
-        var entry = new Entry(Kind.REVOKED, now, now.plus(Issue.MAX_TTL));
+        var entry = new Entry(Kind.REVOKED, now, now.plus(TokenRequest.MAX_TTL));
         var entries = of(sandbox);
         if (entries.size() >= MOST_PER_SANDBOX) {
             throw new SandboxException(new Failure.Unrecognized(

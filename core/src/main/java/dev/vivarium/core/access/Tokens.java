@@ -78,7 +78,7 @@ public final class Tokens implements AutoCloseable {
     }
 
     /// Makes a token. It can be read from the result and nowhere else.
-    public IssuedToken issue(Issue wanted) {
+    public IssuedToken issue(TokenRequest wanted) {
         // Claims have seconds.
         Instant now = clock.instant().truncatedTo(ChronoUnit.SECONDS);
         var grant = new Grant(
@@ -95,7 +95,7 @@ public final class Tokens implements AutoCloseable {
     }
 
     /// Makes a token in place of `old`, which goes on for a moment, so that calls on their way are not lost.
-    public IssuedToken replace(Grant old, Issue wanted) {
+    public IssuedToken replace(Grant old, TokenRequest wanted) {
         var issued = issue(wanted);
         revocations.retire(old, issued.grant(), OVERLAP);
         changes.publish(old.sandbox());

@@ -5,27 +5,27 @@ final class Rejection extends RuntimeException {
     private static final long serialVersionUID = 1;
 
     private final int status;
-    private final Passage.Verdict verdict;
+    private final EgressRecord.Verdict verdict;
 
-    Rejection(int status, Passage.Verdict verdict, String sentence) {
+    Rejection(int status, EgressRecord.Verdict verdict, String sentence) {
         super(sentence, null, false, false);
         this.status = status;
         this.verdict = verdict;
     }
 
     static Rejection malformed(String sentence) {
-        return new Rejection(400, Passage.Verdict.MALFORMED, sentence);
+        return new Rejection(400, EgressRecord.Verdict.MALFORMED, sentence);
     }
 
     static Rejection badAnswer(String sentence) {
-        return new Rejection(502, Passage.Verdict.UNREACHABLE, sentence);
+        return new Rejection(502, EgressRecord.Verdict.UNREACHABLE, sentence);
     }
 
     int status() {
         return status;
     }
 
-    Passage.Verdict verdict() {
+    EgressRecord.Verdict verdict() {
         return verdict;
     }
 

@@ -44,10 +44,10 @@ record RequestHead(String method, String target, boolean isOld, HeaderLines head
     }
 
     /// How its body ends.
-    Framing body() {
+    BodyFraming body() {
         try {
-            Framing body = Framing.of(headers, new Framing.Absent());
-            if (isOld && body instanceof Framing.Chunked) {
+            BodyFraming body = BodyFraming.of(headers, new BodyFraming.Absent());
+            if (isOld && body instanceof BodyFraming.Chunked) {
                 throw new IllegalArgumentException("HTTP/1.0 has no chunks");
             }
             return body;

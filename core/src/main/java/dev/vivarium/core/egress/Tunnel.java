@@ -15,15 +15,15 @@ import java.util.Optional;
 final class Tunnel {
     private static final int BUFFER = 64 * 1024;
 
-    private final Transit transit;
-    private final Client client;
-    private final Source source;
+    private final ProxyConnection proxyConnection;
+    private final ProgramConnection client;
+    private final HttpReader source;
     private final Socket socket;
     private final Destination to;
 
-    Tunnel(Transit transit, Source source, Socket socket, Destination to) {
-        this.transit = transit;
-        this.client = transit.client();
+    Tunnel(ProxyConnection proxyConnection, HttpReader source, Socket socket, Destination to) {
+        this.proxyConnection = proxyConnection;
+        this.client = proxyConnection.client();
         this.source = source;
         this.socket = socket;
         this.to = to;
@@ -31,8 +31,8 @@ final class Tunnel {
 
     /// Answers the program and carries what is said, to the end.
     void run() throws IOException {
-        transit.answered(Passage.Verdict.ALLOWED, 200);
-        client.out().write(Gateway.bytes("HTTP/1.1 200 Connection Established\r\n\r\n"));
+        proxyConnection.answered(EgressRecord.Verdict.ALLOWED, 200);
+        client.out().write(EgressProxy.bytes("HTTP/1.1 200 Connection Established\r\n\r\n"));
         Thread up = Thread.ofVirtual().name("egress-up-" + to).start(this::up);
         try {
             down();
@@ -40,14 +40,14 @@ final class Tunnel {
         } catch (IOException e) {
             client.close();
             // The other worker may be writing to a host that does not read: only this ends it.
-            transit.hangUp();
+            proxyConnection.hangUp();
         } finally {
             await(up);
         }
     }
 
     private void down() throws IOException {
-        InputStream in = new PatientInput(socket.getInputStream(), client);
+        InputStream in = new TimeoutInputStream(socket.getInputStream(), client);
         var buffer = new byte[BUFFER];
         for (int count; (count = in.read(buffer, 0, buffer.length)) >= 0; ) {
             client.out().write(buffer, 0, count);
@@ -57,11 +57,11 @@ final class Tunnel {
     private void up() {
         try {
             carryUp();
-            transit.lingerUntil(client::awaitEnd);
+            proxyConnection.lingerUntil(client::awaitEnd);
         } catch (SandboxException e) {
             // The sandbox is gone.
         } finally {
-            transit.hangUp();
+            proxyConnection.hangUp();
         }
     }
 
@@ -75,7 +75,7 @@ final class Tunnel {
             }
             socket.shutdownOutput();
         } catch (InterruptedIOException e) {
-            transit.cut(Passage.Verdict.ALLOWED);
+            proxyConnection.cut(EgressRecord.Verdict.ALLOWED);
         } catch (IOException e) {
             // What still comes from the program goes nowhere.
         }
@@ -83,11 +83,11 @@ final class Tunnel {
 
     private Optional<byte[]> next() throws IOException {
         while (true) {
-            client.bear(Gateway.IDLE);
+            client.bear(EgressProxy.IDLE);
             try {
                 return source.piece();
             } catch (InterruptedIOException e) {
-                if (client.isIdle(Gateway.IDLE)) {
+                if (client.isIdle(EgressProxy.IDLE)) {
                     throw e;
                 }
             }
@@ -108,7 +108,7 @@ final class Tunnel {
             name = ServerName.in(first.toByteArray());
         }
         if (!mayName(name)) {
-            transit.cut(Passage.Verdict.NAME_REFUSED);
+            proxyConnection.cut(EgressRecord.Verdict.NAME_REFUSED);
             throw new IOException("another host is named");
         }
         return first.toByteArray();
@@ -125,7 +125,9 @@ final class Tunnel {
     private boolean mayName(String text) {
         try {
             HostName named = HostName.of(text);
-            return to.host().address().isPresent() || named.equals(to.host()) || transit.isAllowed(named, to.port());
+            return to.host().address().isPresent()
+                    || named.equals(to.host())
+                    || proxyConnection.isAllowed(named, to.port());
         } catch (IllegalArgumentException e) {
             return false;
         }

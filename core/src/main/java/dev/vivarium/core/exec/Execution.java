@@ -5,9 +5,9 @@ import dev.vivarium.core.guest.Fields;
 import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.guest.Message;
 import dev.vivarium.core.guest.Payload;
+import dev.vivarium.core.guest.RequestSubject;
 import dev.vivarium.core.guest.Service;
-import dev.vivarium.core.guest.Subject;
-import dev.vivarium.core.guest.Survivor;
+import dev.vivarium.core.guest.SurvivingProcess;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.ExecResult;
@@ -29,7 +29,7 @@ public final class Execution implements AutoCloseable {
     private final long firstByte;
     private final long missed;
     private Progress progress = Progress.STARTED;
-    private Audience audience = Audience.NOBODY;
+    private OutputListener outputListener = OutputListener.NOBODY;
 
     /// What [#next] has told its reader. Confined to the reader.
     private enum Progress {
@@ -52,19 +52,19 @@ public final class Execution implements AutoCloseable {
 
     /// Starts `command` as the sandbox user and returns as soon as it runs. Throws `CannotRun` when it cannot.
     public static Execution start(Guest guest, Command command) {
-        return begin(guest, command, guest.open(Service.EXEC, Requests.exec(command), program(command)));
+        return begin(guest, command, guest.open(Service.EXEC, CommandCodec.exec(command), program(command)));
     }
 
     /// Starts `command` under `name`, as [#startOnKeptTerminal] does, without a terminal. A guest that cannot keep
     /// it starts it all the same, and then it is let go when the guest is lost.
     public static Execution startKept(Guest guest, Command command, String name) {
-        Payload request = guest.keeps() ? Requests.kept(command).string(name) : Requests.exec(command);
+        Payload request = guest.keeps() ? CommandCodec.kept(command).string(name) : CommandCodec.exec(command);
         return begin(guest, command, guest.openKept(Service.EXEC, request, program(command)));
     }
 
     /// Starts `command` on a terminal of its own; what it writes all comes as standard output.
     public static Execution startOnTerminal(Guest guest, Command command, int columns, int rows) {
-        Payload request = Requests.exec(command).u16(columns).u16(rows);
+        Payload request = CommandCodec.exec(command).u16(columns).u16(rows);
         return begin(guest, command, guest.open(Service.PTY, request, program(command)));
     }
 
@@ -75,15 +75,15 @@ public final class Execution implements AutoCloseable {
             throw new SandboxException(new Failure.Unsupported(
                     "a shell", "the guest of this sandbox, " + guest.build() + ", cannot keep one"));
         }
-        Payload request = Requests.kept(command).u16(columns).u16(rows).string(name);
+        Payload request = CommandCodec.kept(command).u16(columns).u16(rows).string(name);
         return begin(guest, command, guest.openKept(Service.PTY, request, program(command)));
     }
 
     /// Takes over a kept process. It begins with what the guest remembers of its output, [#firstByte] says from
     /// where.
-    public static Execution attach(Guest guest, Survivor survivor) {
+    public static Execution attach(Guest guest, SurvivingProcess survivor) {
         String name = survivor.name().orElseThrow();
-        Channel channel = guest.attach(survivor, new Subject.Program(name));
+        Channel channel = guest.attach(survivor, new RequestSubject.Program(name));
         try {
             Begun begun = channel.started(fields -> new Begun(fields.i32(), fields.u64(), fields.u64()));
             Command unknown = Command.of(name).withInput(Command.Input.STREAM);
@@ -94,8 +94,8 @@ public final class Execution implements AutoCloseable {
         }
     }
 
-    private static Subject program(Command command) {
-        return new Subject.Program(command.argv().getFirst());
+    private static RequestSubject program(Command command) {
+        return new RequestSubject.Program(command.argv().getFirst());
     }
 
     private static Execution begin(Guest guest, Command command, Channel channel) {
@@ -108,8 +108,8 @@ public final class Execution implements AutoCloseable {
     }
 
     /// Lets somebody hear what its reader hears. To be called before the reader is.
-    public Execution heardBy(Audience listener) {
-        audience = listener;
+    public Execution heardBy(OutputListener listener) {
+        outputListener = listener;
         return this;
     }
 
@@ -149,14 +149,14 @@ public final class Execution implements AutoCloseable {
             switch (heard()) {
                 case Message.Data(int stream, byte[] bytes) -> {
                     var from = stream == STDOUT ? ExecEvent.Stream.STDOUT : ExecEvent.Stream.STDERR;
-                    audience.output(from, bytes);
+                    outputListener.output(from, bytes);
                     return new ExecEvent.Output(from, bytes);
                 }
                 case Message.Eof _ -> {}
                 case Message.Ended _ -> {
                     progress = Progress.EXITED;
-                    Exit exit = guest.explain(channel.result(Exits::read));
-                    audience.exited(exit);
+                    Exit exit = guest.explain(channel.result(ExitCodec::read));
+                    outputListener.exited(exit);
                     return new ExecEvent.Exited(exit);
                 }
             }
@@ -167,7 +167,7 @@ public final class Execution implements AutoCloseable {
         try {
             return channel.next();
         } catch (SandboxException e) {
-            audience.lost();
+            outputListener.lost();
             throw e;
         }
     }
@@ -187,8 +187,8 @@ public final class Execution implements AutoCloseable {
     }
 
     /// Sends a signal. A command that has ended does not mind.
-    public void signal(int signal, Target target) {
-        channel.signal(signal, target == Target.TREE);
+    public void signal(int signal, SignalTarget target) {
+        channel.signal(signal, target == SignalTarget.TREE);
     }
 
     /// Changes the size of its terminal.
@@ -206,8 +206,8 @@ public final class Execution implements AutoCloseable {
     /// stream; without a limit, [Command#OUTPUT_LIMIT].
     public ExecResult collect() {
         long limit = command.outputLimit() == Command.UNLIMITED ? Command.OUTPUT_LIMIT : command.outputLimit();
-        var stdout = new Capture(limit);
-        var stderr = new Capture(limit);
+        var stdout = new BoundedOutput(limit);
+        var stderr = new BoundedOutput(limit);
         while (true) {
             switch (next()) {
                 case ExecEvent.Started _ -> {}
@@ -225,6 +225,6 @@ public final class Execution implements AutoCloseable {
     @Override
     public void close() {
         channel.close();
-        audience.left();
+        outputListener.left();
     }
 }

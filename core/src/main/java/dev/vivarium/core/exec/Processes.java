@@ -1,9 +1,9 @@
 package dev.vivarium.core.exec;
 
 import dev.vivarium.core.guest.Guest;
-import dev.vivarium.core.guest.Handover;
+import dev.vivarium.core.guest.ProcessHandover;
 import dev.vivarium.core.guest.Service;
-import dev.vivarium.core.guest.Survivor;
+import dev.vivarium.core.guest.SurvivingProcess;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.ProcessInfo;
@@ -32,39 +32,39 @@ public final class Processes {
     public static final int MAX_DETACHED = 64;
 
     private static final Pattern ID = Pattern.compile("p[0-9a-f]{16}");
-    private static final Tracked.Origin UNKNOWN =
-            new Tracked.Origin("(started before the server was)", "", ProcessInfo.Kind.DETACHED);
+    private static final ManagedProcess.Origin UNKNOWN =
+            new ManagedProcess.Origin("(started before the server was)", "", ProcessInfo.Kind.DETACHED);
 
     private final SandboxId sandbox;
     private final InstantSource clock;
-    private final Herald herald;
-    private final Map<String, Tracked> known = new ConcurrentHashMap<>();
+    private final CommandListener commandListener;
+    private final Map<String, ManagedProcess> known = new ConcurrentHashMap<>();
     private final Semaphore slots = new Semaphore(MAX_DETACHED);
-    private final Handover handover = new Handover();
+    private final ProcessHandover handover = new ProcessHandover();
 
-    public Processes(SandboxId sandbox, InstantSource clock, Herald herald) {
+    public Processes(SandboxId sandbox, InstantSource clock, CommandListener commandListener) {
         this.sandbox = sandbox;
         this.clock = clock;
-        this.herald = herald;
+        this.commandListener = commandListener;
     }
 
     /// Shows an execution to others until the result is closed. Its output stays its starter's.
-    public Tracked track(Execution execution, Tracked.Origin origin) {
+    public ManagedProcess track(Execution execution, ManagedProcess.Origin origin) {
         return register(newName(), execution, origin, Optional.empty());
     }
 
     /// Starts a command that nobody waits for, under a name from [#newName], and keeps the last of its output.
     /// Fails with `TooManyCommands`.
-    public Tracked detach(Guest guest, String id, Command command, Tracked.Origin origin) {
+    public ManagedProcess detach(Guest guest, String id, Command command, ManagedProcess.Origin origin) {
         if (!slots.tryAcquire()) {
             throw new SandboxException(new Failure.TooManyCommands(sandbox, MAX_DETACHED));
         }
         try {
-            var tail = new Tail();
+            var tail = new OutputRing();
             Execution execution = Execution.startKept(guest, command, id);
-            var beginning = Beginning.kept(origin.kind(), execution.pid(), origin.command(), id);
-            execution.heardBy(herald.announce(beginning));
-            Tracked process = register(id, execution, origin, Optional.of(tail));
+            var commandStarted = CommandStarted.kept(origin.kind(), execution.pid(), origin.command(), id);
+            execution.heardBy(commandListener.announce(commandStarted));
+            ManagedProcess process = register(id, execution, origin, Optional.of(tail));
             Thread.ofVirtual().name("detached-" + id).start(() -> run(process, tail, slots::release));
             return process;
         } catch (RuntimeException e) {
@@ -74,7 +74,7 @@ public final class Processes {
     }
 
     /// Reports whether what a guest still has from before is a detached process.
-    public static boolean isDetached(Survivor survivor) {
+    public static boolean isDetached(SurvivingProcess survivor) {
         return survivor.service() == Service.EXEC
                 && survivor.name().filter(name -> ID.matcher(name).matches()).isPresent();
     }
@@ -86,39 +86,43 @@ public final class Processes {
 
     /// Finds the detached processes again on another guest than before, with what it remembers of their output.
     public void moveTo(Guest guest) {
-        List<Survivor> kept =
+        List<SurvivingProcess> kept =
                 guest.survivors().stream().filter(Processes::isDetached).toList();
         var handedOver = new CountDownLatch(kept.size());
-        for (Survivor survivor : kept) {
+        for (SurvivingProcess survivor : kept) {
             String id = survivor.name().orElseThrow();
             Thread.ofVirtual().name("detached-" + id).start(() -> adopt(guest, survivor, id, handedOver::countDown));
         }
-        Handover.await(handedOver);
+        ProcessHandover.await(handedOver);
         handover.done();
     }
 
-    private void adopt(Guest guest, Survivor survivor, String id, Runnable handedOver) {
+    private void adopt(Guest guest, SurvivingProcess survivor, String id, Runnable handedOver) {
         Execution execution;
-        Tracked process;
-        Tail tail;
+        ManagedProcess process;
+        OutputRing tail;
         try {
             execution = Execution.attach(guest, survivor);
-            tail = new Tail(execution.missed());
-            var origin = Optional.ofNullable(known.get(id)).map(Tracked::origin).orElse(UNKNOWN);
-            process = new Tracked(id, execution, origin, survivor.started(), Optional.of(tail), () -> known.remove(id));
+            tail = new OutputRing(execution.missed());
+            var origin = Optional.ofNullable(known.get(id))
+                    .map(ManagedProcess::origin)
+                    .orElse(UNKNOWN);
+            process = new ManagedProcess(
+                    id, execution, origin, survivor.started(), Optional.of(tail), () -> known.remove(id));
             known.put(id, process);
         } catch (SandboxException e) {
             return; // The guest is gone again, and will name it again.
         } finally {
             handedOver.run();
         }
-        var place = new Beginning.Place(execution.firstByte(), execution.missed() - execution.firstByte());
-        execution.heardBy(herald.announce(Beginning.found(ProcessInfo.Kind.DETACHED, execution.pid(), id, place)));
+        var place = new CommandStarted.Place(execution.firstByte(), execution.missed() - execution.firstByte());
+        execution.heardBy(
+                commandListener.announce(CommandStarted.found(ProcessInfo.Kind.DETACHED, execution.pid(), id, place)));
         boolean counted = slots.tryAcquire();
         run(process, tail, counted ? slots::release : () -> {});
     }
 
-    private void run(Tracked process, Tail tail, Runnable afterwards) {
+    private void run(ManagedProcess process, OutputRing tail, Runnable afterwards) {
         try {
             process.pump(tail);
         } finally {
@@ -132,8 +136,9 @@ public final class Processes {
         return "p" + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
     }
 
-    private Tracked register(String id, Execution execution, Tracked.Origin origin, Optional<Tail> tail) {
-        var process = new Tracked(id, execution, origin, clock.instant(), tail, () -> known.remove(id));
+    private ManagedProcess register(
+            String id, Execution execution, ManagedProcess.Origin origin, Optional<OutputRing> tail) {
+        var process = new ManagedProcess(id, execution, origin, clock.instant(), tail, () -> known.remove(id));
         known.put(id, process);
         return process;
     }
@@ -151,13 +156,13 @@ public final class Processes {
     public List<ProcessInfo> list() {
         handover.await();
         return known.values().stream()
-                .map(Tracked::info)
+                .map(ManagedProcess::info)
                 .sorted(Comparator.comparing(ProcessInfo::startedAt).thenComparing(ProcessInfo::id))
                 .toList();
     }
 
     /// The process with this id. Fails with `NoSuchProcess`.
-    public Tracked require(String id) {
+    public ManagedProcess require(String id) {
         handover.await();
         return Optional.ofNullable(known.get(id))
                 .orElseThrow(() -> new SandboxException(new Failure.NoSuchProcess(id)));

@@ -99,7 +99,7 @@ public final class Download implements AutoCloseable {
             if (fields.isEmpty()) {
                 return true;
             }
-            FileEntry now = Entries.read(fields, entry.name());
+            FileEntry now = EntryCodec.read(fields, entry.name());
             return now.equals(entry) && FileVersion.read(fields, now).equals(version);
         });
     }

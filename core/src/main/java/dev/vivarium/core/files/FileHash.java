@@ -8,7 +8,7 @@ import java.util.HexFormat;
 /// opened for that. Without `steady` it was written to meanwhile. Immutable.
 public record FileHash(FileEntry entry, String sha256, boolean steady) {
     static FileHash read(Fields fields, String path) {
-        FileEntry entry = Entries.read(fields, path);
+        FileEntry entry = EntryCodec.read(fields, path);
         return new FileHash(entry, HexFormat.of().formatHex(fields.bytes()), fields.u8() != 0);
     }
 }

@@ -122,9 +122,9 @@ public final class PackedListing {
 
     private FileEntry entry(int start) {
         var fields = ByteBuffer.wrap(bytes, start, used - start);
-        FileEntry.Type type = Entries.type(Byte.toUnsignedInt(fields.get()));
-        int mode = fields.getInt() & Entries.PERMISSIONS;
-        return new FileEntry(name(start), type, mode, fields.getLong(), Entries.instant(fields.getLong()));
+        FileEntry.Type type = EntryCodec.type(Byte.toUnsignedInt(fields.get()));
+        int mode = fields.getInt() & EntryCodec.PERMISSIONS;
+        return new FileEntry(name(start), type, mode, fields.getLong(), EntryCodec.instant(fields.getLong()));
     }
 
     private long modified(int start) {

@@ -65,7 +65,7 @@ public final class Upload implements AutoCloseable {
     private FileEntry finish() {
         try {
             return channel.result(fields -> {
-                FileEntry entry = Entries.read(fields, path);
+                FileEntry entry = EntryCodec.read(fields, path);
                 version = FileVersion.read(fields, entry);
                 return entry;
             });

@@ -5,8 +5,8 @@ import dev.vivarium.core.guest.Fields;
 import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.guest.Message;
 import dev.vivarium.core.guest.Payload;
+import dev.vivarium.core.guest.RequestSubject;
 import dev.vivarium.core.guest.Service;
-import dev.vivarium.core.guest.Subject;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.Listing;
@@ -33,18 +33,18 @@ public final class Workspace {
     private static final int ATTEMPTS = 3;
 
     private final Guest guest;
-    private final Turns turns;
+    private final WriteLock turns;
 
     /// `turns` are those of the sandbox, shared by all who change its files.
-    public Workspace(Guest guest, Turns turns) {
+    public Workspace(Guest guest, WriteLock turns) {
         this.guest = guest;
         this.turns = turns;
     }
 
     /// What is at `path`. A symbolic link is not followed.
     public FileEntry stat(String path) {
-        Payload request = new Payload().string(Names.checked(path)).u8(0);
-        return guest.ask(Service.STAT, request, new Subject.File(path), fields -> Entries.read(fields, path));
+        Payload request = new Payload().string(PathRules.checked(path)).u8(0);
+        return guest.ask(Service.STAT, request, new RequestSubject.File(path), fields -> EntryCodec.read(fields, path));
     }
 
     /// Opens a file for reading. Anything but a regular file is refused at once.
@@ -54,11 +54,12 @@ public final class Workspace {
 
     /// Opens a part of a file: at most `length` bytes from `offset`.
     public Download read(String path, long offset, long length) {
-        Payload request = new Payload().string(Names.inside(path)).u64(offset).u64(length);
-        Channel channel = guest.open(Service.READ, request, new Subject.File(path));
+        Payload request =
+                new Payload().string(PathRules.inside(path)).u64(offset).u64(length);
+        Channel channel = guest.open(Service.READ, request, new RequestSubject.File(path));
         try {
             return channel.started(fields -> {
-                FileEntry entry = Entries.read(fields, path);
+                FileEntry entry = EntryCodec.read(fields, path);
                 return new Download(channel, entry, FileVersion.read(fields, entry));
             });
         } catch (RuntimeException e) {
@@ -77,34 +78,34 @@ public final class Workspace {
     }
 
     private FileHash hashOnce(String path) {
-        Payload request = new Payload().string(Names.inside(path));
-        return guest.ask(Service.HASH, request, new Subject.File(path), fields -> FileHash.read(fields, path));
+        Payload request = new Payload().string(PathRules.inside(path));
+        return guest.ask(Service.HASH, request, new RequestSubject.File(path), fields -> FileHash.read(fields, path));
     }
 
     /// Begins to write a file; missing directories are made. Nothing is seen under `path` before
     /// [Upload#commit], which replaces what was there.
     public Upload write(String path, Upload.Limits limits) {
-        return write(path, limits, Condition.NONE, FileMode.KEPT);
+        return write(path, limits, WriteCondition.NONE, FileMode.KEPT);
     }
 
     /// Begins to write a file, which replaces what was there if `condition` holds at the moment of
     /// [Upload#commit]. That nothing is there is known by the guest alone, and holds against processes inside too.
-    public Upload write(String path, Upload.Limits limits, Condition condition, FileMode mode) {
-        int onlyNew = condition instanceof Condition.Absent ? FAIL_IF_EXISTS : 0;
+    public Upload write(String path, Upload.Limits limits, WriteCondition condition, FileMode mode) {
+        int onlyNew = condition instanceof WriteCondition.Absent ? FAIL_IF_EXISTS : 0;
         int keepMode = mode instanceof FileMode.Kept ? KEEP_MODE : 0;
         Payload request = new Payload()
-                .string(Names.inside(path))
+                .string(PathRules.inside(path))
                 .u32(mode instanceof FileMode.Exactly(int bits) ? bits : FILE_MODE)
                 .u8(MAKE_PARENTS | onlyNew | keepMode)
                 .u64(limits.maxFileBytes())
                 .u64(limits.maxFiles())
                 .u64(limits.maxTotalBytes());
-        Channel channel = guest.open(Service.WRITE, request, new Subject.File(path));
+        Channel channel = guest.open(Service.WRITE, request, new RequestSubject.File(path));
         return new Upload(channel, path, commit -> change(path, condition, commit));
     }
 
     /// Lists a directory, newest first. At most `maxEntries` are returned; the totals count everything.
-    public Listing list(String path, Depth depth, int maxEntries) {
+    public Listing list(String path, ListDepth depth, int maxEntries) {
         PackedListing packed = list(path, depth, maxEntries, _ -> {});
         Listing totals = packed.totals();
         return new Listing(
@@ -117,10 +118,10 @@ public final class Workspace {
 
     /// The same in a compact form. `reserve` is called with each number of bytes before they are held; it throws to
     /// refuse them, which ends the listing.
-    public PackedListing list(String path, Depth depth, int maxEntries, LongConsumer reserve) {
+    public PackedListing list(String path, ListDepth depth, int maxEntries, LongConsumer reserve) {
         Payload request =
-                new Payload().string(Names.checked(path)).u8(flag(depth)).u32(maxEntries);
-        try (Channel channel = guest.open(Service.LIST, request, new Subject.File(path))) {
+                new Payload().string(PathRules.checked(path)).u8(flag(depth)).u32(maxEntries);
+        try (Channel channel = guest.open(Service.LIST, request, new RequestSubject.File(path))) {
             var packed = new PackedListing(maxEntries, reserve);
             while (channel.next() instanceof Message.Data(int _, byte[] bytes)) {
                 channel.parse(bytes, packed::add);
@@ -132,22 +133,25 @@ public final class Workspace {
     /// Makes a directory and those above it. One that exists is fine.
     public void mkdir(String path) {
         Payload request =
-                new Payload().string(Names.inside(path)).u32(DIRECTORY_MODE).u8(1);
-        guest.ask(Service.MKDIR, request, new Subject.File(path), Fields::isEmpty);
+                new Payload().string(PathRules.inside(path)).u32(DIRECTORY_MODE).u8(1);
+        guest.ask(Service.MKDIR, request, new RequestSubject.File(path), Fields::isEmpty);
     }
 
     /// Gives a file or directory another name. Throws `FileExists` rather than replace anything.
     public void move(String from, String to) {
-        move(from, to, Replacing.NOTHING, Condition.NONE);
+        move(from, to, Replacing.NOTHING, WriteCondition.NONE);
     }
 
     /// Gives a file or directory another name if `condition` holds for it.
-    public void move(String from, String to, Replacing replacing, Condition condition) {
+    public void move(String from, String to, Replacing replacing, WriteCondition condition) {
         Payload request = new Payload()
-                .string(Names.inside(from))
-                .string(Names.inside(to))
+                .string(PathRules.inside(from))
+                .string(PathRules.inside(to))
                 .u8(replacing == Replacing.WHAT_IS_THERE ? 1 : 0);
-        change(from, condition, () -> guest.ask(Service.MOVE, request, new Subject.File(from, to), Fields::isEmpty));
+        change(
+                from,
+                condition,
+                () -> guest.ask(Service.MOVE, request, new RequestSubject.File(from, to), Fields::isEmpty));
     }
 
     /// What a move may do to its target.
@@ -156,19 +160,20 @@ public final class Workspace {
         WHAT_IS_THERE
     }
 
-    /// Removes a file or directory; one that is not empty only with [Depth#ALL]. Returns how many things went.
-    public long remove(String path, Depth depth) {
-        return remove(path, depth, Condition.NONE);
+    /// Removes a file or directory; one that is not empty only with [ListDepth#ALL]. Returns how many things went.
+    public long remove(String path, ListDepth depth) {
+        return remove(path, depth, WriteCondition.NONE);
     }
 
     /// Removes a file or directory if `condition` holds for it.
-    public long remove(String path, Depth depth, Condition condition) {
-        Payload request = new Payload().string(Names.inside(path)).u8(flag(depth));
-        return change(path, condition, () -> guest.ask(Service.REMOVE, request, new Subject.File(path), Fields::u64));
+    public long remove(String path, ListDepth depth, WriteCondition condition) {
+        Payload request = new Payload().string(PathRules.inside(path)).u8(flag(depth));
+        return change(
+                path, condition, () -> guest.ask(Service.REMOVE, request, new RequestSubject.File(path), Fields::u64));
     }
 
     /// Makes a change if the condition holds, with nobody else's between the two.
-    private <T> T change(String path, Condition condition, Supplier<T> change) {
+    private <T> T change(String path, WriteCondition condition, Supplier<T> change) {
         return turns.take(() -> {
             require(path, condition);
             return change.get();
@@ -176,8 +181,8 @@ public final class Workspace {
     }
 
     /// Throws `PreconditionFailed` unless the condition holds now.
-    private void require(String path, Condition condition) {
-        if (condition instanceof Condition.Always) {
+    private void require(String path, WriteCondition condition) {
+        if (condition instanceof WriteCondition.Always) {
             return;
         }
         boolean isPresent = find(path).isPresent();
@@ -233,8 +238,8 @@ public final class Workspace {
 
     /// Watches a directory and everything below it. What happens after this call has returned is seen.
     public Watch watch(String path) {
-        Payload request = new Payload().string(Names.checked(path)).u8(1);
-        Channel channel = guest.open(Service.WATCH, request, new Subject.File(path));
+        Payload request = new Payload().string(PathRules.checked(path)).u8(1);
+        Channel channel = guest.open(Service.WATCH, request, new RequestSubject.File(path));
         try {
             channel.started(Fields::isEmpty);
             return new Watch(channel, path);
@@ -244,7 +249,7 @@ public final class Workspace {
         }
     }
 
-    private static int flag(Depth depth) {
+    private static int flag(ListDepth depth) {
         return switch (depth) {
             case TOP -> 0;
             case ALL -> 1;

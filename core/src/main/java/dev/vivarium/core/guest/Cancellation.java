@@ -46,7 +46,7 @@ public final class Cancellation {
             channels.clear();
             actions.clear();
         }
-        open.forEach(channel -> channel.abandon(new Ending.Failed(FAILURE)));
+        open.forEach(channel -> channel.abandon(new ChannelEnd.Failed(FAILURE)));
         due.forEach(Runnable::run);
     }
 
@@ -96,6 +96,6 @@ public final class Cancellation {
                 return;
             }
         }
-        channel.abandon(new Ending.Failed(FAILURE));
+        channel.abandon(new ChannelEnd.Failed(FAILURE));
     }
 }

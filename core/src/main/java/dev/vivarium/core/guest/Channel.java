@@ -30,8 +30,8 @@ public final class Channel implements AutoCloseable {
     private final Connection connection;
     private final int number;
     private final Service service;
-    private final Subject subject;
-    private final Keeper keeper;
+    private final RequestSubject subject;
+    private final GuestObserver keeper;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition news = lock.newCondition();
@@ -44,7 +44,7 @@ public final class Channel implements AutoCloseable {
     private final LoopBudget writing = new LoopBudget();
 
     @GuardedBy("lock")
-    private final Inbox inbox = new Inbox();
+    private final ReceiveQueue inbox = new ReceiveQueue();
 
     @GuardedBy("lock")
     private final ReceiveWindow window;
@@ -62,15 +62,15 @@ public final class Channel implements AutoCloseable {
     private @Nullable Fields started;
 
     @GuardedBy("lock")
-    private @Nullable Ending ending;
+    private @Nullable ChannelEnd ending;
 
     /// `memory` is what the first window of each stream takes; the channel gives it back.
     Channel(
             Connection connection,
             int number,
             Service service,
-            Subject subject,
-            Keeper keeper,
+            RequestSubject subject,
+            GuestObserver keeper,
             ByteBudget.Reservation memory) {
         this.connection = connection;
         this.number = number;
@@ -96,7 +96,7 @@ public final class Channel implements AutoCloseable {
             while (started == null && ending == null) {
                 await(news, FOREVER);
             }
-            if (started == null && ending instanceof Ending.Failed(Failure failure)) {
+            if (started == null && ending instanceof ChannelEnd.Failed(Failure failure)) {
                 throw new SandboxException(failure);
             }
             fields = started;
@@ -167,7 +167,7 @@ public final class Channel implements AutoCloseable {
     private Fields resultFields() {
         lock.lock();
         try {
-            if (ending instanceof Ending.Result(Fields fields)) {
+            if (ending instanceof ChannelEnd.Result(Fields fields)) {
                 return fields;
             }
             throw new IllegalStateException("ended without a result");
@@ -246,10 +246,10 @@ public final class Channel implements AutoCloseable {
     /// The same, and ends the channel for whoever reads or writes: a guest that is frozen has no last word to wait
     /// for.
     public void abandon() {
-        abandon(Ending.unheard());
+        abandon(ChannelEnd.unheard());
     }
 
-    void abandon(Ending how) {
+    void abandon(ChannelEnd how) {
         if (end(how)) {
             forget();
             wake();
@@ -264,7 +264,8 @@ public final class Channel implements AutoCloseable {
     /// A channel of an earlier connection: it has no reader, and whatever comes on it is dropped.
     static Channel unread(Connection connection, int number) {
         var memory = connection.reservation();
-        var channel = new Channel(connection, number, Service.EXEC, new Subject.Machine(), Keeper.NONE, memory);
+        var channel =
+                new Channel(connection, number, Service.EXEC, new RequestSubject.Machine(), GuestObserver.NONE, memory);
         channel.forget();
         return channel;
     }
@@ -295,14 +296,14 @@ public final class Channel implements AutoCloseable {
     }
 
     void onEnd(Kind kind, ByteBuffer payload) {
-        Ending known = kind == Kind.END
-                ? new Ending.Result(Fields.copyOf(payload))
-                : new Ending.Failed(Refusal.read(new Fields(payload)).about(subject, connection.id()));
+        ChannelEnd known = kind == Kind.END
+                ? new ChannelEnd.Result(Fields.copyOf(payload))
+                : new ChannelEnd.Failed(GuestError.read(new Fields(payload)).about(subject, connection.id()));
         end(known);
     }
 
     void onLost(Failure failure) {
-        end(new Ending.Failed(failure));
+        end(new ChannelEnd.Failed(failure));
     }
 
     /// Unparks whoever waits for what has come.
@@ -317,7 +318,7 @@ public final class Channel implements AutoCloseable {
     }
 
     /// Reports whether this call ended the channel.
-    private boolean end(Ending how) {
+    private boolean end(ChannelEnd how) {
         lock.lock();
         try {
             if (ending != null) {

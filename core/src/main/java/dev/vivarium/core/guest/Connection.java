@@ -21,10 +21,12 @@ import org.slf4j.LoggerFactory;
 ///
 /// Reading and writing are done by different workers and meet in no lock:
 ///
-/// - **In**: the loop reads, [FrameReader] cuts frames, [Switchboard] finds the channel, [Channel] queues a copy of the
+/// - **In**: the loop reads, [FrameReader] cuts frames, [ChannelTable] finds the channel, [Channel] queues a copy of
+/// the
 ///   payload. This is the only copy of bulk data, and the loop never waits for a consumer: a channel's queue cannot be
 ///   full, since the guest may send no more than the credit it was given, and one that sends more loses the connection.
-/// - **Out**: callers write in their own worker, a frame at a time ([Outbound]). The loop writes nothing, so it cannot
+/// - **Out**: callers write in their own worker, a frame at a time ([FrameWriter]). The loop writes nothing, so it
+/// cannot
 ///   wait for a guest that does not read. Two peers that both wait for the other to read are thus impossible.
 /// - **The end** comes once ([#lose]), from either side, for one of three causes. It closes the socket, ends every
 ///   channel with the same failure and wakes everybody who waits: for a message, for credit, for room in the socket,
@@ -39,18 +41,18 @@ final class Connection {
     private final SocketChannel socket;
     private final GuestLoop loop;
     private final FrameReader reader = new FrameReader();
-    private final Switchboard switchboard;
-    private final Outbound outbound;
-    private final AtomicReference<@Nullable Loss> loss = new AtomicReference<>();
+    private final ChannelTable channelTable;
+    private final FrameWriter outbound;
+    private final AtomicReference<@Nullable Disconnect> loss = new AtomicReference<>();
     private final List<Runnable> listeners = new ArrayList<>();
-    private volatile Keeper keeper = Keeper.NONE;
+    private volatile GuestObserver keeper = GuestObserver.NONE;
 
     Connection(GuestLoop loop, SandboxId id, SocketChannel socket) {
         this.loop = loop;
         this.id = id;
         this.socket = socket;
-        this.switchboard = new Switchboard(id);
-        this.outbound = new Outbound(socket, () -> loop.askForRoom(this));
+        this.channelTable = new ChannelTable(id);
+        this.outbound = new FrameWriter(socket, () -> loop.askForRoom(this));
     }
 
     SandboxId id() {
@@ -61,8 +63,8 @@ final class Connection {
         return socket;
     }
 
-    Switchboard switchboard() {
-        return switchboard;
+    ChannelTable channelTable() {
+        return channelTable;
     }
 
     /// An empty reservation for bytes of this guest that nobody has read yet.
@@ -70,27 +72,28 @@ final class Connection {
         return loop.memory().open("/" + id);
     }
 
-    Keeper keeper() {
+    GuestObserver keeper() {
         return keeper;
     }
 
-    void keptBy(Keeper other) {
+    void keptBy(GuestObserver other) {
         keeper = other;
     }
 
-    Optional<Loss> loss() {
+    Optional<Disconnect> loss() {
         return Optional.ofNullable(loss.get());
     }
 
     /// Reports whether the connection ended because the server failed.
     boolean isLostByServer() {
-        return loss().filter(known -> known.cause() == Loss.Cause.SERVER_FAULT).isPresent();
+        return loss().filter(known -> known.cause() == Disconnect.Cause.SERVER_FAULT)
+                .isPresent();
     }
 
     /// Lets the guest send frames of every kind and full length. Must be called before WELCOME is sent.
     void welcome() {
         reader.trust();
-        switchboard.welcome();
+        channelTable.welcome();
     }
 
     /// Reads once, at most `limit` bytes, and hands the frames over.
@@ -100,16 +103,16 @@ final class Connection {
             reader.restore(buffer);
             buffer.limit(buffer.position() + limit);
             if (socket.read(buffer) < 0) {
-                lose(Loss.Cause.BROKEN, "the guest hung up");
+                lose(Disconnect.Cause.BROKEN, "the guest hung up");
                 return;
             }
-            reader.read(buffer.flip(), switchboard);
+            reader.read(buffer.flip(), channelTable);
         } catch (IOException e) {
-            lose(Loss.Cause.BROKEN, "the stream broke: " + e.getMessage());
+            lose(Disconnect.Cause.BROKEN, "the stream broke: " + e.getMessage());
         } catch (ProtocolViolation e) {
             violated(e);
         } finally {
-            switchboard.wake();
+            channelTable.wake();
         }
     }
 
@@ -130,7 +133,7 @@ final class Connection {
             outbound.send(frame);
             return true;
         } catch (IOException e) {
-            lose(Loss.Cause.BROKEN, "the stream broke: " + e.getMessage());
+            lose(Disconnect.Cause.BROKEN, "the stream broke: " + e.getMessage());
             return false;
         }
     }
@@ -140,28 +143,28 @@ final class Connection {
         try {
             return outbound.trySend(frame, nanos);
         } catch (IOException e) {
-            lose(Loss.Cause.BROKEN, "the stream broke: " + e.getMessage());
+            lose(Disconnect.Cause.BROKEN, "the stream broke: " + e.getMessage());
             return false;
         }
     }
 
     /// Closes the connection of a guest that broke the protocol; returns what its callers get.
     SandboxException violated(ProtocolViolation violation) {
-        if (lose(Loss.Cause.VIOLATION, "it broke the protocol: " + violation.getMessage())) {
+        if (lose(Disconnect.Cause.VIOLATION, "it broke the protocol: " + violation.getMessage())) {
             log.warn("sandbox {} broke the protocol, closing its connection: {}", id, violation.getMessage());
         }
         return unreachable();
     }
 
     /// Ends the connection, if nobody has before. Reports whether this call did it.
-    boolean lose(Loss.Cause cause, String why) {
-        var mine = new Loss(cause, why);
+    boolean lose(Disconnect.Cause cause, String why) {
+        var mine = new Disconnect(cause, why);
         if (!loss.compareAndSet(null, mine)) {
             return false;
         }
         outbound.close();
         loop.detach(this);
-        switchboard.lost(new Failure.GuestUnreachable(id, why));
+        channelTable.lost(new Failure.GuestUnreachable(id, why));
         List<Runnable> waiting;
         synchronized (listeners) {
             waiting = List.copyOf(listeners);
@@ -197,7 +200,7 @@ final class Connection {
 
     /// Why a call fails: `why`, unless the connection is lost and that is the reason.
     SandboxException unreachable(String reason) {
-        String why = loss().map(Loss::why).orElse(reason);
+        String why = loss().map(Disconnect::why).orElse(reason);
         return new SandboxException(new Failure.GuestUnreachable(id, why));
     }
 

@@ -55,30 +55,30 @@ public final class Guest implements AutoCloseable {
     }
 
     static Guest greet(Connection connection, String secret, Duration patience) {
-        Switchboard switchboard = connection.switchboard();
+        ChannelTable channelTable = connection.channelTable();
         try {
-            Hello hello = read(connection, await(connection, switchboard.hello(), patience));
+            Hello hello = read(connection, await(connection, channelTable.hello(), patience));
             if (!hello.knows(secret)) {
                 throw refuse(connection, "it has another secret");
             }
             if (hello.generation() < GENERATION) {
                 throw refuse(connection, "it speaks no generation that the host speaks");
             }
-            for (Survivor process : hello.survivors()) {
-                switchboard.reserve(Channel.unread(connection, process.channel()));
+            for (SurvivingProcess process : hello.survivors()) {
+                channelTable.reserve(Channel.unread(connection, process.channel()));
             }
             connection.welcome();
             connection.send(new Payload().u16(GENERATION).frame(0, Kind.WELCOME));
             return new Guest(connection, hello, new AtomicLong(), Counting.EACH_CHANNEL);
         } catch (RuntimeException e) {
-            connection.lose(Loss.Cause.BROKEN, "the handshake failed");
+            connection.lose(Disconnect.Cause.BROKEN, "the handshake failed");
             throw connection.isLostByServer() ? failed(connection, e) : e;
         }
     }
 
     /// The guest is not to blame for a handshake that the server broke off.
     private static SandboxException failed(Connection connection, RuntimeException cause) {
-        String why = connection.loss().map(Loss::why).orElse("");
+        String why = connection.loss().map(Disconnect::why).orElse("");
         return new SandboxException(new Failure.ProviderFailed("greet the guest", why), cause);
     }
 
@@ -93,7 +93,7 @@ public final class Guest implements AutoCloseable {
 
     /// Processes that the guest still has from an earlier connection. Each waits to be let go by [#detach], ended
     /// by [#kill] or, if it is kept, taken over by [#attach].
-    public List<Survivor> survivors() {
+    public List<SurvivingProcess> survivors() {
         return hello.survivors();
     }
 
@@ -103,13 +103,13 @@ public final class Guest implements AutoCloseable {
     }
 
     /// Takes over a kept process of an earlier connection, once. Its channel begins with what the guest remembers.
-    public Channel attach(Survivor survivor, Subject subject) {
-        Keeper keeper = connection.keeper();
+    public Channel attach(SurvivingProcess survivor, RequestSubject subject) {
+        GuestObserver keeper = connection.keeper();
         keeper.began(survivor.service());
         var channel = new Channel(
                 connection, survivor.channel(), survivor.service(), subject, keeper, connection.reservation());
         // It takes the place of the one without a reader; before the guest is asked, nothing comes on it.
-        connection.switchboard().reserve(channel);
+        connection.channelTable().reserve(channel);
         try {
             connection.send(
                     new Payload().u32(survivor.service().initialWindow()).frame(survivor.channel(), Kind.ATTACH));
@@ -122,18 +122,18 @@ public final class Guest implements AutoCloseable {
     }
 
     /// Lets a process of an earlier connection go on alone.
-    public void detach(Survivor survivor) {
+    public void detach(SurvivingProcess survivor) {
         connection.send(new Payload().frame(survivor.channel(), Kind.DETACH));
     }
 
     /// Ends a process of an earlier connection, with its descendants.
-    public void kill(Survivor survivor) {
+    public void kill(SurvivingProcess survivor) {
         connection.send(new Payload().frame(survivor.channel(), Kind.CLOSE));
     }
 
     /// Opens a channel; the request is what follows the credit in the specification. The channel ends with the
     /// [Cancellation] of the calling thread, if there is one.
-    public Channel open(Service service, Payload request, Subject subject) {
+    public Channel open(Service service, Payload request, RequestSubject subject) {
         Cancellation.checkCurrent();
         Channel channel = openKept(service, request, subject);
         Cancellation.register(channel);
@@ -141,12 +141,12 @@ public final class Guest implements AutoCloseable {
     }
 
     /// Opens a channel that outlives its caller.
-    public Channel openKept(Service service, Payload request, Subject subject) {
+    public Channel openKept(Service service, Payload request, RequestSubject subject) {
         return open(service, request, subject, _ -> {});
     }
 
     /// The same; `prepare` sees the channel before the guest does.
-    private Channel open(Service service, Payload request, Subject subject, Consumer<Channel> prepare) {
+    private Channel open(Service service, Payload request, RequestSubject subject, Consumer<Channel> prepare) {
         if (!hello.offers(service)) {
             String feature = service.name().toLowerCase(Locale.ROOT);
             throw new SandboxException(new Failure.Unsupported(
@@ -173,24 +173,24 @@ public final class Guest implements AutoCloseable {
     /// Has the guest listen on its loopback, on `port` or, if that is 0, on one of the kernel's choice. Each
     /// connection that comes is given to `taker`, in a worker of its own, and closed when that returns; there are
     /// never more than `most` at a time. Fails with `ProviderFailed` when the port is taken.
-    public Listener listen(int port, int most, Consumer<Channel> taker) {
-        var arrivals = new Arrivals(connection, most, taker);
+    public InsideListener listen(int port, int most, Consumer<Channel> taker) {
+        var incomingConnections = new IncomingConnections(connection, most, taker);
         Channel channel = open(
                 Service.LISTEN,
                 new Payload().u16(port).u16(most),
-                new Subject.Listener("port " + port),
+                new RequestSubject.Port("port " + port),
                 // Before the guest is asked: the first connection may come with its answer.
-                opening -> connection.switchboard().hang(opening.number(), arrivals));
+                opening -> connection.channelTable().hang(opening.number(), incomingConnections));
         try {
-            return new Listener(channel, channel.started(Fields::u16));
+            return new InsideListener(channel, channel.started(Fields::u16));
         } catch (RuntimeException e) {
             channel.close();
             throw e;
         }
     }
 
-    private Channel add(Service service, Subject subject) {
-        Keeper keeper = counting == Counting.EACH_CHANNEL ? connection.keeper() : Keeper.NONE;
+    private Channel add(Service service, RequestSubject subject) {
+        GuestObserver keeper = counting == Counting.EACH_CHANNEL ? connection.keeper() : GuestObserver.NONE;
         keeper.began(service);
         var memory = connection.reservation();
         try {
@@ -198,7 +198,7 @@ public final class Guest implements AutoCloseable {
                 memory.add((long) service.streams * service.initialWindow());
             }
             return connection
-                    .switchboard()
+                    .channelTable()
                     .add(number -> new Channel(connection, number, service, subject, keeper, memory));
         } catch (RuntimeException e) {
             memory.close();
@@ -208,7 +208,7 @@ public final class Guest implements AutoCloseable {
     }
 
     /// Asks something that has no streams, and reads the answer.
-    public <T> T ask(Service service, Payload request, Subject subject, Function<Fields, T> shape) {
+    public <T> T ask(Service service, Payload request, RequestSubject subject, Function<Fields, T> shape) {
         try (Channel channel = open(service, request, subject)) {
             return channel.result(shape);
         }
@@ -235,7 +235,7 @@ public final class Guest implements AutoCloseable {
     private Ping startPing(Duration patience) {
         long token = tokens.incrementAndGet();
         long began = System.nanoTime();
-        var ping = new Ping(token, began, patience, connection.switchboard().expectPong(token));
+        var ping = new Ping(token, began, patience, connection.channelTable().expectPong(token));
         try {
             var frame = new Payload().u64(token).frame(0, Kind.PING);
             if (!connection.offerWithin(patience.toNanos(), frame)) {
@@ -274,19 +274,19 @@ public final class Guest implements AutoCloseable {
         /// Forgets the answer. Idempotent.
         @Override
         public void close() {
-            connection.switchboard().forgetPong(token);
+            connection.channelTable().forgetPong(token);
         }
     }
 
     public GuestStats stats() {
-        return ask(Service.STATS, new Payload(), new Subject.Machine(), GuestStats::read);
+        return ask(Service.STATS, new Payload(), new RequestSubject.Machine(), GuestStats::read);
     }
 
     /// Sets how many processors later commands may see, 0 for all, and for how many seconds the guest goes on
     /// without a host, 0 for ever. A guest of 0.1 ignores the second number.
     public void setup(int cpus, long orphanGraceSeconds) {
         var request = new Payload().u32(cpus).u32((int) orphanGraceSeconds);
-        ask(Service.SETUP, request, new Subject.Machine(), Fields::isEmpty);
+        ask(Service.SETUP, request, new RequestSubject.Machine(), Fields::isEmpty);
     }
 
     /// Has the guest kill every process and exit. Returns before it has.
@@ -295,7 +295,7 @@ public final class Guest implements AutoCloseable {
     }
 
     /// Has `keeper` answer for this guest from now on.
-    public void keptBy(Keeper keeper) {
+    public void keptBy(GuestObserver keeper) {
         connection.keptBy(keeper);
     }
 
@@ -309,7 +309,7 @@ public final class Guest implements AutoCloseable {
     }
 
     /// Why the connection is no more, if it is.
-    public Optional<Loss> loss() {
+    public Optional<Disconnect> loss() {
         return connection.loss();
     }
 
@@ -323,7 +323,7 @@ public final class Guest implements AutoCloseable {
     /// Ends the connection; the guest and its processes go on, and it connects again. Idempotent.
     @Override
     public void close() {
-        connection.lose(Loss.Cause.CLOSED, "the connection was closed");
+        connection.lose(Disconnect.Cause.CLOSED, "the connection was closed");
     }
 
     private static Hello read(Connection connection, Fields fields) {
@@ -336,7 +336,7 @@ public final class Guest implements AutoCloseable {
 
     private static SandboxException refuse(Connection connection, String why) {
         connection.offer(new Payload().string(why).frame(0, Kind.REFUSE));
-        connection.lose(Loss.Cause.VIOLATION, why);
+        connection.lose(Disconnect.Cause.VIOLATION, why);
         return connection.unreachable();
     }
 

@@ -85,7 +85,7 @@ public final class GuestLoop implements AutoCloseable {
             socket.configureBlocking(false);
             socket.register(selector, SelectionKey.OP_READ, connection);
         } catch (IOException | RuntimeException e) {
-            connection.lose(Loss.Cause.SERVER_FAULT, "its socket cannot be read: " + e.getMessage());
+            connection.lose(Disconnect.Cause.SERVER_FAULT, "its socket cannot be read: " + e.getMessage());
             throw new SandboxException(new Failure.ProviderFailed("read from the guest", String.valueOf(e)), e);
         }
         selector.wakeup();
@@ -168,7 +168,7 @@ public final class GuestLoop implements AutoCloseable {
 
     private void loseAll() {
         for (SelectionKey key : List.copyOf(selector.keys())) {
-            ((Connection) key.attachment()).lose(Loss.Cause.CLOSED, "the server is stopping");
+            ((Connection) key.attachment()).lose(Disconnect.Cause.CLOSED, "the server is stopping");
         }
     }
 
@@ -183,13 +183,13 @@ public final class GuestLoop implements AutoCloseable {
                 connection.read(buffer, READ);
             }
         } catch (CancelledKeyException e) {
-            connection.lose(Loss.Cause.SERVER_FAULT, "its socket was closed");
+            connection.lose(Disconnect.Cause.SERVER_FAULT, "its socket was closed");
         } catch (RuntimeException e) {
             log.error("the server failed while it read from sandbox {}", connection.id(), e);
-            connection.lose(Loss.Cause.SERVER_FAULT, "the server failed to handle its bytes");
+            connection.lose(Disconnect.Cause.SERVER_FAULT, "the server failed to handle its bytes");
         } catch (Error e) {
             // Frames of this read may be lost, so the stream cannot be continued.
-            connection.lose(Loss.Cause.SERVER_FAULT, "the server failed to handle its bytes");
+            connection.lose(Disconnect.Cause.SERVER_FAULT, "the server failed to handle its bytes");
             throw e;
         }
     }

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /// What a guest says first. Immutable.
-record Hello(int generation, long features, String secret, String build, List<Survivor> survivors) {
+record Hello(int generation, long features, String secret, String build, List<SurvivingProcess> survivors) {
     private static final long KEEPING = 1L << 32;
     private static final byte[] MAGIC = "VIVG".getBytes(StandardCharsets.US_ASCII);
 
@@ -48,14 +48,14 @@ record Hello(int generation, long features, String secret, String build, List<Su
         return "Hello[generation " + generation + ", build " + build + ", " + survivors.size() + " survivors]";
     }
 
-    private static List<Survivor> survivors(Fields fields) {
+    private static List<SurvivingProcess> survivors(Fields fields) {
         long count = fields.u32();
-        var survivors = new LinkedHashMap<Integer, Survivor>();
+        var survivors = new LinkedHashMap<Integer, SurvivingProcess>();
         for (long i = 0; i < count; i++) {
             int channel = fields.i32();
             Service service = fields.u8() == Service.PTY.code ? Service.PTY : Service.EXEC;
-            var started =
-                    new Survivor(channel, service, fields.i32(), Instant.ofEpochMilli(fields.i64()), Optional.empty());
+            var started = new SurvivingProcess(
+                    channel, service, fields.i32(), Instant.ofEpochMilli(fields.i64()), Optional.empty());
             survivors.put(channel, started);
             if (channel <= 0) {
                 throw new ProtocolViolation("HELLO names channel " + Integer.toUnsignedString(channel));
@@ -65,7 +65,7 @@ record Hello(int generation, long features, String secret, String build, List<Su
     }
 
     /// An older guest keeps nothing and says nothing about it.
-    private static List<Survivor> named(Fields fields, Map<Integer, Survivor> survivors) {
+    private static List<SurvivingProcess> named(Fields fields, Map<Integer, SurvivingProcess> survivors) {
         long count = fields.isEmpty() ? 0 : fields.u32();
         for (long i = 0; i < count; i++) {
             int channel = fields.i32();
@@ -75,7 +75,8 @@ record Hello(int generation, long features, String secret, String build, List<Su
                 throw new ProtocolViolation("HELLO keeps what it does not run");
             }
             survivors.put(
-                    channel, new Survivor(channel, kept.service(), kept.pid(), kept.started(), Optional.of(name)));
+                    channel,
+                    new SurvivingProcess(channel, kept.service(), kept.pid(), kept.started(), Optional.of(name)));
         }
         return List.copyOf(survivors.values());
     }

@@ -71,7 +71,8 @@ final class Appender implements AutoCloseable {
     /// One caller's event, and what became of it.
     ///
     /// @param isAwaited whether somebody waits for it
-    private record Pending(SandboxId sandbox, NewEvent event, CompletableFuture<Appended> outcome, boolean isAwaited) {
+    private record Pending(
+            SandboxId sandbox, NewEvent event, CompletableFuture<AppendResult> outcome, boolean isAwaited) {
         /// What its caller calls it.
         Optional<Name> name() {
             return event.id().map(id -> new Name(sandbox, id));
@@ -79,21 +80,21 @@ final class Appender implements AutoCloseable {
     }
 
     /// What one transaction did.
-    private record Written(List<Appended> outcomes, Map<SandboxId, Long> heads) {
+    private record Written(List<AppendResult> outcomes, Map<SandboxId, Long> heads) {
         List<Event> added() {
             return outcomes.stream()
-                    .filter(Appended::isNew)
-                    .map(Appended::event)
+                    .filter(AppendResult::isNew)
+                    .map(AppendResult::event)
                     .toList();
         }
     }
 
-    Appended append(SandboxId sandbox, NewEvent event) {
+    AppendResult append(SandboxId sandbox, NewEvent event) {
         return await(queued(sandbox, event));
     }
 
     /// The same for several, which go to the disk together.
-    List<Appended> append(SandboxId sandbox, List<NewEvent> events) {
+    List<AppendResult> append(SandboxId sandbox, List<NewEvent> events) {
         List<Pending> pending =
                 events.stream().map(event -> queued(sandbox, event)).toList();
         return pending.stream().map(Appender::await).toList();
@@ -112,7 +113,7 @@ final class Appender implements AutoCloseable {
         }
     }
 
-    private static Appended await(Pending pending) {
+    private static AppendResult await(Pending pending) {
         try {
             return pending.outcome.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
@@ -242,7 +243,7 @@ final class Appender implements AutoCloseable {
                 added.add(event);
                 name.ifPresent(given -> known.put(given, event));
             }
-            written.outcomes.add(new Appended(event, old.isEmpty()));
+            written.outcomes.add(new AppendResult(event, old.isEmpty()));
         }
         EventRows.insert(sql, added);
     }

@@ -32,21 +32,21 @@ public final class EventLog implements AutoCloseable {
     /// Of the sandboxes that somebody follows.
     private final Map<SandboxId, Following> followed = new ConcurrentHashMap<>();
 
-    private final Recent everything = new Recent();
-    private final Trail trail = new Trail();
+    private final RecentEvents everything = new RecentEvents();
+    private final PositionIndex trail = new PositionIndex();
 
     /// The newest number of each log when it was last looked at for what may go.
     private final Map<SandboxId, Long> looked = new ConcurrentHashMap<>();
 
     /// Who follows one sandbox, and the newest of what happened to it. Immutable.
-    private record Following(Recent recent, List<Follower> followers) {
-        Following with(Follower follower) {
+    private record Following(RecentEvents recent, List<LogFollower> followers) {
+        Following with(LogFollower follower) {
             var more = new ArrayList<>(followers);
             more.add(follower);
             return new Following(recent, List.copyOf(more));
         }
 
-        Following without(Follower follower) {
+        Following without(LogFollower follower) {
             return new Following(
                     recent,
                     followers.stream().filter(other -> other != follower).toList());
@@ -60,13 +60,13 @@ public final class EventLog implements AutoCloseable {
 
     /// Adds an event, and returns when it is on the disk. An event with an id that the sandbox's log has already is
     /// not added again.
-    public Appended append(SandboxId sandbox, NewEvent event) {
+    public AppendResult append(SandboxId sandbox, NewEvent event) {
         requireAllowed(event);
         return appender.append(sandbox, event);
     }
 
     /// Adds several events of a sandbox, in their order, and returns when all of them are on the disk.
-    public List<Appended> append(SandboxId sandbox, List<NewEvent> events) {
+    public List<AppendResult> append(SandboxId sandbox, List<NewEvent> events) {
         events.forEach(this::requireAllowed);
         return appender.append(sandbox, events);
     }
@@ -133,11 +133,12 @@ public final class EventLog implements AutoCloseable {
     /// Follows a sandbox from after `seq`: first what is kept, then what comes. Fails with `InvalidRequest` when
     /// its log does not go so far: the number is of another log, and whoever has it would hear nothing and not know
     /// why.
-    public Follower follow(SandboxId sandbox, long seq) {
+    public LogFollower follow(SandboxId sandbox, long seq) {
         requireKnown(sandbox, seq, "after_seq");
-        var follower = new Follower(this, sandbox, seq);
+        var follower = new LogFollower(this, sandbox, seq);
         followed.compute(
-                sandbox, (id, old) -> (old == null ? new Following(new Recent(), List.of()) : old).with(follower));
+                sandbox,
+                (id, old) -> (old == null ? new Following(new RecentEvents(), List.of()) : old).with(follower));
         return follower;
     }
 
@@ -154,21 +155,21 @@ public final class EventLog implements AutoCloseable {
         }
     }
 
-    void leave(Follower follower) {
+    void leave(LogFollower follower) {
         followed.computeIfPresent(follower.sandbox(), (id, old) -> {
             Following rest = old.without(follower);
             return rest.followers.isEmpty() ? null : rest;
         });
     }
 
-    Recent recent(SandboxId sandbox) {
+    RecentEvents recent(SandboxId sandbox) {
         Following following = followed.get(sandbox);
-        return following == null ? new Recent() : following.recent;
+        return following == null ? new RecentEvents() : following.recent;
     }
 
     /// Hears of what happens to all sandboxes from now on.
-    public Listener listen() {
-        return new Listener(everything, trail);
+    public LiveFeed listen() {
+        return new LiveFeed(everything, trail);
     }
 
     /// Runs in the appender, in the order of the log.
@@ -231,7 +232,7 @@ public final class EventLog implements AutoCloseable {
         Following following = followed.get(sandbox);
         return following == null
                 ? Long.MAX_VALUE
-                : following.followers.stream().mapToLong(Follower::seq).min().orElse(Long.MAX_VALUE);
+                : following.followers.stream().mapToLong(LogFollower::seq).min().orElse(Long.MAX_VALUE);
     }
 
     @Override

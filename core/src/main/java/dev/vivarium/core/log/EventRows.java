@@ -133,14 +133,14 @@ final class EventRows {
 
     /// The events after a number, at most so many and so large as a reader holds at a time; one at least.
     static List<Event> page(Sql sql, SandboxId sandbox, long afterSeq) throws SQLException {
-        var room = new int[] {Recent.CHARACTERS_AT_ONCE};
+        var room = new int[] {RecentEvents.CHARACTERS_AT_ONCE};
         return sql.listWhile(
                 PAGE,
                 EventRows::read,
                 event -> (room[0] -= event.data().length()) > 0,
                 sandbox.value(),
                 afterSeq,
-                Recent.EVENTS_AT_ONCE);
+                RecentEvents.EVENTS_AT_ONCE);
     }
 
     /// The number of the oldest event, zero if there is none.

@@ -5,8 +5,8 @@ import dev.vivarium.core.guest.Fields;
 import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.guest.Message;
 import dev.vivarium.core.guest.Payload;
+import dev.vivarium.core.guest.RequestSubject;
 import dev.vivarium.core.guest.Service;
-import dev.vivarium.core.guest.Subject;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.time.Duration;
@@ -43,7 +43,7 @@ public final class Connection implements AutoCloseable {
     }
 
     private static Connection dial(Guest guest, Payload request, String target) {
-        Channel channel = guest.open(Service.DIAL, request, new Subject.Listener(target));
+        Channel channel = guest.open(Service.DIAL, request, new RequestSubject.Port(target));
         try {
             channel.started(Fields::isEmpty);
             return new Connection(channel);

@@ -68,14 +68,14 @@ public final class Inventory {
 
     /// Records that a machine is about to be handed out: its disk may hold data from now on.
     public void recordUse(SandboxId id) {
-        Step.RECORD.run(() -> Files.deleteIfExists(places.machine(id).resolve(UNUSED)));
+        FileOperation.RECORD.run(() -> Files.deleteIfExists(places.machine(id).resolve(UNUSED)));
     }
 
-    public Trace trace(SandboxId id) {
-        return Step.FIND.get(() -> {
+    public InventoryRecord trace(SandboxId id) {
+        return FileOperation.FIND.get(() -> {
             var machine = places.machine(id);
             var found = trace(id.value(), places.disks());
-            return new Trace(
+            return new InventoryRecord(
                     found.hasDisk(),
                     Files.exists(machine),
                     Files.exists(machine.resolve(UNUSED)),
@@ -84,18 +84,18 @@ public final class Inventory {
         });
     }
 
-    public Trace trace(SnapshotId id) {
-        return Step.FIND_SNAPSHOTS.get(() -> trace(id.value(), places.snapshots()));
+    public InventoryRecord trace(SnapshotId id) {
+        return FileOperation.FIND_SNAPSHOTS.get(() -> trace(id.value(), places.snapshots()));
     }
 
-    private Trace trace(String id, List<Path> directories) throws IOException {
+    private InventoryRecord trace(String id, List<Path> directories) throws IOException {
         var disk = find(id, directories);
         var label = Label.read(label(id, directories));
         var store = label.map(Label::store);
         if (store.isEmpty() && disk.isPresent()) {
             store = places.storeOf(disk.get());
         }
-        return new Trace(disk.isPresent(), false, false, store, label);
+        return new InventoryRecord(disk.isPresent(), false, false, store, label);
     }
 
     private static Optional<StoreId> storeOfMachine(Path machine) {
@@ -115,13 +115,13 @@ public final class Inventory {
 
     /// Writes the label of a disk, and the store's id into the disk itself if no machine uses it.
     public void label(SandboxId id, Label label) {
-        Step.RECORD.run(() -> {
+        FileOperation.RECORD.run(() -> {
             label(id.value(), places.disks(), label, !Files.exists(places.machine(id)));
         });
     }
 
     public void label(SnapshotId id, Label label) {
-        Step.RECORD.run(() -> label(id.value(), places.snapshots(), label, true));
+        FileOperation.RECORD.run(() -> label(id.value(), places.snapshots(), label, true));
     }
 
     private void label(String id, List<Path> directories, Label label, boolean isStill) throws IOException {
@@ -142,35 +142,35 @@ public final class Inventory {
 
     /// Deletes the label of a disk that is gone.
     public void deleteLabel(SandboxId id) {
-        Step.RECORD.run(() -> Label.delete(label(id.value(), places.disks())));
+        FileOperation.RECORD.run(() -> Label.delete(label(id.value(), places.disks())));
     }
 
     /// Deletes the label of a snapshot that is gone.
     public void deleteLabel(SnapshotId id) {
-        Step.RECORD.run(() -> Label.delete(label(id.value(), places.snapshots())));
+        FileOperation.RECORD.run(() -> Label.delete(label(id.value(), places.snapshots())));
     }
 
     /// Moves the disk of a machine that does not run to `orphans/`.
     public void setAside(SandboxId id, Instant now) {
-        Step.SET_ASIDE.run(() -> orphans.add(id.value(), shelves(places.disks()), now));
+        FileOperation.SET_ASIDE.run(() -> orphans.add(id.value(), shelves(places.disks()), now));
     }
 
     public void setAside(SnapshotId id, Instant now) {
-        Step.SET_ASIDE.run(() -> orphans.add(id.value(), shelves(places.snapshots()), now));
+        FileOperation.SET_ASIDE.run(() -> orphans.add(id.value(), shelves(places.snapshots()), now));
     }
 
     /// Moves a disk back from `orphans/`.
     public void takeBack(SandboxId id) {
-        Step.SET_ASIDE.run(() -> orphans.takeBack(id.value(), shelves(places.disks())));
+        FileOperation.SET_ASIDE.run(() -> orphans.takeBack(id.value(), shelves(places.disks())));
     }
 
     public void takeBack(SnapshotId id) {
-        Step.SET_ASIDE.run(() -> orphans.takeBack(id.value(), shelves(places.snapshots())));
+        FileOperation.SET_ASIDE.run(() -> orphans.takeBack(id.value(), shelves(places.snapshots())));
     }
 
     /// The labels of all disks in `orphans/`.
     public Map<SandboxId, Optional<Label>> orphanDisks() {
-        return Step.SET_ASIDE.get(() -> {
+        return FileOperation.SET_ASIDE.get(() -> {
             var found = new HashMap<SandboxId, Optional<Label>>();
             for (var id : orphans.all()) {
                 if (SandboxId.isWellFormed(id)) {
@@ -183,7 +183,7 @@ public final class Inventory {
 
     /// The labels of all snapshots in `orphans/`.
     public Map<SnapshotId, Optional<Label>> orphanSnapshots() {
-        return Step.SET_ASIDE.get(() -> {
+        return FileOperation.SET_ASIDE.get(() -> {
             var found = new HashMap<SnapshotId, Optional<Label>>();
             for (var id : orphans.all()) {
                 if (SnapshotId.isWellFormed(id)) {
@@ -196,7 +196,7 @@ public final class Inventory {
 
     /// Deletes the orphans that were moved to `orphans/` before `time`. Returns their ids.
     public Set<String> deleteOrphans(Instant time) {
-        return Step.SET_ASIDE.get(() -> {
+        return FileOperation.SET_ASIDE.get(() -> {
             var deleted = new HashSet<String>();
             for (var id : orphans.all()) {
                 if (orphans.isOlder(id, time)) {

@@ -2,8 +2,8 @@ package dev.vivarium.core.run;
 
 import dev.vivarium.core.exec.Processes;
 import dev.vivarium.core.image.WorkerImage;
-import dev.vivarium.core.sandbox.Occasion;
-import dev.vivarium.core.sandbox.Opened;
+import dev.vivarium.core.sandbox.OpenResult;
+import dev.vivarium.core.sandbox.PauseReason;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.model.End;
@@ -46,7 +46,7 @@ public final class Agents {
         NewSandbox request = withImage(wanted);
         sandboxes.find(request.thread()).ifPresent(sandbox -> requireFree(sandbox, wanted.sandbox()));
         runs.requireFree(wanted.task());
-        Opened opened = open(request, wanted.sandbox().image());
+        OpenResult opened = open(request, wanted.sandbox().image());
         Run run = begin(opened, wanted, session);
         try {
             wanted.resumeFrom().ifPresent(from -> transcripts.restore(from, opened.sandbox(), run));
@@ -69,7 +69,7 @@ public final class Agents {
     }
 
     /// Freezes a sandbox with all that runs in it; where machines cannot be frozen, its worker holds the agent.
-    public void pause(Sandbox sandbox, Occasion why) {
+    public void pause(Sandbox sandbox, PauseReason why) {
         try {
             sandbox.pause(why);
         } catch (SandboxException e) {
@@ -81,17 +81,17 @@ public final class Agents {
     }
 
     /// Thaws a sandbox, and lets its agent go on.
-    public void resume(Sandbox sandbox, Occasion why) {
+    public void resume(Sandbox sandbox, PauseReason why) {
         sandbox.resume(why);
         runs.letGo(sandbox.id());
     }
 
     /// A sandbox that was made for a run which cannot begin is of no use.
-    private Run begin(Opened opened, NewRun wanted, Optional<String> session) {
+    private Run begin(OpenResult opened, NewRun wanted, Optional<String> session) {
         try {
             return runs.begin(opened.sandbox().info(), wanted, session);
         } catch (RuntimeException e) {
-            if (opened.outcome() == Opened.Outcome.CREATED) {
+            if (opened.outcome() == OpenResult.Outcome.CREATED) {
                 sandboxes.terminate(opened.sandbox().id(), End.Cause.USER, "its run could not begin");
             }
             throw e;
@@ -139,7 +139,7 @@ public final class Agents {
         }
     }
 
-    private Opened open(NewSandbox request, Optional<String> asked) {
+    private OpenResult open(NewSandbox request, Optional<String> asked) {
         try {
             return sandboxes.open(request);
         } catch (SandboxException e) {

@@ -1,7 +1,7 @@
 package dev.vivarium.core.run;
 
 import dev.vivarium.core.files.Digests;
-import dev.vivarium.core.log.Appended;
+import dev.vivarium.core.log.AppendResult;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.EventData;
@@ -44,7 +44,7 @@ public final class Inbox {
     private final InstantSource clock;
     private final SecureRandom random = new SecureRandom();
     private volatile long usualLatency = 50;
-    private final Map<SandboxId, Bell> bells = new ConcurrentHashMap<>();
+    private final Map<SandboxId, MessageSignal> bells = new ConcurrentHashMap<>();
 
     public Inbox(Db db, EventLog log, InstantSource clock) {
         this.db = db;
@@ -67,7 +67,7 @@ public final class Inbox {
     }
 
     /// A message that was said as an event, which has an id. Said again, it is neither a second time.
-    public Appended post(SandboxId sandbox, NewMessage said, NewEvent event) {
+    public AppendResult post(SandboxId sandbox, NewMessage said, NewEvent event) {
         String id = idOf(sandbox, event.id().orElseThrow());
         return post(sandbox, message(id, said), event).appended();
     }
@@ -82,17 +82,17 @@ public final class Inbox {
         return new Message(id, said.content(), said.kind(), said.mode(), said.source(), now());
     }
 
-    private record Posted(Appended appended, Queued queued) {}
+    private record Posted(AppendResult appended, Queued queued) {}
 
     /// First the event: if the server dies before the message is kept, nobody was told that it was.
     private Posted post(SandboxId sandbox, Message message, NewEvent event) {
         requireRoom(sandbox, message.kind());
-        Appended appended = log.append(sandbox, event);
+        AppendResult appended = log.append(sandbox, event);
         int waiting = db.write(sql -> {
             MessageRows.insert(sql, sandbox, message);
             return MessageRows.waiting(sql, sandbox);
         });
-        bell(sandbox).ring();
+        messageSignal(sandbox).ring();
         return new Posted(appended, new Queued(message, waiting));
     }
 
@@ -120,7 +120,7 @@ public final class Inbox {
 
     /// What waits, for a reader that has what it was sent.
     public Delivery taking(SandboxId sandbox) {
-        return new Taking(this, sandbox);
+        return new AutoAckDelivery(this, sandbox);
     }
 
     /// What waits, a page of it and interrupts first; waits at most `patience` for the first of it. Who cannot pass
@@ -132,11 +132,11 @@ public final class Inbox {
     List<Message> await(SandboxId sandbox, Duration patience, Supplier<List<Message>> look)
             throws InterruptedException {
         long deadline = System.nanoTime() + patience.toNanos();
-        Bell bell = bell(sandbox);
+        MessageSignal messageSignal = messageSignal(sandbox);
         while (true) {
-            long heard = bell.heard();
+            long heard = messageSignal.heard();
             List<Message> messages = look.get();
-            if (!messages.isEmpty() || !bell.await(heard, deadline)) {
+            if (!messages.isEmpty() || !messageSignal.await(heard, deadline)) {
                 return messages;
             }
         }
@@ -156,7 +156,7 @@ public final class Inbox {
     /// What waits, like [#taking], but it goes on waiting until it is acknowledged: a worker that dies, or
     /// an answer that is lost, loses nothing.
     public Delivery offering(SandboxId sandbox) {
-        return new Showing(this, sandbox);
+        return new AcknowledgedDelivery(this, sandbox);
     }
 
     /// What waits, at most so many, as long as it waits.
@@ -182,7 +182,7 @@ public final class Inbox {
             MessageRows.putBack(sql, messages);
             return messages.size();
         });
-        bell(sandbox).ring();
+        messageSignal(sandbox).ring();
     }
 
     /// They have reached whoever took them. First the events: one whose row does not say so is given out again, and
@@ -219,9 +219,9 @@ public final class Inbox {
 
     /// The sandbox has ended.
     public void forget(SandboxId sandbox) {
-        Bell bell = bells.remove(sandbox);
-        if (bell != null) {
-            bell.ring();
+        MessageSignal messageSignal = bells.remove(sandbox);
+        if (messageSignal != null) {
+            messageSignal.ring();
         }
     }
 
@@ -231,8 +231,8 @@ public final class Inbox {
         return db.write(sql -> MessageRows.prune(sql, before));
     }
 
-    private Bell bell(SandboxId sandbox) {
-        return bells.computeIfAbsent(sandbox, id -> new Bell());
+    private MessageSignal messageSignal(SandboxId sandbox) {
+        return bells.computeIfAbsent(sandbox, id -> new MessageSignal());
     }
 
     private static String type(Message.Kind kind) {

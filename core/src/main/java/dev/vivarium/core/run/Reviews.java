@@ -34,7 +34,7 @@ public final class Reviews {
     private final InstantSource clock;
     private final Duration patience;
     private final SecureRandom random = new SecureRandom();
-    private final Map<SandboxId, Bell> bells = new ConcurrentHashMap<>();
+    private final Map<SandboxId, MessageSignal> bells = new ConcurrentHashMap<>();
 
     /// @param patience how long an answer may take
     public Reviews(Db db, Outbox outbox, InstantSource clock, Duration patience) {
@@ -97,9 +97,9 @@ public final class Reviews {
     /// The same once it is answered or expired; waits for that at most so long.
     public Review await(SandboxId sandbox, String id, Duration longest) throws InterruptedException {
         long end = System.nanoTime() + longest.toNanos();
-        Bell bell = bells.computeIfAbsent(sandbox, any -> new Bell());
+        MessageSignal messageSignal = bells.computeIfAbsent(sandbox, any -> new MessageSignal());
         while (true) {
-            long heard = bell.heard();
+            long heard = messageSignal.heard();
             Review review = require(sandbox, id);
             long deadline = System.nanoTime()
                     + Duration.between(now(), review.deadline()).plusMillis(1).toNanos();
@@ -108,7 +108,7 @@ public final class Reviews {
             if (isOver) {
                 return review;
             }
-            boolean _ = bell.await(heard, until);
+            boolean _ = messageSignal.await(heard, until);
         }
     }
 
@@ -200,17 +200,17 @@ public final class Reviews {
     }
 
     private void ring(SandboxId sandbox) {
-        Bell bell = bells.get(sandbox);
-        if (bell != null) {
-            bell.ring();
+        MessageSignal messageSignal = bells.get(sandbox);
+        if (messageSignal != null) {
+            messageSignal.ring();
         }
     }
 
     /// The sandbox has ended.
     public void forget(SandboxId sandbox) {
-        Bell bell = bells.remove(sandbox);
-        if (bell != null) {
-            bell.ring();
+        MessageSignal messageSignal = bells.remove(sandbox);
+        if (messageSignal != null) {
+            messageSignal.ring();
         }
     }
 

@@ -35,12 +35,12 @@ final class RunRows {
                 run.owner().value(),
                 run.thread().value(),
                 run.program().runtime().text(),
-                Words.encode(run.program().command()),
+                TextListColumn.encode(run.program().command()),
                 run.program().model().orElse(null),
                 run.status().text(),
                 run.budgetUsd().map(Money::nanos).orElse(null),
                 run.session().orElse(null),
-                Wish.RUN.text(),
+                DesiredState.RUN.text(),
                 run.startedAt().toEpochMilli());
     }
 
@@ -148,7 +148,7 @@ final class RunRows {
                         "select 1 from sandbox_runs where sandbox_id = ? and wish = ? and " + ALIVE,
                         row -> row.getInt(1),
                         sandbox.value(),
-                        Wish.PAUSE.text())
+                        DesiredState.PAUSE.text())
                 .isPresent();
     }
 
@@ -196,7 +196,7 @@ final class RunRows {
         sql.update("update sandbox_runs set session = ? where run_id = ?", session, id.value());
     }
 
-    static void verdict(Sql sql, RunId id, Verdict verdict) throws SQLException {
+    static void verdict(Sql sql, RunId id, RunOutcome verdict) throws SQLException {
         sql.update(
                 "update sandbox_runs set verdict = ?, verdict_text = ? where run_id = ? and " + ALIVE,
                 verdict.kind().text(),
@@ -204,33 +204,34 @@ final class RunRows {
                 id.value());
     }
 
-    static Optional<Verdict> verdict(Sql sql, RunId id) throws SQLException {
+    static Optional<RunOutcome> verdict(Sql sql, RunId id) throws SQLException {
         return sql.first(
                 "select verdict, verdict_text from sandbox_runs where run_id = ? and verdict is not null",
-                row -> new Verdict(Verdict.Kind.of(row.getString(1)), row.getString(2)),
+                row -> new RunOutcome(RunOutcome.Kind.of(row.getString(1)), row.getString(2)),
                 id.value());
     }
 
     /// The first reason stands.
-    static void wish(Sql sql, RunId id, Wish wish, Optional<String> reason) throws SQLException {
+    static void desiredState(Sql sql, RunId id, DesiredState desiredState, Optional<String> reason)
+            throws SQLException {
         sql.update(
                 "update sandbox_runs set wish = ?, wish_reason = coalesce(wish_reason, ?) where run_id = ? and wish <> ?",
-                wish.text(),
+                desiredState.text(),
                 reason.orElse(null),
                 id.value(),
-                Wish.ABORT.text());
+                DesiredState.ABORT.text());
     }
 
     static Wished wished(Sql sql, RunId id) throws SQLException {
         return sql.first(
                         "select wish, wish_reason from sandbox_runs where run_id = ?",
-                        row -> new Wished(Wish.of(row.getString(1)), Optional.ofNullable(row.getString(2))),
+                        row -> new Wished(DesiredState.of(row.getString(1)), Optional.ofNullable(row.getString(2))),
                         id.value())
-                .orElse(new Wished(Wish.RUN, Optional.empty()));
+                .orElse(new Wished(DesiredState.RUN, Optional.empty()));
     }
 
     /// What is wanted of a run, and why.
-    record Wished(Wish wish, Optional<String> reason) {}
+    record Wished(DesiredState desiredState, Optional<String> reason) {}
 
     private static Run read(ResultSet row) throws SQLException {
         return new Run(
@@ -241,7 +242,7 @@ final class RunRows {
                 new ThreadId(row.getString("thread_id")),
                 new Run.Program(
                         Run.Runtime.find(row.getString("runtime")).orElse(Run.Runtime.COMMAND),
-                        Words.decode(row.getString("command")),
+                        TextListColumn.decode(row.getString("command")),
                         Optional.ofNullable(row.getString("model"))),
                 Run.Status.find(row.getString("status")).orElse(Run.Status.FAILED),
                 Optional.ofNullable(row.getString("reason")),

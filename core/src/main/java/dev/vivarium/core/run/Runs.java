@@ -203,7 +203,7 @@ public final class Runs {
                 .isPresent()) {
             ending.accept(run.sandbox());
         }
-        var end = new RunRows.End(status, reason.map(Texts::kept), code);
+        var end = new RunRows.End(status, reason.map(TextLimits::kept), code);
         db.write(sql -> ended(sql, run, end)).ifPresent(outbox::send);
     }
 
@@ -213,7 +213,7 @@ public final class Runs {
         }
         var outcome = end.status() == Run.Status.COMPLETED ? Task.Status.COMPLETED : Task.Status.FAILED;
         TaskRows.status(sql, run.task(), outcome, end.reason(), now());
-        Repeats.forget(sql, run.sandbox());
+        IdempotencyRecords.forget(sql, run.sandbox());
         ReviewRows.cancel(sql, run.sandbox());
         Spent spent = RunRows.find(sql, run.sandbox()).orElse(run).spent();
         var data = about(run)
@@ -234,7 +234,7 @@ public final class Runs {
     /// Adds what one answer of a model took to the run of a sandbox at this task, also if it has just ended and
     /// another has begun: it was used. Returns what the run may still cost. One that has spent its budget is
     /// stopped.
-    public Allowance charge(SandboxId sandbox, TaskId task, Usage usage) {
+    public Budget charge(SandboxId sandbox, TaskId task, Usage usage) {
         Run run = db.write(sql -> {
             Run charged = RunRows.at(sql, sandbox, task).orElseThrow(() -> notAtWork(sandbox, task));
             RunRows.charge(sql, charged.id(), usage);
@@ -258,7 +258,7 @@ public final class Runs {
     }
 
     @CanIgnoreReturnValue
-    private Allowance bounded(Run run) {
+    private Budget bounded(Run run) {
         var left = allowance(run);
         if (left.isSpent() && run.isActive()) {
             overspent.accept(run);
@@ -268,12 +268,12 @@ public final class Runs {
 
     /// What the run that is going on in a sandbox at this task may cost, and has. Fails with `no-run` when there is
     /// none.
-    public Allowance allowance(SandboxId sandbox, TaskId task) {
+    public Budget allowance(SandboxId sandbox, TaskId task) {
         return allowance(requireActive(sandbox, task));
     }
 
-    private static Allowance allowance(Run run) {
-        return new Allowance(run.budgetUsd(), run.spent().costUsd());
+    private static Budget allowance(Run run) {
+        return new Budget(run.budgetUsd(), run.spent().costUsd());
     }
 
     /// The agent at a task has used a tool.
@@ -283,44 +283,44 @@ public final class Runs {
 
     /// The agent has said under which name its conversation is kept.
     public void remembers(SandboxId sandbox, TaskId task, String session) {
-        change(sandbox, task, (sql, id) -> RunRows.session(sql, id, Texts.kept(session)));
+        change(sandbox, task, (sql, id) -> RunRows.session(sql, id, TextLimits.kept(session)));
     }
 
     /// The agent has said how it went. The run goes on until its worker has ended.
-    public void said(SandboxId sandbox, TaskId task, Verdict verdict) {
-        var kept = new Verdict(verdict.kind(), Texts.kept(verdict.text()));
+    public void said(SandboxId sandbox, TaskId task, RunOutcome verdict) {
+        var kept = new RunOutcome(verdict.kind(), TextLimits.kept(verdict.text()));
         change(sandbox, task, (sql, id) -> RunRows.verdict(sql, id, kept));
     }
 
     /// The worker breathes. Returns what it should do.
     ///
     /// @param metrics what it says of itself, a JSON object as text
-    public Wish heartbeat(SandboxId sandbox, TaskId task, String metrics) {
+    public DesiredState heartbeat(SandboxId sandbox, TaskId task, String metrics) {
         return db.write(sql -> {
             Run run = RunRows.atWork(sql, sandbox, task).orElseThrow(() -> notAtWork(sandbox, task));
             RunRows.heartbeat(sql, run.id(), new Run.Heartbeat(now(), metrics));
-            return RunRows.wished(sql, run.id()).wish();
+            return RunRows.wished(sql, run.id()).desiredState();
         });
     }
 
     /// Asks the worker of a sandbox to hold its agent, for machines that cannot be frozen. Fails with `no-run`.
     void hold(SandboxId sandbox) {
-        wish(requireActive(sandbox), Wish.PAUSE, Optional.empty());
+        desiredState(requireActive(sandbox), DesiredState.PAUSE, Optional.empty());
     }
 
     /// Lets an agent go on that was held.
     void letGo(SandboxId sandbox) {
         find(sandbox)
-                .filter(run -> run.isActive() && wished(run).wish() == Wish.PAUSE)
-                .ifPresent(run -> wish(run, Wish.RUN, Optional.empty()));
+                .filter(run -> run.isActive() && wished(run).desiredState() == DesiredState.PAUSE)
+                .ifPresent(run -> desiredState(run, DesiredState.RUN, Optional.empty()));
     }
 
     /// Says what a worker should do. An abort is final.
-    void wish(Run run, Wish wish, Optional<String> reason) {
+    void desiredState(Run run, DesiredState desiredState, Optional<String> reason) {
         db.write(sql -> {
-            RunRows.wish(sql, run.id(), wish, reason);
+            RunRows.desiredState(sql, run.id(), desiredState, reason);
             RunRows.settle(sql, run.sandbox());
-            return wish;
+            return desiredState;
         });
     }
 
@@ -328,7 +328,7 @@ public final class Runs {
         return db.read(sql -> RunRows.wished(sql, run.id()));
     }
 
-    Optional<Verdict> verdict(Run run) {
+    Optional<RunOutcome> verdict(Run run) {
         return db.read(sql -> RunRows.verdict(sql, run.id()));
     }
 

@@ -1,9 +1,9 @@
 package dev.vivarium.core.run;
 
 import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.exec.ManagedProcess;
 import dev.vivarium.core.exec.Signal;
-import dev.vivarium.core.exec.Target;
-import dev.vivarium.core.exec.Tracked;
+import dev.vivarium.core.exec.SignalTarget;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.model.End;
@@ -94,7 +94,7 @@ public final class Supervisor implements AutoCloseable {
             return;
         }
         active.put(run.id(), run);
-        if (runs.wished(run).wish() == Wish.ABORT) {
+        if (runs.wished(run).desiredState() == DesiredState.ABORT) {
             kills.put(run.id(), clock.instant().plus(GRACE));
         }
     }
@@ -107,12 +107,12 @@ public final class Supervisor implements AutoCloseable {
 
     /// Ends a run for a reason that has a word: the worker is asked, and killed if it does not.
     private void stop(Run run, String code) {
-        runs.wish(run, Wish.ABORT, Optional.of(code));
+        runs.desiredState(run, DesiredState.ABORT, Optional.of(code));
         kills.putIfAbsent(run.id(), clock.instant().plus(GRACE));
-        signal(run, Signal.TERM, Target.PROCESS);
+        signal(run, Signal.TERM, SignalTarget.PROCESS);
     }
 
-    private void signal(Run run, Signal signal, Target target) {
+    private void signal(Run run, Signal signal, SignalTarget target) {
         Run known = active.getOrDefault(run.id(), run);
         try {
             Optional<Sandbox> sandbox = sandboxes.find(known.sandbox());
@@ -168,7 +168,7 @@ public final class Supervisor implements AutoCloseable {
         Instant deadline = kills.get(run.id());
         if (deadline != null && clock.instant().isAfter(deadline)) {
             kills.put(run.id(), clock.instant().plus(GRACE));
-            followers.execute(() -> signal(run, Signal.KILL, Target.TREE));
+            followers.execute(() -> signal(run, Signal.KILL, SignalTarget.TREE));
         }
         follow(run);
     }
@@ -198,13 +198,13 @@ public final class Supervisor implements AutoCloseable {
         if (sandbox.get().info().status() != Status.RUNNING) {
             return;
         }
-        Tracked process = sandbox.get().processes().require(run.process().orElseThrow());
+        ManagedProcess process = sandbox.get().processes().require(run.process().orElseThrow());
         misses.remove(run.id());
         if (run.status() == Run.Status.CREATING) {
             // The server before died when it had started the worker, and before it could say so.
             active.replace(run.id(), runs.started(run));
         }
-        var words = new LastWords();
+        var words = new WorkerOutputTail();
         words.await(process, () -> stopped.getCount() == 0)
                 .map(sandbox.get()::explain)
                 .ifPresent(exit -> ended(run, exit, words.text()));
@@ -243,9 +243,9 @@ public final class Supervisor implements AutoCloseable {
 
     private void ended(Run run, Exit exit, String words) {
         saveTranscript(run);
-        Optional<Verdict> verdict = runs.verdict(run);
+        Optional<RunOutcome> verdict = runs.verdict(run);
         boolean isCompleted = exit.exitCode() == 0
-                && verdict.filter(v -> v.kind() == Verdict.Kind.COMPLETED).isPresent();
+                && verdict.filter(v -> v.kind() == RunOutcome.Kind.COMPLETED).isPresent();
         if (isCompleted) {
             runs.end(run, Run.Status.COMPLETED, Optional.empty());
             forget(run);
@@ -268,9 +268,9 @@ public final class Supervisor implements AutoCloseable {
                 : code;
     }
 
-    private static String why(Optional<Verdict> verdict, Exit exit, String words) {
-        return verdict.filter(v -> v.kind() == Verdict.Kind.FAILED)
-                .map(Verdict::text)
+    private static String why(Optional<RunOutcome> verdict, Exit exit, String words) {
+        return verdict.filter(v -> v.kind() == RunOutcome.Kind.FAILED)
+                .map(RunOutcome::text)
                 .filter(text -> !text.isBlank())
                 .orElseGet(() -> how(exit) + (words.isEmpty() ? " and wrote nothing" : ": " + words));
     }

@@ -1,10 +1,10 @@
 package dev.vivarium.core.run;
 
-import dev.vivarium.core.files.Depth;
 import dev.vivarium.core.files.Download;
+import dev.vivarium.core.files.ListDepth;
 import dev.vivarium.core.files.Upload;
 import dev.vivarium.core.files.Workspace;
-import dev.vivarium.core.run.Mirror.Copy;
+import dev.vivarium.core.run.FileMirror.Copy;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileEntry;
@@ -81,7 +81,7 @@ public final class Transcripts {
                 copy(
                         sandbox.look(),
                         directory(run),
-                        new Mirror(root.resolve(run.sandbox().value())));
+                        new FileMirror(root.resolve(run.sandbox().value())));
             } finally {
                 turn.release();
             }
@@ -97,15 +97,15 @@ public final class Transcripts {
         return Workers.STATE + "/" + run.program().runtime().text();
     }
 
-    private static void copy(Workspace files, String directory, Mirror mirror) throws IOException {
-        var found = files.list(directory, Depth.ALL, MOST_FILES).entries().stream()
+    private static void copy(Workspace files, String directory, FileMirror fileMirror) throws IOException {
+        var found = files.list(directory, ListDepth.ALL, MOST_FILES).entries().stream()
                 .filter(entry -> entry.type() == FileEntry.Type.FILE)
                 .toList();
         if (found.isEmpty()) {
             return;
         }
-        mirror.make();
-        Map<String, Copy> before = mirror.copies();
+        fileMirror.make();
+        Map<String, Copy> before = fileMirror.copies();
         var copies = new ArrayList<Copy>();
         long total = 0;
         try {
@@ -116,24 +116,25 @@ public final class Transcripts {
                     continue;
                 }
                 total += entry.size();
-                if (copy.equals(before.get(entry.name())) || isCopied(files, directory, copy, mirror)) {
+                if (copy.equals(before.get(entry.name())) || isCopied(files, directory, copy, fileMirror)) {
                     copies.add(copy);
                 }
             }
         } catch (SandboxException e) {
             // The guest was lost in the middle: what was copied before is all there will ever be of the rest.
             copies.forEach(copy -> before.put(copy.path(), copy));
-            mirror.settle(List.copyOf(before.values()));
+            fileMirror.settle(List.copyOf(before.values()));
             throw e;
         }
-        mirror.settle(copies);
+        fileMirror.settle(copies);
     }
 
     /// A file that has gone since it was listed, or has an impossible name, does not keep the others from being
     /// copied.
-    private static boolean isCopied(Workspace files, String directory, Copy copy, Mirror mirror) throws IOException {
+    private static boolean isCopied(Workspace files, String directory, Copy copy, FileMirror fileMirror)
+            throws IOException {
         try {
-            copy(files, directory + "/" + copy.path(), copy, mirror);
+            copy(files, directory + "/" + copy.path(), copy, fileMirror);
             return true;
         } catch (SandboxException e) {
             if (e.failure() instanceof Failure.GuestUnreachable) {
@@ -144,13 +145,13 @@ public final class Transcripts {
     }
 
     /// As much as it had when it was listed: a conversation only grows at its end.
-    private static void copy(Workspace files, String path, Copy copy, Mirror mirror) throws IOException {
-        Path fresh = mirror.unfinished(copy.path());
+    private static void copy(Workspace files, String path, Copy copy, FileMirror fileMirror) throws IOException {
+        Path fresh = fileMirror.unfinished(copy.path());
         try (Download download = files.read(path, 0, copy.size());
                 var out = Files.newOutputStream(fresh)) {
             download.transferTo(out);
         }
-        Files.move(fresh, mirror.file(copy.path()), StandardCopyOption.ATOMIC_MOVE);
+        Files.move(fresh, fileMirror.file(copy.path()), StandardCopyOption.ATOMIC_MOVE);
     }
 
     /// The sandbox has ended; what was copied stays.
@@ -161,7 +162,7 @@ public final class Transcripts {
     /// Reports whether there is one of that sandbox, and all of it is there.
     boolean has(SandboxId sandbox) {
         try {
-            return new Mirror(root.resolve(sandbox.value())).isWhole();
+            return new FileMirror(root.resolve(sandbox.value())).isWhole();
         } catch (IOException e) {
             throw new UncheckedIOException("reading the transcript of " + sandbox, e);
         }
@@ -178,11 +179,11 @@ public final class Transcripts {
     /// Puts the conversation of one sandbox into another, where its runtime looks for it. Fails with
     /// `no-transcript` when it has been removed meanwhile.
     void restore(SandboxId from, Sandbox to, Run run) {
-        var mirror = new Mirror(root.resolve(from.value()));
+        var fileMirror = new FileMirror(root.resolve(from.value()));
         try {
-            for (Copy copy : mirror.copies().values()) {
+            for (Copy copy : fileMirror.copies().values()) {
                 try (Upload upload = to.files().write(directory(run) + "/" + copy.path(), Upload.Limits.NONE)) {
-                    upload(mirror.file(copy.path()), upload);
+                    upload(fileMirror.file(copy.path()), upload);
                     upload.commit();
                 }
             }
@@ -209,11 +210,11 @@ public final class Transcripts {
         long room = kept.bytes();
         for (Found found : newestFirst()) {
             try {
-                var mirror = new Mirror(root.resolve(found.sandbox().value()));
-                room -= mirror.bytes();
+                var fileMirror = new FileMirror(root.resolve(found.sandbox().value()));
+                room -= fileMirror.bytes();
                 boolean isDue = room < 0 || found.grown().isBefore(limit);
                 if (isDue && !isAtWork.test(found.sandbox())) {
-                    deleteInTurn(found.sandbox(), mirror);
+                    deleteInTurn(found.sandbox(), fileMirror);
                 }
             } catch (IOException e) {
                 LOG.warn("the transcript of {} stays a while: {}", found.sandbox(), e.getMessage());
@@ -222,11 +223,11 @@ public final class Transcripts {
     }
 
     /// Not while it is copied: an index would name what is gone.
-    private void deleteInTurn(SandboxId sandbox, Mirror mirror) throws IOException {
+    private void deleteInTurn(SandboxId sandbox, FileMirror fileMirror) throws IOException {
         Semaphore turn = turns.computeIfAbsent(sandbox, any -> new Semaphore(1));
         if (turn.tryAcquire()) {
             try {
-                mirror.delete();
+                fileMirror.delete();
             } finally {
                 turn.release();
                 turns.remove(sandbox, turn);

@@ -1,6 +1,6 @@
 package dev.vivarium.core.run;
 
-import dev.vivarium.core.exec.Tracked;
+import dev.vivarium.core.exec.ManagedProcess;
 import dev.vivarium.core.files.Upload;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.model.Command;
@@ -85,7 +85,7 @@ public final class Workers {
         }
         var command = Command.of(argv(run).toArray(String[]::new)).withEnv(env(sandbox, run, more));
         String line = "vivarium-worker " + run.program().runtime().text();
-        var origin = new Tracked.Origin(line, run.owner().value(), ProcessInfo.Kind.DETACHED);
+        var origin = new ManagedProcess.Origin(line, run.owner().value(), ProcessInfo.Kind.DETACHED);
         sandbox.detach(run.process().orElseThrow(), command, origin);
     }
 

@@ -1,10 +1,10 @@
 package dev.vivarium.core.sandbox;
 
 import dev.vivarium.core.provider.Inventory;
+import dev.vivarium.core.provider.InventoryRecord;
 import dev.vivarium.core.provider.Label;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.provider.Provider.Disk;
-import dev.vivarium.core.provider.Trace;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.core.store.SandboxRow.Phase;
@@ -37,7 +37,7 @@ public final class Adoption {
     private final Db db;
     private final SandboxRows rows;
     private final SnapshotRows snapshots;
-    private final World world;
+    private final TimeSource timeSource;
     private final Duration lifetime;
 
     /// Threads that have a sandbox.
@@ -50,7 +50,7 @@ public final class Adoption {
         this.db = db;
         this.rows = new SandboxRows(db);
         this.snapshots = new SnapshotRows(db);
-        this.world = World.of(clock);
+        this.timeSource = TimeSource.of(clock);
         this.lifetime = lifetime;
     }
 
@@ -78,7 +78,7 @@ public final class Adoption {
     }
 
     private void adoptOrSetAside(SandboxId id) {
-        Trace trace = inventory.trace(id);
+        InventoryRecord trace = inventory.trace(id);
         boolean isWorthless = trace.isUnused() || !trace.hasDisk();
         rows.forgetUnowned(id);
         // The secret of its guest was in the lost row.
@@ -91,7 +91,7 @@ public final class Adoption {
         if (obstacle.isEmpty()) {
             adopt(id, trace.label().orElseThrow());
         } else {
-            inventory.setAside(id, world.now());
+            inventory.setAside(id, timeSource.now());
             LOG.warn("moved the disk of {} to orphans/: {}", id, obstacle.get());
         }
     }
@@ -115,7 +115,7 @@ public final class Adoption {
 
     /// Why a disk cannot be adopted, if so.
     private Optional<String> obstacle(Optional<Label> label) {
-        Optional<Labels.Described> described = label.flatMap(Labels::sandbox);
+        Optional<LabelFields.Described> described = label.flatMap(LabelFields::sandbox);
         if (described.isEmpty()) {
             return Optional.of("it has no label that says whose it is");
         }
@@ -137,24 +137,24 @@ public final class Adoption {
     }
 
     private void adopt(SandboxId id, Label label) {
-        SandboxRow row = row(id, Labels.sandbox(label).orElseThrow());
+        SandboxRow row = row(id, LabelFields.sandbox(label).orElseThrow());
         SandboxRow.Owner owner = row.owner().orElseThrow();
         rows.insert(row);
-        inventory.label(id, Labels.of(db.id(), row));
+        inventory.label(id, LabelFields.of(db.id(), row));
         taken.add(owner.thread());
         LOG.info("adopted sandbox {} of user {} and thread {}", id, owner.user(), owner.thread());
     }
 
     /// As a sandbox that ran when the host was restarted. Its environment and the hosts that it may reach were in
     /// the lost row alone.
-    private SandboxRow row(SandboxId id, Labels.Described described) {
-        Instant now = world.now();
+    private SandboxRow row(SandboxId id, LabelFields.Described described) {
+        Instant now = timeSource.now();
         return new SandboxRow(
                 id,
                 Optional.of(described.owner()),
                 Phase.RUNNING,
                 described.image(),
-                world.newSecret(),
+                timeSource.newSecret(),
                 described.limits(),
                 Map.of(),
                 Egress.NONE,
@@ -166,28 +166,28 @@ public final class Adoption {
     }
 
     private void adoptOrSetAside(SnapshotId id) {
-        Trace trace = inventory.trace(id);
-        Optional<Labels.DescribedSnapshot> described = describe(id, trace.label());
+        InventoryRecord trace = inventory.trace(id);
+        Optional<LabelFields.DescribedSnapshot> described = describe(id, trace.label());
         if (!trace.hasDisk()) {
             provider.deleteSnapshot(id);
         } else if (described.isPresent()) {
             adopt(described.get().info(), described.get().user());
         } else {
-            inventory.setAside(id, world.now());
+            inventory.setAside(id, timeSource.now());
             LOG.warn("moved snapshot {} to orphans/: it has no label, or its thread belongs to another user", id);
         }
     }
 
     private void adopt(SnapshotInfo snapshot, UserId user) {
-        rows.claim(new SandboxRow.Owner(snapshot.thread(), user), world.now());
+        rows.claim(new SandboxRow.Owner(snapshot.thread(), user), timeSource.now());
         snapshots.insert(snapshot);
-        inventory.label(snapshot.id(), Labels.of(db.id(), snapshot, user));
+        inventory.label(snapshot.id(), LabelFields.of(db.id(), snapshot, user));
         LOG.info("adopted snapshot {} of user {} and thread {}", snapshot.id(), user, snapshot.thread());
     }
 
     /// Empty if the label does not describe a snapshot, or its thread belongs to another user.
-    private Optional<Labels.DescribedSnapshot> describe(SnapshotId id, Optional<Label> label) {
-        return label.flatMap(text -> Labels.snapshot(id, text))
+    private Optional<LabelFields.DescribedSnapshot> describe(SnapshotId id, Optional<Label> label) {
+        return label.flatMap(text -> LabelFields.snapshot(id, text))
                 .filter(described -> rows.ownerOf(described.info().thread())
                         .filter(user -> !user.equals(described.user()))
                         .isEmpty());

@@ -35,8 +35,8 @@ final class Creation {
 
     private final Engine engine;
     private final Launch launch;
-    private final Streams streams;
-    private final Ending ending;
+    private final GuestConnections streams;
+    private final Termination ending;
     private final Ownership ownership;
     private final Capacity capacity;
     private final Pool pool;
@@ -45,8 +45,8 @@ final class Creation {
     Creation(
             Engine engine,
             Launch launch,
-            Streams streams,
-            Ending ending,
+            GuestConnections streams,
+            Termination ending,
             Ownership ownership,
             Capacity capacity,
             Pool pool) {
@@ -60,8 +60,8 @@ final class Creation {
     }
 
     /// Makes a sandbox and assigns it to its thread.
-    Sandbox create(Order order) {
-        long began = engine.world.nanos();
+    Sandbox create(CreateRequest order) {
+        long began = engine.timeSource.nanos();
         long diskBytes = limits(order.request()).diskBytes();
         Capacity.Entry entry = enter(diskBytes);
         Optional<Prepared> warm;
@@ -74,7 +74,7 @@ final class Creation {
         // From here on the sandbox can be found, and whoever ends it gives its place back.
         Sandbox sandbox = warm.isPresent() ? handOut(warm.get()) : coldStart(order);
         Observer.Origin origin = warm.isPresent() ? Observer.Origin.WARM : Observer.Origin.COLD;
-        Duration took = Duration.ofNanos(engine.world.nanos() - began);
+        Duration took = Duration.ofNanos(engine.timeSource.nanos() - began);
         engine.tell(observer -> observer.created(sandbox.info(), origin, took));
         return sandbox;
     }
@@ -96,7 +96,7 @@ final class Creation {
 
     /// A machine of the pool, or nothing and the right to make a cold start. Who waited for that right may find
     /// that the pool has a machine by then.
-    private Optional<Prepared> prepare(Order order, Capacity.Entry entry) {
+    private Optional<Prepared> prepare(CreateRequest order, Capacity.Entry entry) {
         Optional<Prepared> warm = fromPool(order);
         if (warm.isPresent()) {
             return warm;
@@ -116,7 +116,7 @@ final class Creation {
         }
     }
 
-    private Optional<Prepared> fromPool(Order order) {
+    private Optional<Prepared> fromPool(CreateRequest order) {
         NewSandbox request = order.request();
         while (order.from().isEmpty() && image(request).equals(engine.config.image())) {
             Optional<Pool.Warm> taken = pool.take(limits(request));
@@ -183,7 +183,7 @@ final class Creation {
         return sandbox;
     }
 
-    private Sandbox coldStart(Order order) {
+    private Sandbox coldStart(CreateRequest order) {
         SandboxRow row = row(order.request(), Phase.RUNNING, Optional.empty());
         engine.registry.claim(row.id());
         var sandbox = new Sandbox(engine, streams, row, new State.Creating());
@@ -206,7 +206,7 @@ final class Creation {
 
     /// Starts a machine while its row is being written. If the server dies in between, a machine without a row is
     /// still marked as unused and is removed, and a row without a machine is recovered from an empty disk.
-    private Launched launchWhileWriting(Sandbox sandbox, Order order) {
+    private Launched launchWhileWriting(Sandbox sandbox, CreateRequest order) {
         SandboxRow row = sandbox.row();
         var written = new FutureTask<>(() -> engine.rows.insert(row), row);
         Thread.ofVirtual().name("row-" + row.id()).start(written);
@@ -294,13 +294,13 @@ final class Creation {
     }
 
     private SandboxRow row(NewSandbox request, Phase phase, Optional<SandboxRow> pooled) {
-        Instant now = engine.world.now();
+        Instant now = engine.timeSource.now();
         return new SandboxRow(
-                pooled.map(SandboxRow::id).orElseGet(engine.world::newId),
+                pooled.map(SandboxRow::id).orElseGet(engine.timeSource::newId),
                 Optional.of(new Owner(request.thread(), request.user())),
                 phase,
                 image(request),
-                pooled.map(SandboxRow::secret).orElseGet(engine.world::newSecret),
+                pooled.map(SandboxRow::secret).orElseGet(engine.timeSource::newSecret),
                 limits(request),
                 request.env(),
                 request.egress().orElse(engine.config.egress().standard()),
@@ -312,6 +312,6 @@ final class Creation {
     }
 
     private End failedToStart(String why) {
-        return new End(End.Cause.SERVER, why, engine.world.now());
+        return new End(End.Cause.SERVER, why, engine.timeSource.now());
     }
 }

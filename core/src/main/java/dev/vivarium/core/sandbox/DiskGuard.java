@@ -133,7 +133,7 @@ final class DiskGuard implements AutoCloseable {
         if (!beingFrozen.add(id)) {
             return;
         }
-        var why = Occasion.diskLow("its disk grew by " + grower.bytes() / MIB + " MiB while the server had "
+        var why = PauseReason.diskLow("its disk grew by " + grower.bytes() / MIB + " MiB while the server had "
                 + now.freeBytes() / MIB + " MiB of disk space left (low-water mark " + now.lowWaterBytes() / MIB
                 + " MiB)");
         engine.tasks.start("freeze-" + id, () -> {

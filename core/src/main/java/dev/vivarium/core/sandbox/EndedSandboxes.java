@@ -14,9 +14,9 @@ import java.util.stream.Stream;
 /// Sandboxes that have ended: those in the store, and those whose end the store has not taken yet. Thread-safe.
 final class EndedSandboxes {
     private final SandboxRows rows;
-    private final Ending ending;
+    private final Termination ending;
 
-    EndedSandboxes(SandboxRows rows, Ending ending) {
+    EndedSandboxes(SandboxRows rows, Termination ending) {
         this.rows = rows;
         this.ending = ending;
     }

@@ -2,18 +2,18 @@ package dev.vivarium.core.sandbox;
 
 import dev.vivarium.core.ByteBudget;
 import dev.vivarium.core.StoreId;
-import dev.vivarium.core.door.Door;
-import dev.vivarium.core.door.Reception;
-import dev.vivarium.core.egress.Gateway;
-import dev.vivarium.core.exec.Audience;
-import dev.vivarium.core.exec.Beginning;
+import dev.vivarium.core.egress.EgressProxy;
+import dev.vivarium.core.exec.CommandStarted;
+import dev.vivarium.core.exec.OutputListener;
 import dev.vivarium.core.guest.GuestLoop;
+import dev.vivarium.core.inside.ControlPort;
+import dev.vivarium.core.inside.ControlPorts;
 import dev.vivarium.core.provider.Inventory;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.EndMarkers;
 import dev.vivarium.core.store.SandboxRows;
-import dev.vivarium.core.store.SandboxRows.PauseReason;
+import dev.vivarium.core.store.SandboxRows.StoredPause;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -34,12 +34,12 @@ final class Engine {
     final StoreId store;
     final SandboxRows rows;
     final SandboxesConfig config;
-    final World world;
+    final TimeSource timeSource;
     final ByteBudget memory;
     final GuestLoop loop;
-    final Gateway gateway;
-    final Tasks tasks = new Tasks();
-    final Reception reception = new Reception();
+    final EgressProxy egressProxy;
+    final BackgroundTasks tasks = new BackgroundTasks();
+    final ControlPorts controlPorts = new ControlPorts();
     final Registry registry = new Registry();
     /// The free space of the home.
     final DiskSpace space;
@@ -50,44 +50,44 @@ final class Engine {
     final List<Consumer<SandboxId>> endListeners = new CopyOnWriteArrayList<>();
 
     /// Those who want something of a sandbox before it ends.
-    final List<Consumer<Sandbox>> heirs = new CopyOnWriteArrayList<>();
+    final List<Consumer<Sandbox>> endingListeners = new CopyOnWriteArrayList<>();
 
     private final List<Observer> observers;
 
     /// The ports of doors that an earlier server opened.
-    private final Map<SandboxId, Integer> doors;
+    private final Map<SandboxId, Integer> controlPortNumbers;
 
     /// Why the sandboxes that an earlier server paused are paused.
-    private final Map<SandboxId, PauseReason> pauses;
+    private final Map<SandboxId, StoredPause> pauses;
 
     private volatile boolean draining;
 
-    Engine(Provider provider, Db db, SandboxesConfig config, List<Observer> observers, World world) {
+    Engine(Provider provider, Db db, SandboxesConfig config, List<Observer> observers, TimeSource timeSource) {
         this.provider = provider;
         this.inventory = provider.inventory();
         this.store = db.id();
         this.rows = new SandboxRows(db);
         this.config = config;
         this.observers = List.copyOf(observers);
-        this.world = world;
+        this.timeSource = timeSource;
         this.memory = new ByteBudget(config.maxBytesInFlight());
         this.loop = GuestLoop.start(memory);
-        this.gateway = new Gateway(config.egress());
-        this.doors = rows.doors();
+        this.egressProxy = new EgressProxy(config.egress());
+        this.controlPortNumbers = rows.controlPortNumbers();
         this.pauses = rows.pauses();
         this.space = new DiskSpace(config.disk());
         this.markers = config.disk().map(disk -> new EndMarkers(disk.home().resolve("ended")));
     }
 
     /// The door of a sandbox as it was left.
-    Door door(SandboxId id) {
-        Integer port = doors.get(id);
-        return port == null ? Door.closed(id, reception) : Door.openAt(id, reception, port);
+    ControlPort controlPort(SandboxId id) {
+        Integer port = controlPortNumbers.get(id);
+        return port == null ? ControlPort.closed(id, controlPorts) : ControlPort.openAt(id, controlPorts, port);
     }
 
     /// Why a sandbox is paused that an earlier server left so.
-    Occasion pauseReason(SandboxId id) {
-        return Optional.ofNullable(pauses.get(id)).map(Occasion::of).orElse(Occasion.UNKNOWN);
+    PauseReason pauseReason(SandboxId id) {
+        return Optional.ofNullable(pauses.get(id)).map(PauseReason::of).orElse(PauseReason.UNKNOWN);
     }
 
     /// Tells the observers. They cannot harm: what they throw is logged here.
@@ -106,19 +106,19 @@ final class Engine {
     }
 
     /// Who hears of a command that has just been started: the first observer that wants to.
-    Audience audience(SandboxId sandbox, Beginning beginning) {
+    OutputListener outputListener(SandboxId sandbox, CommandStarted commandStarted) {
         for (Observer observer : observers) {
-            Audience audience = observer.command(sandbox, beginning);
-            if (audience != Audience.NOBODY) {
-                return audience;
+            OutputListener outputListener = observer.command(sandbox, commandStarted);
+            if (outputListener != OutputListener.NOBODY) {
+                return outputListener;
             }
         }
-        return Audience.NOBODY;
+        return OutputListener.NOBODY;
     }
 
     /// Lets those who want something of a sandbox take it while it is there.
     void tellEnding(Sandbox sandbox) {
-        tellAll(heirs, heir -> heir.accept(sandbox));
+        tellAll(endingListeners, endingListener -> endingListener.accept(sandbox));
     }
 
     /// Tells those who keep something for a sandbox that it has ended. They cannot harm either.

@@ -1,6 +1,6 @@
 package dev.vivarium.core.sandbox;
 
-import dev.vivarium.core.egress.Outlet;
+import dev.vivarium.core.egress.SandboxEgress;
 import dev.vivarium.model.Command;
 import java.util.HashMap;
 import java.util.Map;
@@ -17,11 +17,11 @@ public final class Environment {
             "SHELL", "/bin/bash",
             "LC_CTYPE", "C.UTF-8");
 
-    private final Outlet outlet;
+    private final SandboxEgress sandboxEgress;
     private final Map<String, String> own;
 
-    Environment(Outlet outlet, Map<String, String> own) {
-        this.outlet = outlet;
+    Environment(SandboxEgress sandboxEgress, Map<String, String> own) {
+        this.sandboxEgress = sandboxEgress;
         this.own = own;
     }
 
@@ -44,7 +44,7 @@ public final class Environment {
         Map<String, String> env = new HashMap<>(ORDINARY);
         env.put("HOME", home);
         env.putAll(ofItsKind);
-        env.putAll(outlet.env());
+        env.putAll(sandboxEgress.env());
         env.putAll(own);
         env.putAll(command.env());
         return command.withEnv(env);

@@ -1,7 +1,7 @@
 package dev.vivarium.core.sandbox;
 
+import dev.vivarium.core.provider.InventoryRecord;
 import dev.vivarium.core.provider.Provider;
-import dev.vivarium.core.provider.Trace;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.SandboxRows;
 import dev.vivarium.core.store.SnapshotRows;
@@ -77,7 +77,7 @@ public final class HomeCheck {
                 (id, trace) -> !trace.store().equals(ours) && snapshots.find(id).isEmpty());
     }
 
-    private record Found(List<Trace> sandboxes, List<Trace> snapshots) {
+    private record Found(List<InventoryRecord> sandboxes, List<InventoryRecord> snapshots) {
         boolean isEmpty() {
             return sandboxes.isEmpty() && snapshots.isEmpty();
         }
@@ -88,17 +88,18 @@ public final class HomeCheck {
         }
     }
 
-    private Found find(BiPredicate<SandboxId, Trace> sandbox, BiPredicate<SnapshotId, Trace> snapshot) {
-        var sandboxes = new ArrayList<Trace>();
+    private Found find(
+            BiPredicate<SandboxId, InventoryRecord> sandbox, BiPredicate<SnapshotId, InventoryRecord> snapshot) {
+        var sandboxes = new ArrayList<InventoryRecord>();
         for (SandboxId id : provider.survivors()) {
-            Trace trace = provider.inventory().trace(id);
+            InventoryRecord trace = provider.inventory().trace(id);
             if ((trace.hasDisk() || trace.hasMachine()) && sandbox.test(id, trace)) {
                 sandboxes.add(trace);
             }
         }
-        var snapshots = new ArrayList<Trace>();
+        var snapshots = new ArrayList<InventoryRecord>();
         for (SnapshotId id : provider.snapshots()) {
-            Trace trace = provider.inventory().trace(id);
+            InventoryRecord trace = provider.inventory().trace(id);
             if (trace.hasDisk() && snapshot.test(id, trace)) {
                 snapshots.add(trace);
             }
@@ -116,8 +117,9 @@ public final class HomeCheck {
     }
 
     private static SandboxException refused(Found found, String why) {
-        long disks = found.sandboxes().stream().filter(Trace::hasDisk).count();
-        long machines = found.sandboxes().stream().filter(Trace::hasMachine).count();
+        long disks = found.sandboxes().stream().filter(InventoryRecord::hasDisk).count();
+        long machines =
+                found.sandboxes().stream().filter(InventoryRecord::hasMachine).count();
         var what = "holds %s, %s and %s that are not in its store. "
                 .formatted(
                         count(disks, "disk"),

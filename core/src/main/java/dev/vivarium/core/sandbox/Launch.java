@@ -3,7 +3,7 @@ package dev.vivarium.core.sandbox;
 import dev.vivarium.core.Undo;
 import dev.vivarium.core.exec.Processes;
 import dev.vivarium.core.guest.Guest;
-import dev.vivarium.core.guest.Survivor;
+import dev.vivarium.core.guest.SurvivingProcess;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.MachineSpec;
 import dev.vivarium.core.provider.Provider.Disk;
@@ -51,7 +51,7 @@ final class Launch {
         SocketChannel socket = machine.connect(patience);
         Guest guest = Guest.greet(engine.loop, machine.id(), socket, secret);
         try {
-            for (Survivor survivor : guest.survivors()) {
+            for (SurvivingProcess survivor : guest.survivors()) {
                 if (!Shells.isShell(survivor) && !Processes.isDetached(survivor)) {
                     guest.detach(survivor);
                 }

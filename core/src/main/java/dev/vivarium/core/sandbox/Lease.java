@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 ///
 /// Elapsed time comes from a ticker that never steps; the times of day are for people and for the store.
 final class Lease {
-    private final World world;
+    private final TimeSource timeSource;
     private final Duration idleTimeout;
     private final Instant endsAt;
     private final long endsAtNanos;
@@ -22,12 +22,12 @@ final class Lease {
 
     /// `lastActivity` and `endsAt` may come from the store of an earlier server. A clock that was set back
     /// meanwhile cannot make a lease longer than it ever was.
-    Lease(World world, Duration idleTimeout, Instant lastActivity, Instant endsAt) {
-        this.world = world;
+    Lease(TimeSource timeSource, Duration idleTimeout, Instant lastActivity, Instant endsAt) {
+        this.timeSource = timeSource;
         this.idleTimeout = idleTimeout;
         this.endsAt = endsAt;
-        Instant now = world.now();
-        long nanos = world.nanos();
+        Instant now = timeSource.now();
+        long nanos = timeSource.nanos();
         this.endsAtNanos = nanos + Duration.between(now, endsAt).toNanos();
         long elapsed = Math.max(0, Duration.between(lastActivity, now).toNanos());
         this.lastUse = new Moment(lastActivity.isAfter(now) ? now : lastActivity, nanos - elapsed);
@@ -35,7 +35,7 @@ final class Lease {
 
     /// Something used the sandbox just now.
     void touch() {
-        lastUse = new Moment(world.now(), world.nanos());
+        lastUse = new Moment(timeSource.now(), timeSource.nanos());
         unsaved = true;
     }
 
@@ -58,16 +58,16 @@ final class Lease {
 
     /// Reports whether nobody used it for as long as it may be idle.
     boolean isIdleTooLong() {
-        return !isBusy() && world.nanos() - lastUse.nanos() - idleTimeout.toNanos() >= 0;
+        return !isBusy() && timeSource.nanos() - lastUse.nanos() - idleTimeout.toNanos() >= 0;
     }
 
     /// Reports whether it has reached its absolute lifetime.
     boolean isOver() {
-        return world.nanos() - endsAtNanos >= 0;
+        return timeSource.nanos() - endsAtNanos >= 0;
     }
 
     Instant lastActivity() {
-        return isBusy() ? world.now() : lastUse.at();
+        return isBusy() ? timeSource.now() : lastUse.at();
     }
 
     Instant expiresAt() {
@@ -81,7 +81,7 @@ final class Lease {
 
     /// How long until it ends if nothing happens.
     Duration remaining() {
-        long nanos = world.nanos();
+        long nanos = timeSource.nanos();
         long idle = lastUse.nanos() + idleTimeout.toNanos() - nanos;
         return Duration.ofNanos(Math.max(0, Math.min(idle, endsAtNanos - nanos)));
     }

@@ -1,8 +1,8 @@
 package dev.vivarium.core.sandbox;
 
-import dev.vivarium.core.egress.Passage;
-import dev.vivarium.core.exec.Audience;
-import dev.vivarium.core.exec.Beginning;
+import dev.vivarium.core.egress.EgressRecord;
+import dev.vivarium.core.exec.CommandStarted;
+import dev.vivarium.core.exec.OutputListener;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
@@ -41,20 +41,20 @@ public interface Observer {
 
     /// A command was started, or found again. What it does is told to whoever is returned; one observer can have
     /// it.
-    default Audience command(SandboxId sandbox, Beginning beginning) {
-        return Audience.NOBODY;
+    default OutputListener command(SandboxId sandbox, CommandStarted commandStarted) {
+        return OutputListener.NOBODY;
     }
 
-    default void paused(SandboxInfo sandbox, Occasion why) {}
+    default void paused(SandboxInfo sandbox, PauseReason why) {}
 
-    default void resumed(SandboxInfo sandbox, Occasion why) {}
+    default void resumed(SandboxInfo sandbox, PauseReason why) {}
 
     default void recovered(SandboxInfo sandbox, Recovery how) {}
 
     default void ended(SandboxInfo sandbox) {}
 
     /// A program inside made a connection outwards, or was refused one.
-    default void passed(SandboxInfo sandbox, Passage passage) {}
+    default void passed(SandboxInfo sandbox, EgressRecord egressRecord) {}
 
     /// Every step of every sandbox through the table.
     default void moved(SandboxId id, Transition transition) {}

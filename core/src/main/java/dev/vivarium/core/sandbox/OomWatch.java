@@ -11,7 +11,7 @@ final class OomWatch {
     /// The kernel often kills several processes at once; all of them died of the same growth of the count.
     private static final long SAME_MOMENT_NANOS = Duration.ofSeconds(2).toNanos();
 
-    private final World world;
+    private final TimeSource timeSource;
 
     @GuardedBy("this")
     private long seen;
@@ -22,8 +22,8 @@ final class OomWatch {
     @GuardedBy("this")
     private boolean grew;
 
-    OomWatch(World world) {
-        this.world = world;
+    OomWatch(TimeSource timeSource) {
+        this.timeSource = timeSource;
     }
 
     /// Reports whether a process of `machine` that was killed a moment ago died for want of memory.
@@ -35,7 +35,7 @@ final class OomWatch {
             return false; // The machine is gone and its count with it.
         }
         synchronized (this) {
-            long now = world.nanos();
+            long now = timeSource.nanos();
             if (kills > seen) {
                 seen = kills;
                 grew = true;

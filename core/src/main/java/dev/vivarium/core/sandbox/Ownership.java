@@ -1,7 +1,7 @@
 package dev.vivarium.core.sandbox;
 
+import dev.vivarium.core.provider.InventoryRecord;
 import dev.vivarium.core.provider.Label;
-import dev.vivarium.core.provider.Trace;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -41,7 +41,7 @@ final class Ownership {
     void confirm(Sandbox sandbox) {
         try {
             engine.inventory.recordUse(sandbox.id());
-            Trace trace = engine.inventory.trace(sandbox.id());
+            InventoryRecord trace = engine.inventory.trace(sandbox.id());
             if (!trace.label().equals(Optional.of(labelOf(sandbox)))) {
                 label(sandbox);
             }
@@ -64,6 +64,6 @@ final class Ownership {
     }
 
     private Label labelOf(Sandbox sandbox) {
-        return Labels.of(engine.store, sandbox.row());
+        return LabelFields.of(engine.store, sandbox.row());
     }
 }

@@ -3,9 +3,9 @@ package dev.vivarium.core.sandbox;
 import dev.vivarium.core.Undo;
 import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.provider.Machine;
-import dev.vivarium.core.sandbox.Occasion.Cause;
+import dev.vivarium.core.sandbox.PauseReason.Cause;
 import dev.vivarium.core.store.SandboxRow.Phase;
-import dev.vivarium.core.store.SandboxRows.PauseReason;
+import dev.vivarium.core.store.SandboxRows.StoredPause;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.Status;
@@ -23,15 +23,15 @@ final class Pausing {
 
     private final Sandbox sandbox;
     private final Engine engine;
-    private final Streams streams;
+    private final GuestConnections streams;
 
-    Pausing(Sandbox sandbox, Engine engine, Streams streams) {
+    Pausing(Sandbox sandbox, Engine engine, GuestConnections streams) {
         this.sandbox = sandbox;
         this.engine = engine;
         this.streams = streams;
     }
 
-    void pause(Occasion why) {
+    void pause(PauseReason why) {
         if (!engine.provider.capabilities().pauses()) {
             throw new SandboxException(
                     new Failure.Unsupported("pause", "the provider " + engine.provider.name() + " cannot freeze"));
@@ -54,14 +54,14 @@ final class Pausing {
                 throw sandbox.overtaken();
             }
         }
-        sandbox.outlet().cut();
+        sandbox.sandboxEgress().cut();
         sandbox.lease().touch();
         engine.tell(observer -> observer.paused(sandbox.info(), why));
     }
 
     /// A sandbox that fills the disk is frozen whether or not the store works. If the store has no row of the
     /// pause, the next server resumes the sandbox, and freezes it again if it goes on.
-    private void freezeFirst(Machine machine, Occasion why) {
+    private void freezeFirst(Machine machine, PauseReason why) {
         machine.pause();
         try {
             save(why);
@@ -70,8 +70,8 @@ final class Pausing {
         }
     }
 
-    private void save(Occasion why) {
-        engine.rows.pause(sandbox.id(), new PauseReason(why.cause().label(), why.detail()));
+    private void save(PauseReason why) {
+        engine.rows.pause(sandbox.id(), new StoredPause(why.cause().label(), why.detail()));
     }
 
     private void freeze(Machine machine) {
@@ -87,7 +87,7 @@ final class Pausing {
         }
     }
 
-    void resume(Occasion why) {
+    void resume(PauseReason why) {
         requireResumable(why);
         Optional<Lifecycle.Move> begun = sandbox.lifecycle().tryBegin(Transition.RESUME, PATIENCE);
         if (begun.isEmpty()) {
@@ -105,7 +105,7 @@ final class Pausing {
     }
 
     /// A sandbox that was frozen for disk space is resumed by a person, and only when there is space.
-    private void requireResumable(Occasion why) {
+    private void requireResumable(PauseReason why) {
         if (sandbox.lifecycle().state() instanceof State.Paused paused
                 && paused.why().cause() == Cause.DISK) {
             if (why.cause() == Cause.TRAFFIC) {

@@ -34,7 +34,7 @@ final class Pool {
 
     private final Engine engine;
     private final Launch launch;
-    private final Leftovers leftovers;
+    private final OrphanCleanup leftovers;
     private final Capacity capacity;
     private final Object lock = new Object();
 
@@ -50,12 +50,12 @@ final class Pool {
     @GuardedBy("lock")
     private long notBeforeNanos;
 
-    Pool(Engine engine, Launch launch, Leftovers leftovers, Capacity capacity) {
+    Pool(Engine engine, Launch launch, OrphanCleanup leftovers, Capacity capacity) {
         this.engine = engine;
         this.launch = launch;
         this.leftovers = leftovers;
         this.capacity = capacity;
-        this.notBeforeNanos = engine.world.nanos();
+        this.notBeforeNanos = engine.timeSource.nanos();
     }
 
     /// A machine without an owner and the row that keeps it from being forgotten.
@@ -176,7 +176,7 @@ final class Pool {
             return;
         }
         synchronized (lock) {
-            boolean waiting = engine.world.nanos() - notBeforeNanos < 0;
+            boolean waiting = engine.timeSource.nanos() - notBeforeNanos < 0;
             while (!waiting && fillers < FILLERS && capacity.enterPool()) {
                 fillers++;
                 engine.tasks.start("pool-filler-" + fillers, this::fill);
@@ -226,7 +226,7 @@ final class Pool {
     private void failed() {
         capacity.leavePool();
         synchronized (lock) {
-            notBeforeNanos = engine.world.nanos() + pause.toNanos();
+            notBeforeNanos = engine.timeSource.nanos() + pause.toNanos();
             Duration doubled = pause.multipliedBy(2);
             pause = doubled.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : doubled;
         }
@@ -262,13 +262,13 @@ final class Pool {
     }
 
     private SandboxRow newRow() {
-        Instant now = engine.world.now();
+        Instant now = engine.timeSource.now();
         return new SandboxRow(
-                engine.world.newId(),
+                engine.timeSource.newId(),
                 Optional.empty(),
                 Phase.CREATING,
                 engine.config.image(),
-                engine.world.newSecret(),
+                engine.timeSource.newSecret(),
                 engine.config.limits(),
                 Map.of(),
                 Egress.NONE,

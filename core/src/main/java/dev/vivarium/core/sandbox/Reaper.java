@@ -13,10 +13,10 @@ import java.util.concurrent.ConcurrentHashMap;
 /// inside.
 final class Reaper {
     private final Engine engine;
-    private final Ending ending;
+    private final Termination ending;
     private final Set<SandboxId> underExamination = ConcurrentHashMap.newKeySet();
 
-    Reaper(Engine engine, Ending ending) {
+    Reaper(Engine engine, Termination ending) {
         this.engine = engine;
         this.ending = ending;
     }

@@ -13,14 +13,14 @@ import java.util.concurrent.atomic.AtomicLong;
 /// removal failed or that a killed server left, and ends rows without a sandbox. Thread-safe.
 final class Reconciler {
     private final Engine engine;
-    private final Ending ending;
-    private final Leftovers leftovers;
+    private final Termination ending;
+    private final OrphanCleanup leftovers;
     private final AtomicLong passes = new AtomicLong();
     private final AtomicLong orphans = new AtomicLong();
     private final AtomicLong rows = new AtomicLong();
     private volatile Optional<Instant> lastPass = Optional.empty();
 
-    Reconciler(Engine engine, Ending ending, Leftovers leftovers) {
+    Reconciler(Engine engine, Termination ending, OrphanCleanup leftovers) {
         this.engine = engine;
         this.ending = ending;
         this.leftovers = leftovers;
@@ -36,9 +36,9 @@ final class Reconciler {
         endForgottenRows();
         leftovers.deleteOldOrphans();
         // After the removal: a disk whose row was pruned could not be told from one whose row was lost.
-        engine.rows.prune(engine.world.now().minus(engine.config.times().keepEnded()));
+        engine.rows.prune(engine.timeSource.now().minus(engine.config.times().keepEnded()));
         passes.incrementAndGet();
-        lastPass = Optional.of(engine.world.now());
+        lastPass = Optional.of(engine.timeSource.now());
     }
 
     /// The order matters: an id is claimed before anything of it exists, so what is found first and is not claimed
@@ -64,7 +64,9 @@ final class Reconciler {
                 engine.rows.forgetUnowned(row.id());
             } else {
                 engine.rows.end(
-                        row.id(), Phase.FAILED, new End(End.Cause.SERVER, "the server lost it", engine.world.now()));
+                        row.id(),
+                        Phase.FAILED,
+                        new End(End.Cause.SERVER, "the server lost it", engine.timeSource.now()));
             }
         }
     }

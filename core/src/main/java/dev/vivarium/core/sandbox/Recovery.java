@@ -38,15 +38,15 @@ final class Recovery {
 
     private final Engine engine;
     private final Launch launch;
-    private final Streams streams;
-    private final Ending ending;
-    private final Leftovers leftovers;
+    private final GuestConnections streams;
+    private final Termination ending;
+    private final OrphanCleanup leftovers;
     private final Ownership ownership;
     private final Capacity capacity;
     private final Pool pool;
     private final Semaphore places = new Semaphore(AT_A_TIME, true);
 
-    Recovery(Parts parts, Leftovers leftovers, Ownership ownership, Capacity capacity, Pool pool) {
+    Recovery(Parts parts, OrphanCleanup leftovers, Ownership ownership, Capacity capacity, Pool pool) {
         this.engine = parts.engine();
         this.launch = parts.launch();
         this.streams = parts.streams();
@@ -58,7 +58,7 @@ final class Recovery {
     }
 
     /// The parts that start and end machines.
-    record Parts(Engine engine, Launch launch, Streams streams, Ending ending) {}
+    record Parts(Engine engine, Launch launch, GuestConnections streams, Termination ending) {}
 
     /// Makes every sandbox that the store has known at once, and starts to look for their machines.
     void start() {
@@ -129,7 +129,8 @@ final class Recovery {
     /// A server that stopped while it made this one told nobody about it.
     private void abandon(SandboxRow row) {
         if (row.owner().isPresent()) {
-            var end = new End(End.Cause.SERVER, "the server stopped while it was being created", engine.world.now());
+            var end =
+                    new End(End.Cause.SERVER, "the server stopped while it was being created", engine.timeSource.now());
             engine.rows.end(row.id(), Phase.FAILED, end);
         }
         leftovers.clear(row.id());
@@ -219,7 +220,7 @@ final class Recovery {
         if (!engine.inventory.trace(sandbox.id()).hasDisk()) {
             return Optional.empty();
         }
-        String secret = engine.world.newSecret();
+        String secret = engine.timeSource.newSecret();
         engine.rows.secret(sandbox.id(), secret);
         engine.rows.phase(sandbox.id(), Phase.RUNNING);
         sandbox.secret(secret);

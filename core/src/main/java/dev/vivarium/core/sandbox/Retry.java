@@ -1,6 +1,6 @@
 package dev.vivarium.core.sandbox;
 
-import dev.vivarium.core.provider.Patience;
+import dev.vivarium.core.provider.Polling;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.time.Duration;
@@ -33,7 +33,7 @@ final class Retry {
     }
 
     void pause() {
-        Patience.until(pause, () -> !isWanted());
+        Polling.until(pause, () -> !isWanted());
         Duration doubled = pause.multipliedBy(2);
         pause = doubled.compareTo(LONGEST) > 0 ? LONGEST : doubled;
     }

@@ -1,16 +1,16 @@
 package dev.vivarium.core.sandbox;
 
-import dev.vivarium.core.door.Door;
-import dev.vivarium.core.egress.Outlet;
-import dev.vivarium.core.exec.Audience;
-import dev.vivarium.core.exec.Beginning;
+import dev.vivarium.core.egress.SandboxEgress;
+import dev.vivarium.core.exec.CommandStarted;
 import dev.vivarium.core.exec.Execution;
+import dev.vivarium.core.exec.ManagedProcess;
+import dev.vivarium.core.exec.OutputListener;
 import dev.vivarium.core.exec.Processes;
-import dev.vivarium.core.exec.Tracked;
-import dev.vivarium.core.files.Turns;
 import dev.vivarium.core.files.Workspace;
+import dev.vivarium.core.files.WriteLock;
 import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.guest.GuestStats;
+import dev.vivarium.core.inside.ControlPort;
 import dev.vivarium.core.preview.Connection;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.shell.Shell;
@@ -46,36 +46,39 @@ public final class Sandbox {
     private final Lease lease;
     private final Lifecycle lifecycle;
     private final Pausing pausing;
-    private final Custody custody;
+    private final GuestTraffic guestTraffic;
     private final OomWatch ooms;
-    private final Losses losses;
-    private final Turns turns = new Turns();
+    private final DisconnectCounter losses;
+    private final WriteLock turns = new WriteLock();
     private final Processes processes;
     private final Shells shells;
-    private final Outlet outlet;
-    private final Door door;
+    private final SandboxEgress sandboxEgress;
+    private final ControlPort controlPort;
     private final Environment environment;
     private final CountDownLatch gone = new CountDownLatch(1);
     private volatile String secret;
 
     /// `row` must have an owner.
-    Sandbox(Engine engine, Streams streams, SandboxRow row, State first) {
+    Sandbox(Engine engine, GuestConnections streams, SandboxRow row, State first) {
         this.engine = engine;
         this.row = row;
         this.secret = row.secret();
         this.owner = row.owner().orElseThrow();
-        this.lease = new Lease(engine.world, row.idleTimeout(), row.lastActivity(), row.endsAt());
+        this.lease = new Lease(engine.timeSource, row.idleTimeout(), row.lastActivity(), row.endsAt());
         this.lifecycle = new Lifecycle(first, step -> engine.tell(observer -> observer.moved(row.id(), step)));
         this.pausing = new Pausing(this, engine, streams);
-        this.custody = new Custody(this, engine);
-        this.ooms = new OomWatch(engine.world);
-        this.losses = new Losses(engine.world);
-        this.processes = new Processes(row.id(), engine.world.clock(), this::announce);
-        this.shells = new Shells(engine.world.random(), engine.world.clock(), this::announce);
-        this.outlet = new Outlet(
-                row.id(), engine.gateway, row.egress(), passage -> engine.tell(to -> to.passed(info(), passage)));
-        this.door = engine.door(row.id());
-        this.environment = new Environment(outlet, row.env());
+        this.guestTraffic = new GuestTraffic(this, engine);
+        this.ooms = new OomWatch(engine.timeSource);
+        this.losses = new DisconnectCounter(engine.timeSource);
+        this.processes = new Processes(row.id(), engine.timeSource.clock(), this::announce);
+        this.shells = new Shells(engine.timeSource.random(), engine.timeSource.clock(), this::announce);
+        this.sandboxEgress = new SandboxEgress(
+                row.id(),
+                engine.egressProxy,
+                row.egress(),
+                egressRecord -> engine.tell(to -> to.passed(info(), egressRecord)));
+        this.controlPort = engine.controlPort(row.id());
+        this.environment = new Environment(sandboxEgress, row.env());
     }
 
     public SandboxId id() {
@@ -102,16 +105,16 @@ public final class Sandbox {
     /// Starts a command with the sandbox's own environment under the command's. Close the result.
     public Execution exec(Command command) {
         var execution = Execution.start(guest(), environment.plain(command, workspace()));
-        return execution.heardBy(announce(Beginning.of(command, execution.pid())));
+        return execution.heardBy(announce(CommandStarted.of(command, execution.pid())));
     }
 
-    private Audience announce(Beginning beginning) {
-        return engine.audience(id(), beginning);
+    private OutputListener announce(CommandStarted commandStarted) {
+        return engine.outputListener(id(), commandStarted);
     }
 
     /// Starts a command that nobody waits for, under a [name][Processes#newName()] by which the next server finds
     /// it.
-    public Tracked detach(String name, Command command, Tracked.Origin origin) {
+    public ManagedProcess detach(String name, Command command, ManagedProcess.Origin origin) {
         return processes.detach(guest(), name, environment.plain(command, workspace()), origin);
     }
 
@@ -123,7 +126,7 @@ public final class Sandbox {
     /// Opens a terminal that runs `command`. Close the result.
     public Terminal terminal(Command command, int columns, int rows) {
         var terminal = Terminal.open(guest(), environment.onTerminal(command, workspace()), columns, rows);
-        return terminal.heardBy(announce(Beginning.of(command, terminal.pid())));
+        return terminal.heardBy(announce(CommandStarted.of(command, terminal.pid())));
     }
 
     /// Starts `command` on a terminal that several people can share and that outlives this server.
@@ -148,18 +151,18 @@ public final class Sandbox {
     }
 
     /// Its way out, and what it may reach by it. To change that: [Sandboxes#allow].
-    public Outlet outlet() {
-        return outlet;
+    public SandboxEgress sandboxEgress() {
+        return sandboxEgress;
     }
 
     /// Opens its way to the server, for good, and says where that is as programs inside see it. To serve those who
     /// come that way: [Sandboxes#reception].
     public URI openDoor() {
-        return door.open(guest(), port -> engine.rows.door(id(), port));
+        return controlPort.open(guest(), port -> engine.rows.controlPort(id(), port));
     }
 
-    Door door() {
-        return door;
+    ControlPort controlPort() {
+        return controlPort;
     }
 
     /// Connects to a port that something inside listens on. Close the result.
@@ -195,14 +198,14 @@ public final class Sandbox {
     }
 
     /// Freezes every process; commands that run stand still with their streams open. Legal when running or paused.
-    public void pause(Occasion why) {
+    public void pause(PauseReason why) {
         settled();
         pausing.pause(why);
     }
 
     /// Thaws every process. Legal when paused or running. Fails with `NoDiskSpace` when the sandbox was frozen for
     /// want of disk space and there still is none, or nobody asked for it.
-    public void resume(Occasion why) {
+    public void resume(PauseReason why) {
         settled();
         pausing.resume(why);
     }
@@ -267,7 +270,7 @@ public final class Sandbox {
 
     /// Explains a kill by the kernel's count; a command's own end is passed through this already.
     public Exit explain(Exit exit) {
-        return custody.explain(exit);
+        return guestTraffic.explain(exit);
     }
 
     boolean diedForWantOfMemory() {
@@ -307,12 +310,12 @@ public final class Sandbox {
         return lifecycle;
     }
 
-    Losses losses() {
+    DisconnectCounter losses() {
         return losses;
     }
 
-    Custody custody() {
-        return custody;
+    GuestTraffic guestTraffic() {
+        return guestTraffic;
     }
 
     /// Its machine was removed, or its removal is the reconciler's now.

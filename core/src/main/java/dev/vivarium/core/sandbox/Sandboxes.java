@@ -2,8 +2,8 @@ package dev.vivarium.core.sandbox;
 
 import dev.vivarium.core.ByteBudget;
 import dev.vivarium.core.Undo;
-import dev.vivarium.core.door.Reception;
 import dev.vivarium.core.guest.Guest;
+import dev.vivarium.core.inside.ControlPorts;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.DiskOrigins;
@@ -48,16 +48,16 @@ public final class Sandboxes implements AutoCloseable {
 
     private final Engine engine;
     private final Capacity capacity;
-    private final Ending ending;
+    private final Termination ending;
     private final EndedSandboxes ended;
     private final Pool pool;
     private final Creation creation;
     private final Reaper reaper;
     private final Reconciler reconciler;
     private final Snapshots snapshots;
-    private final Activity activity;
+    private final ActivityWriter activity;
     private final Ownership ownership;
-    private final Pulse pulse;
+    private final Scheduler scheduler;
     private final DiskGuard diskGuard;
     private final Map<ThreadId, CompletableFuture<Sandbox>> beingCreated = new ConcurrentHashMap<>();
 
@@ -65,34 +65,34 @@ public final class Sandboxes implements AutoCloseable {
         this.engine = engine;
         this.capacity =
                 new Capacity(engine.config.room(), engine.config.limits().diskBytes(), engine.space);
-        this.ending = new Ending(engine, capacity);
+        this.ending = new Termination(engine, capacity);
         this.ended = new EndedSandboxes(engine.rows, ending);
-        var leftovers = new Leftovers(engine, ending);
+        var leftovers = new OrphanCleanup(engine, ending);
         this.ownership = new Ownership(engine);
         var launch = new Launch(engine);
-        var streams = new Streams(engine, launch, ending);
+        var streams = new GuestConnections(engine, launch, ending);
         this.pool = new Pool(engine, launch, leftovers, capacity);
         this.creation = new Creation(engine, launch, streams, ending, ownership, capacity, pool);
         this.reaper = new Reaper(engine, ending);
         this.reconciler = new Reconciler(engine, ending, leftovers);
-        this.activity = new Activity(engine);
+        this.activity = new ActivityWriter(engine);
         var parts = new Recovery.Parts(engine, launch, streams, ending);
         var recovery = new Recovery(parts, leftovers, ownership, capacity, pool);
         this.snapshots = new Snapshots(engine, snapshotRows, origins, launch, streams, recovery);
         snapshots.takeBackKnown();
         engine.tasks.start("label-snapshots", snapshots::labelAll);
         recovery.start();
-        this.pulse = new Pulse(engine)
+        this.scheduler = new Scheduler(engine)
                 .every(REAP_EVERY, "reaper", reaper::beat)
                 .every(REAP_EVERY, "unstored-ends", ending::settle)
                 .every(REAP_EVERY, "pool", pool::refill)
                 .every(FLUSH_EVERY, "activity", activity::flush)
                 .every(LABEL_EVERY, "labels", ownership::flush)
-                .every(Vigil.EVERY, "vigil", new Vigil(engine)::beat)
+                .every(LivenessProbe.EVERY, "vigil", new LivenessProbe(engine)::beat)
                 .every(engine.config.times().reconcileEvery(), "reconciler", reconciler::beat)
                 .every(engine.config.times().reconcileEvery(), "snapshots", snapshots::reconcile);
         this.diskGuard = new DiskGuard(engine);
-        pulse.start();
+        scheduler.start();
         diskGuard.start();
     }
 
@@ -100,17 +100,18 @@ public final class Sandboxes implements AutoCloseable {
     /// database stay the caller's, to be closed after this.
     public static Sandboxes open(
             Provider provider, Db db, SandboxesConfig config, List<Observer> observers, InstantSource clock) {
-        return open(provider, db, config, observers, World.of(clock));
+        return open(provider, db, config, observers, TimeSource.of(clock));
     }
 
-    static Sandboxes open(Provider provider, Db db, SandboxesConfig config, List<Observer> observers, World world) {
-        var engine = new Engine(provider, db, config, observers, world);
+    static Sandboxes open(
+            Provider provider, Db db, SandboxesConfig config, List<Observer> observers, TimeSource timeSource) {
+        var engine = new Engine(provider, db, config, observers, timeSource);
         try {
             return new Sandboxes(engine, new SnapshotRows(db), new DiskOrigins(db));
         } catch (RuntimeException e) {
             engine.startDraining();
             engine.tasks.close();
-            engine.gateway.close();
+            engine.egressProxy.close();
             engine.loop.close();
             throw e;
         }
@@ -118,12 +119,12 @@ public final class Sandboxes implements AutoCloseable {
 
     /// The thread's sandbox; made if it has none. Of several calls at once for one thread, one makes it. Fails with
     /// `NoSandboxForThread` when the thread is another user's, and with `AtCapacity` when there is no room.
-    public Opened open(NewSandbox request) {
+    public OpenResult open(NewSandbox request) {
         engine.refuseWhileDraining();
         check(request);
         try {
             while (true) {
-                Optional<Opened> opened = tryOpen(request);
+                Optional<OpenResult> opened = tryOpen(request);
                 if (opened.isPresent()) {
                     return opened.get();
                 }
@@ -135,7 +136,7 @@ public final class Sandboxes implements AutoCloseable {
     }
 
     /// Nothing when what was found, or made by another caller, had ended before it could be given out.
-    private Optional<Opened> tryOpen(NewSandbox request) {
+    private Optional<OpenResult> tryOpen(NewSandbox request) {
         Optional<Sandbox> existing = find(request.thread());
         if (existing.isPresent()) {
             return Optional.of(reuse(existing.get(), request));
@@ -147,12 +148,12 @@ public final class Sandboxes implements AutoCloseable {
             boolean ended = sandbox.info().end().isPresent();
             return ended ? Optional.empty() : Optional.of(reuse(sandbox, request));
         }
-        return create(Order.empty(request), mine).map(made -> new Opened(made, Opened.Outcome.CREATED));
+        return create(CreateRequest.empty(request), mine).map(made -> new OpenResult(made, OpenResult.Outcome.CREATED));
     }
 
     /// Makes a sandbox for a thread whose creation `mine` stands for. Nothing when another caller has finished
     /// between the look and the claim.
-    private Optional<Sandbox> create(Order order, CompletableFuture<Sandbox> mine) {
+    private Optional<Sandbox> create(CreateRequest order, CompletableFuture<Sandbox> mine) {
         ThreadId thread = order.request().thread();
         try {
             Optional<Sandbox> finished = engine.registry.find(thread);
@@ -187,7 +188,7 @@ public final class Sandboxes implements AutoCloseable {
             if (beingCreated.putIfAbsent(request.thread(), mine) != null) {
                 throw new SandboxException(new Failure.ThreadHasSandbox(request.thread()));
             }
-            Sandbox forked = create(new Order(request.withLimits(sized), Optional.of(from.id())), mine)
+            Sandbox forked = create(new CreateRequest(request.withLimits(sized), Optional.of(from.id())), mine)
                     .orElseThrow(() -> new SandboxException(new Failure.ThreadHasSandbox(request.thread())));
             snapshots.origins().forked(forked.id(), forked.thread(), from.id());
             return forked;
@@ -206,13 +207,13 @@ public final class Sandboxes implements AutoCloseable {
                         : new Failure.NoSandboxForThread(request.thread()));
     }
 
-    private Opened reuse(Sandbox sandbox, NewSandbox request) {
+    private OpenResult reuse(Sandbox sandbox, NewSandbox request) {
         if (!sandbox.owner().user().equals(request.user())) {
             throw new SandboxException(new Failure.NoSandboxForThread(request.thread()));
         }
         sandbox.lease().touch();
         engine.tell(observer -> observer.reused(sandbox.info()));
-        return new Opened(sandbox, Opened.Outcome.EXISTING);
+        return new OpenResult(sandbox, OpenResult.Outcome.EXISTING);
     }
 
     private static Sandbox await(CompletableFuture<Sandbox> creation, ThreadId thread) {
@@ -335,13 +336,13 @@ public final class Sandboxes implements AutoCloseable {
         State state = sandbox.lifecycle().state();
         Optional<Guest> guest =
                 state instanceof State.Running running ? Optional.of(running.guest()) : Optional.empty();
-        sandbox.outlet().allow(list, guest, () -> engine.rows.egress(sandbox.id(), list));
+        sandbox.sandboxEgress().allow(list, guest, () -> engine.rows.egress(sandbox.id(), list));
     }
 
     /// Calls `heir` for each sandbox that is about to be ended on purpose, while it is as it was. The end waits for
     /// it.
-    public void beforeEnd(Consumer<Sandbox> heir) {
-        engine.heirs.add(heir);
+    public void beforeEnd(Consumer<Sandbox> endingListener) {
+        engine.endingListeners.add(endingListener);
     }
 
     /// Calls `listener` for each sandbox that ends from now on, before its machine is removed. It must be quick.
@@ -350,8 +351,8 @@ public final class Sandboxes implements AutoCloseable {
     }
 
     /// Where the doors of all sandboxes lead.
-    public Reception reception() {
-        return engine.reception;
+    public ControlPorts controlPorts() {
+        return engine.controlPorts;
     }
 
     /// What threads' disks were.
@@ -385,12 +386,12 @@ public final class Sandboxes implements AutoCloseable {
             return;
         }
         engine.startDraining();
-        pulse.close();
+        scheduler.close();
         diskGuard.close();
         engine.tasks.close();
         try (var undo = new Undo()) {
             // Both, whatever becomes of the first: a store that fails must not keep the streams open.
-            undo.add("close the way out", engine.gateway::close);
+            undo.add("close the way out", engine.egressProxy::close);
             undo.add("close the streams", engine.loop::close);
             undo.add("write the labels of new sandboxes", ownership::flush);
             undo.add("save when sandboxes were last used", activity::flush);

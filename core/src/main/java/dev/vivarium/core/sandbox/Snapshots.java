@@ -37,7 +37,7 @@ public final class Snapshots {
     private final SnapshotRows rows;
     private final DiskOrigins origins;
     private final Launch launch;
-    private final Streams streams;
+    private final GuestConnections streams;
     private final Recovery recovery;
     private final Set<SnapshotId> beingTaken = ConcurrentHashMap.newKeySet();
     private final Map<SnapshotId, Integer> beingUsed = new ConcurrentHashMap<>();
@@ -46,7 +46,12 @@ public final class Snapshots {
     private final Set<SnapshotId> deleted = ConcurrentHashMap.newKeySet();
 
     Snapshots(
-            Engine engine, SnapshotRows rows, DiskOrigins origins, Launch launch, Streams streams, Recovery recovery) {
+            Engine engine,
+            SnapshotRows rows,
+            DiskOrigins origins,
+            Launch launch,
+            GuestConnections streams,
+            Recovery recovery) {
         this.engine = engine;
         this.rows = rows;
         this.origins = origins;
@@ -63,7 +68,7 @@ public final class Snapshots {
         if (rows.count(sandbox.thread()) >= PER_THREAD) {
             throw new SandboxException(new Failure.TooManySnapshots(sandbox.thread(), PER_THREAD));
         }
-        SnapshotId id = engine.world.newSnapshotId();
+        SnapshotId id = engine.timeSource.newSnapshotId();
         beingTaken.add(id);
         try (var undo = new Undo()) {
             undo.add("delete snapshot " + id, () -> engine.provider.deleteSnapshot(id));
@@ -76,10 +81,10 @@ public final class Snapshots {
                     name,
                     bytes,
                     limits.diskBytes(),
-                    engine.world.now(),
+                    engine.timeSource.now(),
                     origins.find(sandbox.id()).map(DiskOrigins.Origin::snapshot));
             engine.inventory.label(
-                    id, Labels.of(engine.store, snapshot, sandbox.owner().user()));
+                    id, LabelFields.of(engine.store, snapshot, sandbox.owner().user()));
             rows.insert(snapshot);
             undo.keep();
             origins.now(sandbox.id(), sandbox.thread(), id);
@@ -196,7 +201,7 @@ public final class Snapshots {
                     "restoring " + snapshot.id(), "its disk has another size; fork it into a new thread"));
         }
         try (var _ = use(snapshot)) {
-            sandbox.resume(Occasion.RESTORE);
+            sandbox.resume(PauseReason.RESTORE);
             stop(sandbox);
             Replaced replaced = restart(sandbox, snapshot.id());
             if (replaced.failure().isPresent()) {
@@ -252,7 +257,7 @@ public final class Snapshots {
     }
 
     private Launched startAgain(Sandbox sandbox) {
-        String secret = engine.world.newSecret();
+        String secret = engine.timeSource.newSecret();
         engine.rows.secret(sandbox.id(), secret);
         sandbox.secret(secret);
         return launch.start(sandbox.row().withSecret(secret), Disk.KEEP);
@@ -274,7 +279,7 @@ public final class Snapshots {
             engine.provider.deleteSnapshot(id);
             LOG.info("snapshot {} had no owner and was removed", id);
         } else {
-            engine.inventory.setAside(id, engine.world.now());
+            engine.inventory.setAside(id, engine.timeSource.now());
             LOG.warn("the store has no snapshot {}; its files are in orphans/", id);
         }
     }
@@ -301,6 +306,6 @@ public final class Snapshots {
     private void label(SnapshotInfo snapshot) {
         engine.rows
                 .ownerOf(snapshot.thread())
-                .ifPresent(user -> engine.inventory.label(snapshot.id(), Labels.of(engine.store, snapshot, user)));
+                .ifPresent(user -> engine.inventory.label(snapshot.id(), LabelFields.of(engine.store, snapshot, user)));
     }
 }

@@ -20,7 +20,7 @@ sealed interface State {
     record Recovering(Status was) implements State {}
 
     /// Its processes are frozen.
-    record Paused(Machine machine, Frozen guest, Occasion why) implements State {}
+    record Paused(Machine machine, Frozen guest, PauseReason why) implements State {}
 
     /// It ended as it should.
     record Terminated(End end) implements State {}
@@ -54,7 +54,7 @@ sealed interface State {
 
     /// Why the server paused it, in a sentence. Empty if somebody asked for the pause.
     default Optional<String> findReason() {
-        return this instanceof Paused paused && paused.why().cause() == Occasion.Cause.DISK
+        return this instanceof Paused paused && paused.why().cause() == PauseReason.Cause.DISK
                 ? Optional.of(paused.why().sentence())
                 : Optional.empty();
     }

@@ -1,12 +1,12 @@
 package dev.vivarium.core.shell;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import dev.vivarium.core.exec.Audience;
-import dev.vivarium.core.exec.Herald;
+import dev.vivarium.core.exec.CommandListener;
+import dev.vivarium.core.exec.OutputListener;
 import dev.vivarium.core.exec.Signal;
-import dev.vivarium.core.exec.Target;
+import dev.vivarium.core.exec.SignalTarget;
 import dev.vivarium.core.guest.Guest;
-import dev.vivarium.core.guest.Survivor;
+import dev.vivarium.core.guest.SurvivingProcess;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
@@ -61,7 +61,7 @@ public final class Shell {
 
     /// Counts changes of who is here.
     @GuardedBy("lock")
-    private int arrivals;
+    private int incomingConnections;
 
     @GuardedBy("lock")
     private TerminalSize size;
@@ -69,22 +69,28 @@ public final class Shell {
     @GuardedBy("lock")
     private @Nullable ShellEvent last;
 
-    private final Mooring mooring;
-    private final Herald herald;
+    private final TerminalAttachment attachment;
+    private final CommandListener commandListener;
 
     /// Who hears what it shows, beside the viewers. Confined to its worker.
-    private Audience audience = Audience.NOBODY;
+    private OutputListener outputListener = OutputListener.NOBODY;
 
     /// Where a shell comes from. One that an earlier server opened does not know its command any more.
     record Origin(Optional<String> command, Instant started) {}
 
-    Shell(ShellId id, Origin origin, Guest guest, TerminalSize size, Herald herald, Duration patience) {
+    Shell(
+            ShellId id,
+            Origin origin,
+            Guest guest,
+            TerminalSize size,
+            CommandListener commandListener,
+            Duration patience) {
         this.id = id;
         this.origin = origin;
         this.patience = patience;
-        this.mooring = new Mooring(guest);
+        this.attachment = new TerminalAttachment(guest);
         this.size = size;
-        this.herald = herald;
+        this.commandListener = commandListener;
     }
 
     public ShellId id() {
@@ -145,7 +151,7 @@ public final class Shell {
         try {
             var viewer = new Viewer(this, who, scrollback);
             viewers.add(viewer);
-            arrivals++;
+            incomingConnections++;
             news.signalAll();
             return viewer;
         } finally {
@@ -155,27 +161,27 @@ public final class Shell {
 
     /// Sends a signal to its process and all that this has started.
     public void signal(Signal signal) {
-        mooring.current().signal(signal.number(), Target.TREE);
+        attachment.current().signal(signal.number(), SignalTarget.TREE);
     }
 
     /// Ends it: its process is killed with all that this has started.
     public void kill() {
-        mooring.current().close();
+        attachment.current().close();
     }
 
     /// Runs on `opened` from here on.
     void begin(Terminal opened) {
-        mooring.at(opened);
+        attachment.at(opened);
         start(() -> followFirst(opened));
     }
 
     /// Takes over what an earlier server has left.
-    void begin(Survivor survivor) {
-        start(() -> followFirst(mooring.takeOver(survivor)));
+    void begin(SurvivingProcess survivor) {
+        start(() -> followFirst(attachment.takeOver(survivor)));
     }
 
     private void followFirst(Terminal opened) {
-        audience = herald.announce(opened.beginning(id.value(), origin.command()));
+        outputListener = commandListener.announce(opened.commandStarted(id.value(), origin.command()));
         follow(opened);
     }
 
@@ -219,17 +225,18 @@ public final class Shell {
 
     /// What to do when the guest is lost: the same shell on the next guest, or nothing.
     private @Nullable Runnable afterLoss(Failure failure) {
-        Optional<Survivor> next = failure instanceof Failure.GuestUnreachable ? mooring.awaitNext() : Optional.empty();
+        Optional<SurvivingProcess> next =
+                failure instanceof Failure.GuestUnreachable ? attachment.awaitNext() : Optional.empty();
         if (next.isPresent()) {
-            return () -> follow(mooring.takeOver(next.get()));
+            return () -> follow(attachment.takeOver(next.get()));
         }
         finish(new ShellEvent.Gone(failure));
         return null;
     }
 
     /// There is another guest, where it either goes on or is no more.
-    void moved(Guest next, Optional<Survivor> survivor) {
-        mooring.moved(next, survivor);
+    void moved(Guest next, Optional<SurvivingProcess> survivor) {
+        attachment.moved(next, survivor);
     }
 
     /// Waits for those who are there: for the fastest who types as long as it takes, for the others a moment, and
@@ -303,12 +310,13 @@ public final class Shell {
             lock.unlock();
         }
         // Last: those who watch come first.
-        audience.output(ExecEvent.Stream.STDOUT, known == 0 ? bytes : Arrays.copyOfRange(bytes, known, bytes.length));
+        outputListener.output(
+                ExecEvent.Stream.STDOUT, known == 0 ? bytes : Arrays.copyOfRange(bytes, known, bytes.length));
     }
 
     private void finish(ShellEvent event) {
-        event.tell(audience);
-        mooring.end(event instanceof ShellEvent.Gone(Failure failure) ? failure : Shells.noSuchShell(id));
+        event.tell(outputListener);
+        attachment.end(event instanceof ShellEvent.Gone(Failure failure) ? failure : Shells.noSuchShell(id));
         lock.lock();
         try {
             last = event;
@@ -320,22 +328,22 @@ public final class Shell {
 
     /// Types one portion. If the stream breaks before it has gone out whole, it is typed again on the next one.
     void type(byte[] bytes, int offset, int length) {
-        Terminal now = mooring.current();
+        Terminal now = attachment.current();
         try {
             now.write(bytes, offset, length);
         } catch (SandboxException e) {
             if (!(e.failure() instanceof Failure.GuestUnreachable)) {
                 throw e;
             }
-            mooring.leave(now);
-            mooring.current().write(bytes, offset, length);
+            attachment.leave(now);
+            attachment.current().write(bytes, offset, length);
         }
     }
 
     /// Whoever types decides how large the terminal is.
     void resize(TerminalSize wanted) {
         if (takeSize(wanted)) {
-            mooring.current().resize(wanted.columns(), wanted.rows());
+            attachment.current().resize(wanted.columns(), wanted.rows());
         }
     }
 
@@ -357,7 +365,7 @@ public final class Shell {
         try {
             followers.remove(viewer);
             if (viewers.remove(viewer)) {
-                arrivals++;
+                incomingConnections++;
                 news.signalAll();
                 room.signalAll();
             }
@@ -373,7 +381,7 @@ public final class Shell {
 
     @GuardedBy("lock")
     int arrivalsLocked() {
-        return arrivals;
+        return incomingConnections;
     }
 
     @GuardedBy("lock")

@@ -1,6 +1,6 @@
 package dev.vivarium.core.shell;
 
-import dev.vivarium.core.exec.Audience;
+import dev.vivarium.core.exec.OutputListener;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
 import java.util.List;
@@ -33,11 +33,11 @@ public sealed interface ShellEvent {
     record Left() implements ShellEvent {}
 
     /// Tells the end of a shell to who heard it.
-    default void tell(Audience audience) {
+    default void tell(OutputListener outputListener) {
         if (this instanceof Exited(Exit exit)) {
-            audience.exited(exit);
+            outputListener.exited(exit);
         } else {
-            audience.lost();
+            outputListener.lost();
         }
     }
 }

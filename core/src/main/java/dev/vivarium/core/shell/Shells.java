@@ -1,10 +1,10 @@
 package dev.vivarium.core.shell;
 
-import dev.vivarium.core.exec.Herald;
+import dev.vivarium.core.exec.CommandListener;
 import dev.vivarium.core.guest.Guest;
-import dev.vivarium.core.guest.Handover;
+import dev.vivarium.core.guest.ProcessHandover;
 import dev.vivarium.core.guest.Service;
-import dev.vivarium.core.guest.Survivor;
+import dev.vivarium.core.guest.SurvivingProcess;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -31,19 +31,19 @@ public final class Shells {
     private final Map<ShellId, Shell> shells = new ConcurrentHashMap<>();
     private final RandomGenerator random;
     private final InstantSource clock;
-    private final Herald herald;
+    private final CommandListener commandListener;
     private final Duration patience;
-    private final Handover handover = new Handover();
+    private final ProcessHandover handover = new ProcessHandover();
 
-    public Shells(RandomGenerator random, InstantSource clock, Herald herald) {
-        this(random, clock, herald, FOR_SLOW_VIEWERS);
+    public Shells(RandomGenerator random, InstantSource clock, CommandListener commandListener) {
+        this(random, clock, commandListener, FOR_SLOW_VIEWERS);
     }
 
     /// @param patience how long processes wait for viewers who are slower than the fastest
-    Shells(RandomGenerator random, InstantSource clock, Herald herald, Duration patience) {
+    Shells(RandomGenerator random, InstantSource clock, CommandListener commandListener, Duration patience) {
         this.random = random;
         this.clock = clock;
-        this.herald = herald;
+        this.commandListener = commandListener;
         this.patience = patience;
     }
 
@@ -52,7 +52,7 @@ public final class Shells {
         var id = ShellId.random(random);
         var origin = new Shell.Origin(Optional.of(String.join(" ", command.argv())), clock.instant());
         var terminal = Terminal.openKept(guest, command, id.value(), size);
-        var shell = new Shell(id, origin, guest, size, herald, patience);
+        var shell = new Shell(id, origin, guest, size, commandListener, patience);
         forgetOld();
         shells.put(id, shell);
         shell.begin(terminal);
@@ -84,7 +84,7 @@ public final class Shells {
     }
 
     /// Reports whether what a guest still has from before is a shell.
-    public static boolean isShell(Survivor survivor) {
+    public static boolean isShell(SurvivingProcess survivor) {
         return survivor.service() == Service.PTY
                 && survivor.name().filter(ShellId::isWellFormed).isPresent();
     }
@@ -96,8 +96,8 @@ public final class Shells {
 
     /// Finds the shells again on another guest than before.
     public void moveTo(Guest guest) {
-        Map<ShellId, Survivor> kept = new HashMap<>();
-        for (Survivor survivor : guest.survivors()) {
+        Map<ShellId, SurvivingProcess> kept = new HashMap<>();
+        for (SurvivingProcess survivor : guest.survivors()) {
             if (isShell(survivor)) {
                 kept.put(new ShellId(survivor.name().orElseThrow()), survivor);
             }
@@ -109,13 +109,13 @@ public final class Shells {
         handover.done();
     }
 
-    private void adopt(Guest guest, ShellId id, Survivor survivor) {
+    private void adopt(Guest guest, ShellId id, SurvivingProcess survivor) {
         var shell = new Shell(
                 id,
                 new Shell.Origin(Optional.empty(), survivor.started()),
                 guest,
                 TerminalSize.USUAL,
-                herald,
+                commandListener,
                 patience);
         shells.put(id, shell);
         shell.begin(survivor);

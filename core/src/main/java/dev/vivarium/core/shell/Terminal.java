@@ -1,11 +1,11 @@
 package dev.vivarium.core.shell;
 
-import dev.vivarium.core.exec.Audience;
-import dev.vivarium.core.exec.Beginning;
+import dev.vivarium.core.exec.CommandStarted;
 import dev.vivarium.core.exec.Execution;
-import dev.vivarium.core.exec.Target;
+import dev.vivarium.core.exec.OutputListener;
+import dev.vivarium.core.exec.SignalTarget;
 import dev.vivarium.core.guest.Guest;
-import dev.vivarium.core.guest.Survivor;
+import dev.vivarium.core.guest.SurvivingProcess;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.Failure;
@@ -40,7 +40,7 @@ public final class Terminal implements AutoCloseable {
     }
 
     /// Takes over a kept terminal.
-    static Terminal attach(Guest guest, Survivor survivor) {
+    static Terminal attach(Guest guest, SurvivingProcess survivor) {
         return new Terminal(Execution.attach(guest, survivor));
     }
 
@@ -51,16 +51,16 @@ public final class Terminal implements AutoCloseable {
     }
 
     /// Lets somebody hear what its reader hears. To be called before the reader is.
-    public Terminal heardBy(Audience listener) {
+    public Terminal heardBy(OutputListener listener) {
         execution.heardBy(listener);
         return this;
     }
 
     /// What is told of it: a beginning if its command is known, or else that it was found again.
-    Beginning beginning(String name, Optional<String> command) {
-        var place = new Beginning.Place(firstByte(), 0);
-        return command.map(line -> Beginning.kept(ProcessInfo.Kind.SHELL, pid(), line, name))
-                .orElseGet(() -> Beginning.found(ProcessInfo.Kind.SHELL, pid(), name, place));
+    CommandStarted commandStarted(String name, Optional<String> command) {
+        var place = new CommandStarted.Place(firstByte(), 0);
+        return command.map(line -> CommandStarted.kept(ProcessInfo.Kind.SHELL, pid(), line, name))
+                .orElseGet(() -> CommandStarted.found(ProcessInfo.Kind.SHELL, pid(), name, place));
     }
 
     /// How many bytes the terminal showed before the first that is heard here.
@@ -88,7 +88,7 @@ public final class Terminal implements AutoCloseable {
         execution.resize(columns, rows);
     }
 
-    public void signal(int signal, Target target) {
+    public void signal(int signal, SignalTarget target) {
         execution.signal(signal, target);
     }
 

@@ -24,7 +24,7 @@ public final class Viewer implements AutoCloseable {
     private final Participant who;
 
     @GuardedBy("shell.lock")
-    private final Characters characters = new Characters();
+    private final Utf8Decoder characters = new Utf8Decoder();
 
     /// What was shown before this viewer came ends here.
     private final long arrival;
@@ -113,7 +113,7 @@ public final class Viewer implements AutoCloseable {
         position += bytes.length;
         shell.takenLocked();
         String decoded = characters.decode(bytes);
-        String text = isOld ? Questions.without(decoded) : decoded;
+        String text = isOld ? TerminalQueryFilter.without(decoded) : decoded;
         return text.isEmpty() ? pollLocked() : Optional.of(new ShellEvent.Output(text));
     }
 

@@ -100,10 +100,10 @@ public final class SandboxRows {
     }
 
     /// Why a sandbox is paused: a word for programs, and a sentence.
-    public record PauseReason(String cause, String detail) {}
+    public record StoredPause(String cause, String detail) {}
 
     /// Moves a row that has not ended to `paused`, with the reason.
-    public void pause(SandboxId id, PauseReason why) {
+    public void pause(SandboxId id, StoredPause why) {
         db.write(sql -> sql.update(
                 "update sandboxes set status = ?, pause_cause = ?, pause_detail = ? where id = ? and " + ALIVE,
                 Phase.PAUSED.text(),
@@ -113,13 +113,13 @@ public final class SandboxRows {
     }
 
     /// Why each paused sandbox is paused.
-    public Map<SandboxId, PauseReason> pauses() {
+    public Map<SandboxId, StoredPause> pauses() {
         return db
                 .read(sql -> sql.list(
                         "select id, pause_cause, pause_detail from sandboxes where status = ? and " + ALIVE,
                         columns -> Map.entry(
                                 new SandboxId(columns.getString(1)),
-                                new PauseReason(columns.getString(2), columns.getString(3))),
+                                new StoredPause(columns.getString(2), columns.getString(3))),
                         Phase.PAUSED.text()))
                 .stream()
                 .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
@@ -137,12 +137,12 @@ public final class SandboxRows {
     }
 
     /// Remembers the port of a sandbox's door.
-    public void door(SandboxId id, int port) {
+    public void controlPort(SandboxId id, int port) {
         db.write(sql -> sql.update("update sandboxes set door_port = ? where id = ? and " + ALIVE, port, id.value()));
     }
 
     /// The port of each door that is open.
-    public Map<SandboxId, Integer> doors() {
+    public Map<SandboxId, Integer> controlPortNumbers() {
         return db
                 .read(sql -> sql.list(
                         "select id, door_port from sandboxes where door_port > 0 and " + ALIVE,

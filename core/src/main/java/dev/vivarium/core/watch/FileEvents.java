@@ -75,7 +75,7 @@ final class FileEvents {
 
     /// Many changes in one event.
     static NewEvent folded(List<FileChange> net, boolean incomplete) {
-        Fold.Counts counts = Fold.count(net);
+        ChangeCoalescer.Counts counts = ChangeCoalescer.count(net);
         var data = EventData.of("created", counts.created())
                 .with("modified", counts.modified())
                 .with("deleted", counts.deleted())
@@ -87,7 +87,7 @@ final class FileEvents {
     /// fetch.
     static boolean isWorthLearning(Version version) {
         return version.type() == FileEntry.Type.FILE
-                && version.size() <= Reader.SMALL
+                && version.size() <= FileInspector.SMALL
                 && version.sha256().isEmpty()
                 && List.of(version.path().split("/")).stream()
                         .noneMatch(name -> name.startsWith(".") || name.equals("node_modules"));

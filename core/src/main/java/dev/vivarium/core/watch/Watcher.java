@@ -42,7 +42,7 @@ final class Watcher implements Runnable {
     private static final int LOOKS = 30;
 
     private final Sandbox sandbox;
-    private final Ledger ledger;
+    private final FileIndex fileIndex;
     private final Semaphore surveys;
     private final Semaphore nudges = new Semaphore(0);
     private volatile boolean closed;
@@ -53,9 +53,9 @@ final class Watcher implements Runnable {
     private Instant lastUse = Instant.MIN;
 
     /// @param surveys how many may look at everything at once
-    Watcher(Sandbox sandbox, Ledger ledger, Semaphore surveys) {
+    Watcher(Sandbox sandbox, FileIndex fileIndex, Semaphore surveys) {
         this.sandbox = sandbox;
-        this.ledger = ledger;
+        this.fileIndex = fileIndex;
         this.surveys = surveys;
     }
 
@@ -136,7 +136,7 @@ final class Watcher implements Runnable {
     private void survey() throws InterruptedException {
         surveys.acquire();
         try {
-            ledger.survey(sandbox.look());
+            fileIndex.survey(sandbox.look());
         } finally {
             surveys.release();
         }
@@ -148,7 +148,8 @@ final class Watcher implements Runnable {
         boolean lost = false;
         while (!closed) {
             Optional<FileChange> first = next(watch, storm);
-            Fold fold = first.isPresent() ? gather(watch, first.get(), storm ? STORM_BEAT : BEAT) : new Fold();
+            ChangeCoalescer fold =
+                    first.isPresent() ? gather(watch, first.get(), storm ? STORM_BEAT : BEAT) : new ChangeCoalescer();
             lost |= fold.isIncomplete();
             if (storm && fold.size() <= BREEZE) {
                 if (lost) {
@@ -158,7 +159,7 @@ final class Watcher implements Runnable {
                 storm = false;
             }
             if (first.isEmpty()) {
-                ledger.settle(sandbox.look());
+                fileIndex.settle(sandbox.look());
             } else {
                 storm = !tell(fold, storm);
             }
@@ -166,21 +167,23 @@ final class Watcher implements Runnable {
     }
 
     private Optional<FileChange> next(Watch watch, boolean storm) {
-        return storm || ledger.isUnsettled() ? watch.next(CALM) : Optional.of(watch.next());
+        return storm || fileIndex.isUnsettled() ? watch.next(CALM) : Optional.of(watch.next());
     }
 
     /// Tells of one beat. Reports whether that was possible one by one.
-    private boolean tell(Fold fold, boolean storm) {
+    private boolean tell(ChangeCoalescer fold, boolean storm) {
         List<FileChange> net = fold.net();
-        if (!storm && !fold.isIncomplete() && ledger.tell(sandbox.look(), ledger.withKnown(net, fold.passing()))) {
+        if (!storm
+                && !fold.isIncomplete()
+                && fileIndex.tell(sandbox.look(), fileIndex.withKnown(net, fold.passing()))) {
             return true;
         }
-        ledger.tellFolded(net, fold.isIncomplete());
+        fileIndex.tellFolded(net, fold.isIncomplete());
         return false;
     }
 
-    private Fold gather(Watch watch, FileChange first, Duration beat) throws InterruptedException {
-        var fold = new Fold();
+    private ChangeCoalescer gather(Watch watch, FileChange first, Duration beat) throws InterruptedException {
+        var fold = new ChangeCoalescer();
         fold.add(first);
         long end = System.nanoTime() + beat.toNanos();
         for (int taken = 1; taken < MOST; taken++) {

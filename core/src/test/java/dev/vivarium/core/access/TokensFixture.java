@@ -88,8 +88,9 @@ abstract class TokensFixture {
         return tokens.issue(wanted(scopes));
     }
 
-    static Issue wanted(String scopes) {
-        return new Issue(ANNA, Grant.Standing.OWNER, BOX, THREAD, Scopes.parse(scopes), Issue.MAX_TTL, List.of());
+    static TokenRequest wanted(String scopes) {
+        return new TokenRequest(
+                ANNA, Grant.Standing.OWNER, BOX, THREAD, Scopes.parse(scopes), TokenRequest.MAX_TTL, List.of());
     }
 
     void reopen(Tokens.Mode mode) {

@@ -98,13 +98,13 @@ class TokensTest extends TokensFixture {
     @Test
     void whatWasNarrowedFromATokenDiesWithIt() {
         var parent = issue("fs:rw");
-        var child = tokens.issue(new Issue(
+        var child = tokens.issue(new TokenRequest(
                 ANNA,
                 Grant.Standing.OWNER,
                 BOX,
                 THREAD,
                 Scopes.parse("fs:ro"),
-                Issue.MIN_TTL,
+                TokenRequest.MIN_TTL,
                 List.of(parent.grant().jti())));
         tokens.verify(child.token());
 
@@ -118,13 +118,13 @@ class TokensTest extends TokensFixture {
     void aReplacedTokenGoesOnForHalfAMinute(Tokens.Mode mode) {
         reopen(mode);
         var old = issue("fs:rw");
-        var child = tokens.issue(new Issue(
+        var child = tokens.issue(new TokenRequest(
                 ANNA,
                 Grant.Standing.OWNER,
                 BOX,
                 THREAD,
                 Scopes.parse("fs:ro"),
-                Issue.MAX_TTL,
+                TokenRequest.MAX_TTL,
                 List.of(old.grant().jti())));
         var next = tokens.replace(old.grant(), wanted("fs:rw"));
 
@@ -170,8 +170,8 @@ class TokensTest extends TokensFixture {
         var mine = issue("fs:ro");
         // One that was used is known, and must be forgotten.
         tokens.verify(mine.token());
-        var others = tokens.issue(
-                new Issue(ANNA, Grant.Standing.OWNER, OTHER, THREAD, Scopes.parse("fs:ro"), Issue.MAX_TTL, List.of()));
+        var others = tokens.issue(new TokenRequest(
+                ANNA, Grant.Standing.OWNER, OTHER, THREAD, Scopes.parse("fs:ro"), TokenRequest.MAX_TTL, List.of()));
 
         tokens.rotate(BOX);
 
@@ -378,8 +378,8 @@ class TokensTest extends TokensFixture {
     }
 
     private byte[] keyOf(SandboxId sandbox) {
-        tokens.issue(new Issue(
-                ANNA, Grant.Standing.OWNER, sandbox, THREAD, Scopes.parse("fs:ro"), Issue.MAX_TTL, List.of()));
+        tokens.issue(new TokenRequest(
+                ANNA, Grant.Standing.OWNER, sandbox, THREAD, Scopes.parse("fs:ro"), TokenRequest.MAX_TTL, List.of()));
         return keys().find(sandbox).orElseThrow().bytes();
     }
 

@@ -20,9 +20,9 @@ final class DestinationsTest extends WayOut {
             String answer = say("CONNECT " + target + " HTTP/1.1\r\n\r\n");
             assertThat(answer).startsWith("HTTP/1.1 403 Host Not On The Egress Allow-List\r\n");
             assertThat(answer).contains(target + " is not on the allow-list").contains("/egress");
-            Passage passage = passages.take();
-            assertThat(passage.verdict()).isEqualTo(Passage.Verdict.HOST_REFUSED);
-            assertThat(passage.host() + ":" + passage.port()).isEqualTo(target);
+            EgressRecord egressRecord = egressRecords.take();
+            assertThat(egressRecord.verdict()).isEqualTo(EgressRecord.Verdict.HOST_REFUSED);
+            assertThat(egressRecord.host() + ":" + egressRecord.port()).isEqualTo(target);
         }
         assertThat(asked).isEmpty();
     }
@@ -48,7 +48,7 @@ final class DestinationsTest extends WayOut {
         allow("*:*");
         assertThat(say("CONNECT " + spelling + ":80 HTTP/1.1\r\n\r\n")).startsWith("HTTP/1.1 403 ");
         assertThat(say("GET http://" + spelling + "/ HTTP/1.1\r\n\r\n")).startsWith("HTTP/1.1 403 ");
-        assertThat(passages.take().verdict()).isEqualTo(Passage.Verdict.HOST_REFUSED);
+        assertThat(egressRecords.take().verdict()).isEqualTo(EgressRecord.Verdict.HOST_REFUSED);
         assertThat(asked).isEmpty();
     }
 
@@ -83,7 +83,7 @@ final class DestinationsTest extends WayOut {
         allow("good.test");
         String answer = say("CONNECT good.test:443 HTTP/1.1\r\n\r\n");
         assertThat(answer).startsWith("HTTP/1.1 403 Address Not Public\r\n").doesNotContain(address);
-        assertThat(passages.take().verdict()).isEqualTo(Passage.Verdict.ADDRESS_REFUSED);
+        assertThat(egressRecords.take().verdict()).isEqualTo(EgressRecord.Verdict.ADDRESS_REFUSED);
     }
 
     @Test
@@ -94,7 +94,7 @@ final class DestinationsTest extends WayOut {
             assertThat(say("GET http://good.test:" + outside.port() + "/ HTTP/1.1\r\n\r\n"))
                     .startsWith("HTTP/1.1 204 ");
             assertThat(asked).containsExactly("good.test");
-            assertThat(passages.take().address()).isEqualTo("127.0.0.1");
+            assertThat(egressRecords.take().address()).isEqualTo("127.0.0.1");
         }
     }
 
@@ -116,8 +116,8 @@ final class DestinationsTest extends WayOut {
         }
         allow("gone.test", "good.test:" + free);
         assertThat(say("CONNECT gone.test:443 HTTP/1.1\r\n\r\n")).startsWith("HTTP/1.1 502 Host Not Found");
-        assertThat(passages.take().verdict()).isEqualTo(Passage.Verdict.UNRESOLVED);
+        assertThat(egressRecords.take().verdict()).isEqualTo(EgressRecord.Verdict.UNRESOLVED);
         assertThat(say("CONNECT good.test:" + free + " HTTP/1.1\r\n\r\n")).startsWith("HTTP/1.1 502 ");
-        assertThat(passages.take().verdict()).isEqualTo(Passage.Verdict.UNREACHABLE);
+        assertThat(egressRecords.take().verdict()).isEqualTo(EgressRecord.Verdict.UNREACHABLE);
     }
 }

@@ -109,18 +109,20 @@ final class EgressRulesTest {
     @ValueSource(
             strings = {"93.184.216.34", "8.8.8.8", "100.63.255.255", "100.128.0.1", "172.32.0.1", "223.255.255.255"})
     void publicAddressesArePermitted(String address) {
-        assertThat(new Reach(List.of()).permits(InetAddress.ofLiteral(address))).isTrue();
+        assertThat(new AddressPolicy(List.of()).permits(InetAddress.ofLiteral(address)))
+                .isTrue();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"2606:4700::1111", "2a00:1450:4001::200e", "2001:4860:4860::8888"})
     void publicLongAddressesArePermitted(String address) {
-        assertThat(new Reach(List.of()).permits(InetAddress.ofLiteral(address))).isTrue();
+        assertThat(new AddressPolicy(List.of()).permits(InetAddress.ofLiteral(address)))
+                .isTrue();
     }
 
     @Test
     void whatTheOperatorAddsIsPermittedToTheEdgeOfTheBlock() {
-        var reach = new Reach(List.of(
+        var reach = new AddressPolicy(List.of(
                 AddressBlock.of("10.1.0.0/23"), AddressBlock.of("255.255.255.255/32"), AddressBlock.of("fd00::/8")));
         assertThat(reach.permits(InetAddress.ofLiteral("10.1.1.255"))).isTrue();
         assertThat(reach.permits(InetAddress.ofLiteral("10.1.2.0"))).isFalse();

@@ -35,7 +35,7 @@ final class FloodTest extends WayOut {
                 }
             }
             assertThat(cutOff.await(30, TimeUnit.SECONDS)).isTrue();
-            assertThat(passages.take().verdict()).isEqualTo(Passage.Verdict.UNREACHABLE);
+            assertThat(egressRecords.take().verdict()).isEqualTo(EgressRecord.Verdict.UNREACHABLE);
         }
     }
 

@@ -28,10 +28,10 @@ abstract class WayOut {
 
     final Map<String, List<InetAddress>> names = new ConcurrentHashMap<>();
     final List<String> asked = new CopyOnWriteArrayList<>();
-    final BlockingQueue<Passage> passages = new LinkedBlockingQueue<>();
+    final BlockingQueue<EgressRecord> egressRecords = new LinkedBlockingQueue<>();
     RealGuest real;
-    Gateway gateway;
-    Outlet outlet;
+    EgressProxy egressProxy;
+    SandboxEgress sandboxEgress;
 
     @BeforeEach
     void start() {
@@ -41,7 +41,7 @@ abstract class WayOut {
     }
 
     void open(List<String> permitted, int connections) {
-        gateway = new Gateway(new EgressConfig(
+        egressProxy = new EgressProxy(new EgressConfig(
                 Egress.NONE,
                 Egress.of("most", List.of("*:*", "127.0.0.1:80")),
                 permitted.stream().map(AddressBlock::of).toList(),
@@ -49,7 +49,8 @@ abstract class WayOut {
                 connections,
                 this::resolve,
                 EgressConfig::systemTls));
-        outlet = new Outlet(SandboxId.random(new SecureRandom()), gateway, Egress.NONE, passages::add);
+        sandboxEgress =
+                new SandboxEgress(SandboxId.random(new SecureRandom()), egressProxy, Egress.NONE, egressRecords::add);
     }
 
     List<InetAddress> resolve(String name) throws UnknownHostException {
@@ -59,16 +60,16 @@ abstract class WayOut {
 
     @AfterEach
     void stop() {
-        gateway.close();
+        egressProxy.close();
         real.close();
     }
 
     void allow(String... rules) {
-        outlet.allow(Egress.of("egress", Arrays.asList(rules)), Optional.of(real.guest()), () -> {});
+        sandboxEgress.allow(Egress.of("egress", Arrays.asList(rules)), Optional.of(real.guest()), () -> {});
     }
 
     int port() {
-        return Integer.parseInt(outlet.env().get("http_proxy").replaceAll(".*:", ""));
+        return Integer.parseInt(sandboxEgress.env().get("http_proxy").replaceAll(".*:", ""));
     }
 
     Socket connect() throws IOException {

@@ -148,14 +148,14 @@ final class ExecutionTest {
             var data = new byte[1_000_000];
             execution.write(data, 0, data.length);
             execution.closeInput();
-            execution.signal(SIGTERM, Target.PROCESS);
+            execution.signal(SIGTERM, SignalTarget.PROCESS);
         }
     }
 
     @Test
     void aSignalEndsTheProcessAndTheExitNamesIt() {
         try (var execution = start(Command.of("sleep", "100"))) {
-            execution.signal(SIGTERM, Target.PROCESS);
+            execution.signal(SIGTERM, SignalTarget.PROCESS);
             Exit exit = execution.collect().exit();
             assertThat(exit.cause()).isEqualTo(Exit.Cause.SIGNALLED);
             assertThat(exit.code()).isEqualTo(SIGTERM);

@@ -39,7 +39,7 @@ final class WorkspaceTest {
         real.close();
     }
 
-    private final Workspace files = new Workspace(real.guest(), new Turns());
+    private final Workspace files = new Workspace(real.guest(), new WriteLock());
     private final Path workspace = real.workspace();
 
     @Test
@@ -74,11 +74,11 @@ final class WorkspaceTest {
     void oddNamesAreOrdinary(String name) throws IOException {
         write("odd/" + name, name.getBytes(StandardCharsets.UTF_8), Upload.Limits.NONE);
         assertThat(new String(read("odd/" + name), StandardCharsets.UTF_8)).isEqualTo(name);
-        assertThat(files.list("odd", Depth.TOP, 100).entries())
+        assertThat(files.list("odd", ListDepth.TOP, 100).entries())
                 .extracting(FileEntry::name)
                 .contains(name);
         assertThat(files.stat("odd/" + name).name()).isEqualTo("odd/" + name);
-        assertThat(files.remove("odd/" + name, Depth.TOP)).isEqualTo(1);
+        assertThat(files.remove("odd/" + name, ListDepth.TOP)).isEqualTo(1);
     }
 
     @Test
@@ -100,8 +100,8 @@ final class WorkspaceTest {
     void aFileThatIsNotThereIsNamed() {
         assertFailure(() -> files.read("missing"), Failure.NoSuchFile.class);
         assertFailure(() -> files.stat("missing"), Failure.NoSuchFile.class);
-        assertFailure(() -> files.list("missing", Depth.TOP, 10), Failure.NoSuchFile.class);
-        assertFailure(() -> files.remove("missing", Depth.TOP), Failure.NoSuchFile.class);
+        assertFailure(() -> files.list("missing", ListDepth.TOP, 10), Failure.NoSuchFile.class);
+        assertFailure(() -> files.remove("missing", ListDepth.TOP), Failure.NoSuchFile.class);
         assertFailure(() -> files.move("missing", "elsewhere"), Failure.NoSuchFile.class);
     }
 
@@ -110,8 +110,8 @@ final class WorkspaceTest {
     void aPathThatLeavesTheWorkspaceIsRefused(String path) {
         assertFailure(() -> files.read(path), Failure.PathEscapes.class);
         assertFailure(() -> files.write(path, Upload.Limits.NONE), Failure.PathEscapes.class);
-        assertFailure(() -> files.list(path, Depth.ALL, 10), Failure.PathEscapes.class);
-        assertFailure(() -> files.remove(path, Depth.ALL), Failure.PathEscapes.class);
+        assertFailure(() -> files.list(path, ListDepth.ALL, 10), Failure.PathEscapes.class);
+        assertFailure(() -> files.remove(path, ListDepth.ALL), Failure.PathEscapes.class);
         assertFailure(() -> files.watch(path), Failure.PathEscapes.class);
         assertFailure(() -> files.move("range", path), Failure.PathEscapes.class);
     }
@@ -146,7 +146,7 @@ final class WorkspaceTest {
         files.mkdir("directory");
         assertFailure(() -> files.read("directory"), Failure.WrongFileType.class);
         write("plain", new byte[1], Upload.Limits.NONE);
-        assertFailure(() -> files.list("plain", Depth.TOP, 1), Failure.WrongFileType.class);
+        assertFailure(() -> files.list("plain", ListDepth.TOP, 1), Failure.WrongFileType.class);
     }
 
     @Test
@@ -166,7 +166,7 @@ final class WorkspaceTest {
     @Test
     void theNumberAndSizeOfAllFilesAreBounded() {
         try (var other = RealGuest.start()) {
-            var bounded = new Workspace(other.guest(), new Turns());
+            var bounded = new Workspace(other.guest(), new WriteLock());
             write(bounded, "one", new byte[100], new Upload.Limits(0, 1, 0));
             assertThatThrownBy(() -> write(bounded, "two", new byte[100], new Upload.Limits(0, 1, 0)))
                     .isInstanceOfSatisfying(
@@ -203,7 +203,7 @@ final class WorkspaceTest {
         }
         files.mkdir("many/below");
         write("many/below/deep", new byte[1_000], Upload.Limits.NONE);
-        Listing all = files.list("many", Depth.ALL, 1_000);
+        Listing all = files.list("many", ListDepth.ALL, 1_000);
         assertThat(all.entries())
                 .hasSize(22)
                 .isSortedAccordingTo((a, b) -> b.modified().compareTo(a.modified()));
@@ -211,11 +211,11 @@ final class WorkspaceTest {
         assertThat(all.totalDirectories()).isEqualTo(1);
         assertThat(all.totalBytes()).isEqualTo(190 + 1_000);
         assertThat(all.truncated()).isFalse();
-        Listing some = files.list("many", Depth.ALL, 5);
+        Listing some = files.list("many", ListDepth.ALL, 5);
         assertThat(some.entries()).hasSize(5);
         assertThat(some.totalFiles()).isEqualTo(21);
         assertThat(some.truncated()).isTrue();
-        assertThat(files.list("many", Depth.TOP, 1_000).entries())
+        assertThat(files.list("many", ListDepth.TOP, 1_000).entries())
                 .hasSize(21)
                 .noneMatch(entry -> entry.name().contains("/"));
     }
@@ -228,7 +228,7 @@ final class WorkspaceTest {
         var digger = new ProcessBuilder("python3", "-c", dig).directory(workspace.toFile());
         assertThat(digger.start().waitFor()).isZero();
 
-        Listing all = files.list("pit", Depth.ALL, 20_000);
+        Listing all = files.list("pit", ListDepth.ALL, 20_000);
 
         assertThat(all.truncated()).isTrue();
         assertThat(all.totalFiles()).isEqualTo(400);
@@ -236,16 +236,16 @@ final class WorkspaceTest {
                         .mapToLong(entry -> entry.name().length())
                         .sum())
                 .isLessThan(9 << 20);
-        files.remove("pit", Depth.ALL);
+        files.remove("pit", ListDepth.ALL);
     }
 
     @Test
     void theWorkspaceItselfIsListedByEitherOfItsNames() {
         write("seen", new byte[1], Upload.Limits.NONE);
-        assertThat(files.list("", Depth.TOP, 1_000).entries())
+        assertThat(files.list("", ListDepth.TOP, 1_000).entries())
                 .extracting(FileEntry::name)
                 .contains("seen");
-        assertThat(files.list(".", Depth.TOP, 1_000).entries())
+        assertThat(files.list(".", ListDepth.TOP, 1_000).entries())
                 .extracting(FileEntry::name)
                 .contains("seen");
     }
@@ -265,8 +265,8 @@ final class WorkspaceTest {
     @Test
     void aDirectoryThatIsNotEmptyGoesOnlyWithEverythingBelowIt() {
         write("tree/a/b", new byte[1], Upload.Limits.NONE);
-        assertFailure(() -> files.remove("tree", Depth.TOP), Failure.WrongFileType.class);
-        assertThat(files.remove("tree", Depth.ALL)).isEqualTo(3);
+        assertFailure(() -> files.remove("tree", ListDepth.TOP), Failure.WrongFileType.class);
+        assertThat(files.remove("tree", ListDepth.ALL)).isEqualTo(3);
         assertFailure(() -> files.stat("tree"), Failure.NoSuchFile.class);
     }
 
@@ -278,7 +278,7 @@ final class WorkspaceTest {
             awaitChange(watch, "new file", FileChange.Kind.CREATED);
             files.mkdir("watched/below");
             awaitChange(watch, "below", FileChange.Kind.CREATED);
-            files.remove("watched/new file", Depth.TOP);
+            files.remove("watched/new file", ListDepth.TOP);
             awaitChange(watch, "new file", FileChange.Kind.DELETED);
         }
     }

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.exec.Execution;
-import dev.vivarium.core.files.Turns;
 import dev.vivarium.core.files.Workspace;
+import dev.vivarium.core.files.WriteLock;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.SandboxException;
 import java.io.IOException;
@@ -43,7 +43,7 @@ final class CancellationTest {
         try (var file = new RandomAccessFile(real.workspace().resolve("sparse").toFile(), "rw")) {
             file.setLength(TERABYTE);
         }
-        var files = new Workspace(real.guest(), new Turns());
+        var files = new Workspace(real.guest(), new WriteLock());
         var hash = inBackground(() -> files.hash("sparse"));
         await().until(() -> cpu() > 0.2);
 

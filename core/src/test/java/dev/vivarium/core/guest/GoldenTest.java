@@ -74,9 +74,10 @@ final class GoldenTest {
 
     @Test
     void aFailureCarriesItsNumbers() {
-        Refusal refusal = Refusal.read(Golden.named("fail").reader());
+        GuestError refusal = GuestError.read(Golden.named("fail").reader());
         var id = SandboxId.random(new SecureRandom());
-        assertThat(refusal.about(new Subject.File("a"), id)).isEqualTo(new Failure.FileTooLarge(104857600, 104857601));
+        assertThat(refusal.about(new RequestSubject.File("a"), id))
+                .isEqualTo(new Failure.FileTooLarge(104857600, 104857601));
     }
 
     @Test

@@ -64,7 +64,7 @@ final class GuestTest {
         guest.shutdown();
         assertThat(real.process().waitFor()).isZero();
         await().until(() -> !guest.isOpen());
-        assertThat(guest.loss().orElseThrow().cause()).isEqualTo(Loss.Cause.BROKEN);
+        assertThat(guest.loss().orElseThrow().cause()).isEqualTo(Disconnect.Cause.BROKEN);
         assertThatThrownBy(guest::ping)
                 .isInstanceOfSatisfying(
                         SandboxException.class,
@@ -83,7 +83,7 @@ final class GuestTest {
                         SandboxException.class,
                         e -> assertThat(e.failure()).isInstanceOf(Failure.GuestUnreachable.class));
         Guest second = real.accept();
-        assertThat(second.survivors()).extracting(Survivor::pid).containsExactly(execution.pid());
+        assertThat(second.survivors()).extracting(SurvivingProcess::pid).containsExactly(execution.pid());
         second.detach(second.survivors().getFirst());
         assertThat(second.ping()).isPositive();
         Files.createFile(real.workspace().resolve("go"));

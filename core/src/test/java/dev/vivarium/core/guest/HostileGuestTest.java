@@ -110,7 +110,7 @@ final class HostileGuestTest {
                 join(FakeGuest.hello(FakeGuest.SECRET, 0), new Payload().u64(1).frame(0, Kind.PONG)));
         Connection connection = fake.attach(loop);
         await().until(() -> connection.loss().isPresent());
-        assertThat(connection.loss().orElseThrow().cause()).isEqualTo(Loss.Cause.VIOLATION);
+        assertThat(connection.loss().orElseThrow().cause()).isEqualTo(Disconnect.Cause.VIOLATION);
         assertThat(fake.isHungUp()).isTrue();
     }
 
@@ -218,7 +218,7 @@ final class HostileGuestTest {
         Future<GuestStats> stats = inBackground(guest::stats);
         fake.end(fake.receive().channel(), new Payload().u32(1));
         assertUnreachable(stats::get, "ends inside a field");
-        assertThat(guest.loss().orElseThrow().cause()).isEqualTo(Loss.Cause.VIOLATION);
+        assertThat(guest.loss().orElseThrow().cause()).isEqualTo(Disconnect.Cause.VIOLATION);
     }
 
     @Test
@@ -282,14 +282,14 @@ final class HostileGuestTest {
     void aGuestThatNeverEndsChannelsCannotMakeUsKeepMoreThanTheMaximum() throws IOException {
         Guest guest = FakeGuest.greeted(loop, fake);
         Future<?> reader = inBackground(fake::isHungUp);
-        for (int i = 0; i < Switchboard.MAX_CHANNELS; i++) {
+        for (int i = 0; i < ChannelTable.MAX_CHANNELS; i++) {
             open(guest).close();
         }
         assertThatThrownBy(() -> open(guest))
                 .isInstanceOfSatisfying(
                         SandboxException.class,
                         e -> assertThat(e.failure())
-                                .isEqualTo(new Failure.TooManyCommands(fake.id, Switchboard.MAX_CHANNELS)));
+                                .isEqualTo(new Failure.TooManyCommands(fake.id, ChannelTable.MAX_CHANNELS)));
         guest.close();
         await().until(reader::isDone);
     }
@@ -305,7 +305,7 @@ final class HostileGuestTest {
                 .frame(0, Kind.HELLO));
         Guest guest = fake.greet(loop);
         fake.receive();
-        assertThat(guest.survivors()).extracting(Survivor::pid).containsExactly(77);
+        assertThat(guest.survivors()).extracting(SurvivingProcess::pid).containsExactly(77);
         open(guest);
         assertThat(fake.receive().channel()).isEqualTo(2);
         guest.detach(guest.survivors().getFirst());
@@ -369,7 +369,7 @@ final class HostileGuestTest {
     }
 
     private static Channel open(Guest guest) {
-        return guest.open(Service.EXEC, new Payload(), new Subject.Program("test"));
+        return guest.open(Service.EXEC, new Payload(), new RequestSubject.Program("test"));
     }
 
     /// Opens a channel with a reader, has the guest misbehave on it, and expects the documented outcome.
@@ -381,7 +381,7 @@ final class HostileGuestTest {
         // Not read before the loss: what a reader takes gives credit back.
         await().until(() -> !guest.isOpen());
         assertUnreachable(() -> channel.result(Fields::isEmpty), why);
-        assertThat(guest.loss().orElseThrow().cause()).isEqualTo(Loss.Cause.VIOLATION);
+        assertThat(guest.loss().orElseThrow().cause()).isEqualTo(Disconnect.Cause.VIOLATION);
         assertThat(fake.isHungUp()).isTrue();
     }
 

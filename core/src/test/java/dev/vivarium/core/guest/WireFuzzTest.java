@@ -32,7 +32,7 @@ final class WireFuzzTest {
         fake = FakeGuest.connect();
         connection = fake.attach(loop);
         // What the host answers goes nowhere.
-        connection.lose(Loss.Cause.CLOSED, "only its frames are wanted");
+        connection.lose(Disconnect.Cause.CLOSED, "only its frames are wanted");
     }
 
     @AfterEach
@@ -60,37 +60,37 @@ final class WireFuzzTest {
     /// Gives the bytes to a fresh reader in pieces of random length, with channels open that goldens speak of.
     private void feed(SplittableRandom random, byte[] bytes) {
         var reader = new FrameReader();
-        var switchboard = new Switchboard(fake.id);
+        var channelTable = new ChannelTable(fake.id);
         if (random.nextInt(8) > 0) {
             reader.trust();
-            switchboard.welcome();
+            channelTable.welcome();
         }
         Service[] services = Service.values();
         for (Golden golden : goldens) {
             if (golden.channel() > 0) {
                 Service service = services[random.nextInt(services.length)];
-                switchboard.reserve(new Channel(
+                channelTable.reserve(new Channel(
                         connection,
                         golden.channel(),
                         service,
-                        new Subject.File("f"),
-                        Keeper.NONE,
+                        new RequestSubject.File("f"),
+                        GuestObserver.NONE,
                         connection.reservation()));
             }
         }
-        switchboard.hang(9, new Arrivals(connection, 2, _ -> {}));
+        channelTable.hang(9, new IncomingConnections(connection, 2, _ -> {}));
         int position = 0;
         while (position < bytes.length) {
             int length = 1 + random.nextInt(bytes.length - position);
             buffer.clear();
             reader.restore(buffer);
             buffer.put(bytes, position, length).flip();
-            reader.read(buffer, switchboard);
-            switchboard.wake();
+            reader.read(buffer, channelTable);
+            channelTable.wake();
             position += length;
         }
-        if (switchboard.hello().isDone()) {
-            Hello.read(switchboard.hello().join());
+        if (channelTable.hello().isDone()) {
+            Hello.read(channelTable.hello().join());
         }
     }
 
@@ -137,7 +137,8 @@ final class WireFuzzTest {
                     case 0 ->
                         assertThat(Hello.read(new Fields(payload)).survivors()).hasSizeLessThan(1_000);
                     case 1 ->
-                        assertThat(Refusal.read(new Fields(payload)).message()).hasSizeLessThanOrEqualTo(300);
+                        assertThat(GuestError.read(new Fields(payload)).message())
+                                .hasSizeLessThanOrEqualTo(300);
                     default ->
                         assertThat(GuestStats.read(new Fields(payload)).uptime())
                                 .isGreaterThanOrEqualTo(Duration.ZERO);

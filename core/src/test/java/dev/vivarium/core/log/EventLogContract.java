@@ -85,14 +85,14 @@ abstract class EventLogContract {
     @Test
     void theSameIdAgainIsTheFirstEventAndNoNewOne() {
         var event = new NewEvent(Optional.of("once"), "a", "{}", "agent");
-        Appended first = log.append(sandbox, event);
+        AppendResult first = log.append(sandbox, event);
         now = NOON.plusSeconds(1);
 
-        Appended again = log.append(sandbox, event);
-        Appended elsewhere = log.append(other, event);
+        AppendResult again = log.append(sandbox, event);
+        AppendResult elsewhere = log.append(other, event);
 
         assertThat(first.isNew()).isTrue();
-        assertThat(again).isEqualTo(new Appended(first.event(), false));
+        assertThat(again).isEqualTo(new AppendResult(first.event(), false));
         assertThat(elsewhere.isNew()).isTrue();
         assertThat(append(sandbox, "b").event().seq()).isEqualTo(2);
     }
@@ -100,13 +100,13 @@ abstract class EventLogContract {
     @Test
     void manyCallersAtOnceLeaveNoGapAndNoIdTwice() throws Exception {
         // Every event is sent by two callers, as a worker does that did not hear the answer.
-        List<Callable<Appended>> calls = IntStream.range(0, 2_000)
-                .mapToObj(i -> (Callable<Appended>) () -> log.append(
+        List<Callable<AppendResult>> calls = IntStream.range(0, 2_000)
+                .mapToObj(i -> (Callable<AppendResult>) () -> log.append(
                         i % 3 == 0 ? other : sandbox,
                         new NewEvent(Optional.of("id-" + i / 2 + "-" + i % 3 / 2), "a", "{}", "agent")))
                 .toList();
         try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
-            for (Future<Appended> call : callers.invokeAll(calls)) {
+            for (Future<AppendResult> call : callers.invokeAll(calls)) {
                 call.get();
             }
         }
@@ -215,7 +215,7 @@ abstract class EventLogContract {
 
     @Test
     void aSlowFollowerFindsTheRestInTheStore() throws Exception {
-        try (Follower follower = log.follow(sandbox, 0)) {
+        try (LogFollower follower = log.follow(sandbox, 0)) {
             append(sandbox, "first");
             assertThat(follower.next(PATIENCE).events()).hasSize(1);
             appendMany(1_500, "later");
@@ -230,7 +230,7 @@ abstract class EventLogContract {
         append(other, "old");
         now = NOON.plus(Duration.ofDays(8));
         var retention = new Retention(Duration.ofDays(7), Long.MAX_VALUE);
-        try (Follower follower = log.follow(sandbox, 4)) {
+        try (LogFollower follower = log.follow(sandbox, 4)) {
             assertThat(log.prune(retention, () -> now)).isEqualTo(4);
             assertThat(drain(follower, 10)).isEqualTo(numbers(5, 10));
         }
@@ -256,7 +256,7 @@ abstract class EventLogContract {
         IntStream.range(0, 10).forEach(i -> append(sandbox, "a"));
         log.prune(new Retention(Duration.ZERO, 0), () -> NOON.plusSeconds(1));
 
-        try (Follower follower = log.follow(sandbox, 3)) {
+        try (LogFollower follower = log.follow(sandbox, 3)) {
             Batch batch = follower.next(PATIENCE);
             assertThat(batch.missed()).isEqualTo(6);
             assertThat(batch.events()).extracting(Event::seq).containsExactly(10L);
@@ -266,28 +266,28 @@ abstract class EventLogContract {
     @Test
     void aListenerHearsOfAllSandboxesAndOfWhatItMissed() throws Exception {
         append(sandbox, "before");
-        Listener listener = log.listen();
+        LiveFeed listener = log.listen();
         append(sandbox, "a");
         append(other, "b");
 
         assertThat(listener.next(PATIENCE).events()).extracting(Event::type).containsExactly("a", "b");
 
         appendMany(600, "flood");
-        Listener.Heard late = listener.next(PATIENCE);
+        LiveFeed.Heard late = listener.next(PATIENCE);
         var gap = late.missed().gaps().getFirst();
         assertThat(late.missed().gaps()).hasSize(1);
         assertThat(late.missed().isComplete()).isTrue();
         assertThat(gap)
-                .isEqualTo(new Listener.Gap(sandbox, 2, late.events().getFirst().seq() - 1));
+                .isEqualTo(new LiveFeed.Gap(sandbox, 2, late.events().getFirst().seq() - 1));
         assertThat(gap.events()).isPositive();
     }
 
     @Test
     void aReaderHoldsLittleAtATimeHoweverLargeTheEventsAre() throws Exception {
         var large = "{\"text\":\"" + "x".repeat(90_000) + "\"}";
-        try (Follower fromTheStore = log.follow(sandbox, 0);
-                Follower live = log.follow(sandbox, 0)) {
-            Listener listener = log.listen();
+        try (LogFollower fromTheStore = log.follow(sandbox, 0);
+                LogFollower live = log.follow(sandbox, 0)) {
+            LiveFeed listener = log.listen();
             assertThat(live.next(Duration.ZERO).events()).isEmpty();
             IntStream.range(0, 10).forEach(i -> log.append(sandbox, NewEvent.of("a", large, "agent")));
 
@@ -311,7 +311,7 @@ abstract class EventLogContract {
     void aLargeLogIsCutInStepsWhileOthersAppendAndASlowReaderReads() throws Exception {
         appendMany(3_000, "old");
         now = NOON.plus(Duration.ofDays(8));
-        try (Follower slow = log.follow(sandbox, 1_000);
+        try (LogFollower slow = log.follow(sandbox, 1_000);
                 var workers = Executors.newVirtualThreadPerTaskExecutor()) {
             var cut = workers.submit(() -> log.prune(new Retention(Duration.ofDays(7), Long.MAX_VALUE), () -> now));
             var more = workers.submit(() -> appendMany(500, "new"));
@@ -335,7 +335,7 @@ abstract class EventLogContract {
         assertThatThrownBy(() -> append(sandbox, "a")).hasMessageContaining("closed");
     }
 
-    private Appended append(SandboxId to, String type) {
+    private AppendResult append(SandboxId to, String type) {
         return log.append(to, NewEvent.of(type, "{}", "test"));
     }
 
@@ -357,12 +357,12 @@ abstract class EventLogContract {
     }
 
     private List<Long> follow(long from, long until) throws InterruptedException {
-        try (Follower follower = log.follow(sandbox, from)) {
+        try (LogFollower follower = log.follow(sandbox, from)) {
             return drain(follower, until);
         }
     }
 
-    private static List<Long> drain(Follower follower, long until) throws InterruptedException {
+    private static List<Long> drain(LogFollower follower, long until) throws InterruptedException {
         var seen = new ArrayList<Long>();
         while (follower.seq() < until) {
             Batch batch = follower.next(PATIENCE);

@@ -15,7 +15,7 @@ class ColumnsTest {
                 List.of("-"),
                 List.of("sh", "-c", "echo 'ä b' %20 +\n"),
                 List.of("", ""))) {
-            assertThat(Words.decode(Words.encode(words))).isEqualTo(words);
+            assertThat(TextListColumn.decode(TextListColumn.encode(words))).isEqualTo(words);
         }
     }
 

@@ -73,7 +73,7 @@ abstract class RunsContract {
         assertThat(started(run).status()).isEqualTo(Run.Status.RUNNING);
         runs.toolUsed(sandbox.id(), run.task());
         runs.remembers(sandbox.id(), run.task(), "session");
-        runs.said(sandbox.id(), run.task(), new Verdict(Verdict.Kind.COMPLETED, "well"));
+        runs.said(sandbox.id(), run.task(), new RunOutcome(RunOutcome.Kind.COMPLETED, "well"));
         runs.end(run, Run.Status.COMPLETED, Optional.empty());
         runs.end(run, Run.Status.FAILED, Optional.of("too late"));
 
@@ -83,7 +83,7 @@ abstract class RunsContract {
         assertThat(ended.session()).contains("session");
         assertThat(ended.spent().toolCalls()).isEqualTo(1);
         assertThat(ended.program().command()).containsExactly("sh", "-c", "echo 'a b'");
-        assertThat(runs.verdict(run)).contains(new Verdict(Verdict.Kind.COMPLETED, "well"));
+        assertThat(runs.verdict(run)).contains(new RunOutcome(RunOutcome.Kind.COMPLETED, "well"));
         assertThat(tasks.find(run.task()).orElseThrow().status()).isEqualTo(Task.Status.COMPLETED);
         assertThat(types()).containsExactly("sandbox.run_started", "sandbox.run_ended");
         assertThat(log.newest(sandbox.id(), "sandbox.run_ended", 1).getFirst().data())
@@ -132,11 +132,11 @@ abstract class RunsContract {
     @Test
     void anAbortIsFinalAndItsFirstReasonStands() {
         Run run = begin(Optional.empty());
-        runs.wish(run, Wish.ABORT, Optional.of("budget"));
-        runs.wish(run, Wish.RUN, Optional.of("changed my mind"));
+        runs.desiredState(run, DesiredState.ABORT, Optional.of("budget"));
+        runs.desiredState(run, DesiredState.RUN, Optional.of("changed my mind"));
 
         assertThat(runs.heartbeat(sandbox.id(), run.task(), "{\"memory_mb\":5}"))
-                .isEqualTo(Wish.ABORT);
+                .isEqualTo(DesiredState.ABORT);
         assertThat(runs.wished(run).reason()).contains("budget");
         assertThat(runs.find(sandbox.id()).orElseThrow().heartbeat())
                 .contains(new Run.Heartbeat(time.get(), "{\"memory_mb\":5}"));
@@ -177,7 +177,7 @@ abstract class RunsContract {
 
         runs.toolUsed(sandbox.id(), old.task());
         runs.remembers(sandbox.id(), old.task(), "old");
-        runs.said(sandbox.id(), old.task(), new Verdict(Verdict.Kind.FAILED, "old"));
+        runs.said(sandbox.id(), old.task(), new RunOutcome(RunOutcome.Kind.FAILED, "old"));
         runs.reported(sandbox.id(), old.task(), usage("5"));
         assertThatThrownBy(() -> runs.heartbeat(sandbox.id(), old.task(), "{}")).hasMessageContaining("is over");
         assertThatThrownBy(() -> runs.requireActive(sandbox.id(), old.task())).hasMessageContaining("is over");
@@ -220,11 +220,11 @@ abstract class RunsContract {
         Review review = reviews.ask(run, question(), Optional.empty());
         reviews.answer(review, new Review.Answer("a", Optional.empty(), ANNA, time.get()));
         assertThat(runs.find(sandbox.id()).orElseThrow().reason()).contains("paused by request");
-        assertThat(runs.heartbeat(sandbox.id(), run.task(), "{}")).isEqualTo(Wish.PAUSE);
+        assertThat(runs.heartbeat(sandbox.id(), run.task(), "{}")).isEqualTo(DesiredState.PAUSE);
 
         runs.letGo(sandbox.id());
 
-        assertThat(runs.heartbeat(sandbox.id(), run.task(), "{}")).isEqualTo(Wish.RUN);
+        assertThat(runs.heartbeat(sandbox.id(), run.task(), "{}")).isEqualTo(DesiredState.RUN);
         assertThat(runs.find(sandbox.id()).orElseThrow().status()).isEqualTo(Run.Status.RUNNING);
     }
 

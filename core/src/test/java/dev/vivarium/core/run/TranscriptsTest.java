@@ -2,7 +2,7 @@ package dev.vivarium.core.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.vivarium.core.run.Mirror.Copy;
+import dev.vivarium.core.run.FileMirror.Copy;
 import dev.vivarium.model.SandboxId;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -76,7 +76,7 @@ class TranscriptsTest {
                 new Transcripts(root, new Transcripts.Kept(Duration.ofHours(1), 5000), InstantSource.fixed(NOW));
         assertThat(transcripts.has(sandbox)).isTrue();
 
-        Files.delete(new Mirror(root.resolve(sandbox.value())).file("one.jsonl"));
+        Files.delete(new FileMirror(root.resolve(sandbox.value())).file("one.jsonl"));
 
         assertThat(transcripts.has(sandbox)).isFalse();
     }
@@ -85,10 +85,10 @@ class TranscriptsTest {
     private SandboxId conversation(int seed, Duration age) throws IOException {
         SandboxId sandbox = SandboxId.random(new Random(seed));
         Path directory = root.resolve(sandbox.value());
-        var mirror = new Mirror(directory);
-        mirror.make();
-        Files.write(mirror.file("one.jsonl"), new byte[1000]);
-        mirror.settle(List.of(new Copy("one.jsonl", 1000, 0)));
+        var fileMirror = new FileMirror(directory);
+        fileMirror.make();
+        Files.write(fileMirror.file("one.jsonl"), new byte[1000]);
+        fileMirror.settle(List.of(new Copy("one.jsonl", 1000, 0)));
         Files.setLastModifiedTime(directory, FileTime.from(NOW.minus(age)));
         return sandbox;
     }

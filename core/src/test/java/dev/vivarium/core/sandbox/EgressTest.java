@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.egress.AddressBlock;
 import dev.vivarium.core.egress.EgressConfig;
-import dev.vivarium.core.egress.Passage;
+import dev.vivarium.core.egress.EgressRecord;
 import dev.vivarium.model.Egress;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewSandbox;
@@ -87,7 +87,7 @@ final class EgressTest {
     @Test
     void aSandboxThatAsksForNothingHasNoWayOut() {
         Sandbox sandbox = house.sandbox("t");
-        assertThat(sandbox.outlet().allowed()).isEqualTo(Egress.NONE);
+        assertThat(sandbox.sandboxEgress().allowed()).isEqualTo(Egress.NONE);
         assertThat(House.output(sandbox, "env")).doesNotContainIgnoringCase("_proxy");
     }
 
@@ -95,11 +95,11 @@ final class EgressTest {
     void oneThatAsksForAHostReachesItAndIsSeen() {
         Sandbox sandbox = house.sandboxes.open(request(good())).sandbox();
         assertThat(ask(sandbox)).isEqualTo("204");
-        await().until(() -> house.recorder.passages.size() == 1);
-        Passage passage = house.recorder.passages.getFirst();
-        assertThat(passage.host()).isEqualTo("good.test");
-        assertThat(passage.verdict()).isEqualTo(Passage.Verdict.ALLOWED);
-        assertThat(passage.took()).isPositive();
+        await().until(() -> house.recorder.egressRecords.size() == 1);
+        EgressRecord egressRecord = house.recorder.egressRecords.getFirst();
+        assertThat(egressRecord.host()).isEqualTo("good.test");
+        assertThat(egressRecord.verdict()).isEqualTo(EgressRecord.Verdict.ALLOWED);
+        assertThat(egressRecord.took()).isPositive();
     }
 
     @Test
@@ -129,7 +129,7 @@ final class EgressTest {
         Sandbox sandbox = house.sandbox("t");
         assertThatThrownBy(() -> house.sandboxes.allow(sandbox, Egress.of("egress", List.of("*"))))
                 .hasMessageContaining("*.test:*");
-        assertThat(sandbox.outlet().allowed()).isEqualTo(Egress.NONE);
+        assertThat(sandbox.sandboxEgress().allowed()).isEqualTo(Egress.NONE);
     }
 
     @Test
@@ -139,7 +139,8 @@ final class EgressTest {
         house.stop();
         house.open(config());
         Sandbox after = house.sandboxes.require(new ThreadId("t"));
-        assertThat(after.outlet().allowed()).isEqualTo(before.outlet().allowed());
+        assertThat(after.sandboxEgress().allowed())
+                .isEqualTo(before.sandboxEgress().allowed());
         await().until(() -> House.output(after, "echo $http_proxy").equals(proxy));
         assertThat(ask(after)).isEqualTo("204");
     }
@@ -158,7 +159,7 @@ final class EgressTest {
                 stricter.resolver(),
                 stricter.tls())));
         Sandbox after = house.sandboxes.require(new ThreadId("t"));
-        await().until(() -> !after.outlet().env().isEmpty());
+        await().until(() -> !after.sandboxEgress().env().isEmpty());
         assertThat(ask(after)).isEqualTo("403");
     }
 }

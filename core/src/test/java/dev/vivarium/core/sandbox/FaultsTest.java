@@ -65,7 +65,7 @@ class FaultsTest {
         Sandbox sandbox = house.sandbox("t1");
         long guest = house.guest(sandbox.id()).pid();
         new ProcessBuilder("kill", "-STOP", Long.toString(guest)).start().waitFor();
-        house.time.advance(Vigil.EVERY);
+        house.time.advance(LivenessProbe.EVERY);
         var ended = failure(Failure.SandboxEnded.class, () -> output(sandbox, "echo heard"));
         assertThat(ended.end().cause()).isEqualTo(End.Cause.QUARANTINED);
         await().untilAsserted(house::assertNothingRemains);
@@ -197,7 +197,7 @@ class FaultsTest {
         breakStore("before update on sandboxes when new.status = 'paused'");
         failure(
                 Failure.StoreFailed.class,
-                () -> sandbox.pause(Occasion.by(sandbox.owner().user())));
+                () -> sandbox.pause(PauseReason.by(sandbox.owner().user())));
         assertThat(output(sandbox, "echo on")).isEqualTo("on");
     }
 

@@ -24,7 +24,7 @@ final class FaultyProvider implements Provider {
     private final Provider inner;
     private final Map<Step, AtomicInteger> failures = new ConcurrentHashMap<>();
     private final Map<Step, CountDownLatch> gates = new ConcurrentHashMap<>();
-    private final Map<Step, CountDownLatch> arrivals = new ConcurrentHashMap<>();
+    private final Map<Step, CountDownLatch> incomingConnections = new ConcurrentHashMap<>();
     private final AtomicInteger seemingLives = new AtomicInteger();
     final Set<Limits> limitsGiven = ConcurrentHashMap.newKeySet();
     volatile long oomKills;
@@ -67,11 +67,11 @@ final class FaultyProvider implements Provider {
     /// Whoever comes to `step` waits until [#open].
     void hold(Step step) {
         gates.put(step, new CountDownLatch(1));
-        arrivals.put(step, new CountDownLatch(1));
+        incomingConnections.put(step, new CountDownLatch(1));
     }
 
     void awaitArrival(Step step) throws InterruptedException {
-        arrivals.get(step).await();
+        incomingConnections.get(step).await();
     }
 
     void open(Step step) {
@@ -81,7 +81,7 @@ final class FaultyProvider implements Provider {
     private void pass(Step step) {
         CountDownLatch gate = gates.get(step);
         if (gate != null) {
-            arrivals.get(step).countDown();
+            incomingConnections.get(step).countDown();
             try {
                 gate.await();
             } catch (InterruptedException e) {

@@ -64,7 +64,8 @@ final class House implements AutoCloseable {
         db = Db.sqlite(home.resolve("viv.db"));
         provider = new FaultyProvider(ProcessProvider.open(home, GuestBinary.extractTo(home)));
         before.accept(provider);
-        sandboxes = Sandboxes.open(provider, db, config.with(HomeDisk.standard(home)), List.of(recorder), time.world());
+        sandboxes = Sandboxes.open(
+                provider, db, config.with(HomeDisk.standard(home)), List.of(recorder), time.timeSource());
         return this;
     }
 

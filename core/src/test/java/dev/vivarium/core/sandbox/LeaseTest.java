@@ -14,8 +14,8 @@ class LeaseTest {
 
     private Instant day = START;
     private long nanos = Long.MAX_VALUE - 1000; // So that the count wraps round during the tests.
-    private final World world = new World(() -> day, () -> nanos, new Random(1));
-    private final Lease lease = new Lease(world, IDLE, START, START.plus(LIFE));
+    private final TimeSource timeSource = new TimeSource(() -> day, () -> nanos, new Random(1));
+    private final Lease lease = new Lease(timeSource, IDLE, START, START.plus(LIFE));
 
     @Test
     void itIsIdleTooLongExactlyWhenItsTimeIsOver() {
@@ -70,7 +70,7 @@ class LeaseTest {
 
     @Test
     void aLeaseFromTheStoreGoesOnWhereItWas() {
-        var restored = new Lease(world, IDLE, START.minus(Duration.ofMinutes(20)), START.plusSeconds(60));
+        var restored = new Lease(timeSource, IDLE, START.minus(Duration.ofMinutes(20)), START.plusSeconds(60));
         assertThat(restored.remaining()).isEqualTo(Duration.ofSeconds(60));
         pass(Duration.ofMinutes(10));
         assertThat(restored.isIdleTooLong()).isTrue();

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// Takes sandboxes through every step of the table, and fails if one was left out.
 class LifecycleTest {
-    private static final Occasion ASKED = Occasion.by(new UserId("ann"));
+    private static final PauseReason ASKED = PauseReason.by(new UserId("ann"));
 
     private static final EnumSet<Transition> VISITED = EnumSet.noneOf(Transition.class);
 

@@ -42,7 +42,7 @@ class LostRowsTest {
 
         awaitOrphan(id);
         assertThat(house.provider.survivors()).isEmpty();
-        assertThat(house.provider.inventory().orphanDisks().get(id).flatMap(Labels::sandbox))
+        assertThat(house.provider.inventory().orphanDisks().get(id).flatMap(LabelFields::sandbox))
                 .hasValueSatisfying(
                         described -> assertThat(described.owner().thread()).isEqualTo(THREAD));
     }

@@ -1,6 +1,6 @@
 package dev.vivarium.core.sandbox;
 
-import dev.vivarium.core.egress.Passage;
+import dev.vivarium.core.egress.EgressRecord;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
@@ -19,7 +19,7 @@ final class Recorder implements Observer {
     final List<Recovery> recoveries = new CopyOnWriteArrayList<>();
     final List<SandboxId> orphans = new CopyOnWriteArrayList<>();
     final List<SandboxId> notRemoved = new CopyOnWriteArrayList<>();
-    final List<Passage> passages = new CopyOnWriteArrayList<>();
+    final List<EgressRecord> egressRecords = new CopyOnWriteArrayList<>();
     final List<Failure> poolFailures = new CopyOnWriteArrayList<>();
     private final Set<Transition> visited = ConcurrentHashMap.newKeySet();
 
@@ -63,8 +63,8 @@ final class Recorder implements Observer {
     }
 
     @Override
-    public void passed(SandboxInfo sandbox, Passage passage) {
-        passages.add(passage);
+    public void passed(SandboxInfo sandbox, EgressRecord egressRecord) {
+        egressRecords.add(egressRecord);
     }
 
     @Override

@@ -49,7 +49,7 @@ class SandboxesTest {
     void ofManyOpensAtOnceForOneThreadOneCreatesAndAllGetTheSame() throws Exception {
         open(House.plain());
         var opened = atOnce(20, i -> house.sandboxes.open(NewSandbox.of(House.ANN, new ThreadId("t1"))));
-        assertThat(opened.stream().filter(Opened::created)).hasSize(1);
+        assertThat(opened.stream().filter(OpenResult::created)).hasSize(1);
         assertThat(opened.stream().map(each -> each.sandbox().id()).distinct()).hasSize(1);
         assertThat(house.sandboxes.list()).hasSize(1);
         assertThat(house.provider.survivors()).hasSize(1);
@@ -393,7 +393,7 @@ class SandboxesTest {
                         throw new IllegalStateException("a bug in a metric");
                     }
                 }),
-                house.time.world());
+                house.time.timeSource());
         assertThat(output(house.sandbox("t1"), "echo fine")).isEqualTo("fine");
     }
 

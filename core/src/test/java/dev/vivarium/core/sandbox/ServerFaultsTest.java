@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.guest.Guest;
-import dev.vivarium.core.guest.Keeper;
+import dev.vivarium.core.guest.GuestObserver;
 import dev.vivarium.core.guest.Service;
 import dev.vivarium.core.sandbox.FaultyProvider.Step;
 import dev.vivarium.model.Failure;
@@ -60,7 +60,7 @@ class ServerFaultsTest {
             await().until(() ->
                     sandbox.info().status() == Status.RUNNING && guest(sandbox).isOpen());
             Guest guest = guest(sandbox);
-            guest.keptBy(new Keeper() {
+            guest.keptBy(new GuestObserver() {
                 @Override
                 public void ended(Service service) {
                     throw new IllegalStateException("as the test wants it");

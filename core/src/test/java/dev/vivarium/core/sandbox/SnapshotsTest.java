@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class SnapshotsTest {
-    private static final Occasion ASKED = Occasion.by(new UserId("ann"));
+    private static final PauseReason ASKED = PauseReason.by(new UserId("ann"));
 
     @TempDir
     Path home;

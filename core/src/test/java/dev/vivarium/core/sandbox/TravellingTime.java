@@ -31,7 +31,7 @@ final class TravellingTime implements InstantSource, Ticker {
         return System.nanoTime() + elapsedNanos.get();
     }
 
-    World world() {
-        return new World(this, this, new SecureRandom());
+    TimeSource timeSource() {
+        return new TimeSource(this, this, new SecureRandom());
     }
 }

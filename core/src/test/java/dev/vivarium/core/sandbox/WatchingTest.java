@@ -11,7 +11,7 @@ import dev.vivarium.core.provider.process.ProcessProvider;
 import dev.vivarium.core.sandbox.FaultyProvider.Step;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.watch.FileHistory;
-import dev.vivarium.core.watch.Watching;
+import dev.vivarium.core.watch.Watchers;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.ThreadId;
@@ -38,7 +38,7 @@ class WatchingTest {
     private FaultyProvider provider;
     private Db db;
     private EventLog log;
-    private Watching watching;
+    private Watchers watching;
     private Sandboxes sandboxes;
     private Sandbox sandbox;
     private Path workspace;
@@ -48,11 +48,11 @@ class WatchingTest {
         var clock = InstantSource.system();
         db = Db.sqlite(home.resolve("viv.db"));
         log = new EventLog(db, clock);
-        watching = new Watching(log, new FileHistory(db), Duration.ofHours(1), clock);
+        watching = new Watchers(log, new FileHistory(db), Duration.ofHours(1), clock);
         provider = new FaultyProvider(ProcessProvider.open(home, GuestBinary.extractTo(home)));
         // No time passes, so that nobody asks a guest that a test has stopped whether it is still there.
-        var world = new World(clock, () -> 0, new SecureRandom());
-        sandboxes = Sandboxes.open(provider, db, House.plain(), List.of(watching), world);
+        var timeSource = new TimeSource(clock, () -> 0, new SecureRandom());
+        sandboxes = Sandboxes.open(provider, db, House.plain(), List.of(watching), timeSource);
         watching.begin(sandboxes);
         sandbox = sandboxes.open(NewSandbox.of(House.ANN, new ThreadId("t1"))).sandbox();
         workspace = home.resolve("disks").resolve(sandbox.id().value()).resolve("workspace");

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.vivarium.core.exec.Herald;
+import dev.vivarium.core.exec.CommandListener;
 import dev.vivarium.core.exec.Signal;
 import dev.vivarium.core.guest.RealGuest;
 import dev.vivarium.core.shell.Participant.Role;
@@ -155,7 +155,7 @@ final class ShellTest {
     @Test
     void twentyWhoAllReadSeeEverythingOfAFlood() throws Exception {
         // However slow a machine is, they are slow and not absent.
-        shells = new Shells(new SecureRandom(), InstantSource.system(), Herald.NONE, Duration.ofMinutes(2));
+        shells = new Shells(new SecureRandom(), InstantSource.system(), CommandListener.NONE, Duration.ofMinutes(2));
         Shell shell = open("stty -opost -echo; echo ready; read go; seq 500000");
         try (Viewer typist = join(shell, "typist", Role.TYPIST);
                 var workers = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -263,7 +263,7 @@ final class ShellTest {
     }
 
     private static Shells newShells() {
-        return new Shells(new SecureRandom(), InstantSource.system(), Herald.NONE);
+        return new Shells(new SecureRandom(), InstantSource.system(), CommandListener.NONE);
     }
 
     private static Viewer join(Shell shell, String user, Role role) {

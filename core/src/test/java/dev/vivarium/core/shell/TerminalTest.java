@@ -3,7 +3,7 @@ package dev.vivarium.core.shell;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.vivarium.core.exec.Target;
+import dev.vivarium.core.exec.SignalTarget;
 import dev.vivarium.core.guest.RealGuest;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.ExecEvent;
@@ -70,7 +70,7 @@ final class TerminalTest {
     @Test
     void aKilledProgramEndsTheTerminal() {
         try (Terminal terminal = open(Command.of("cat"))) {
-            terminal.signal(SIGKILL, Target.TREE);
+            terminal.signal(SIGKILL, SignalTarget.TREE);
             assertThat(exit(terminal).cause()).isEqualTo(Exit.Cause.SIGNALLED);
         }
     }

@@ -1,6 +1,6 @@
 package dev.vivarium.sdk.local;
 
-import dev.vivarium.core.files.Depth;
+import dev.vivarium.core.files.ListDepth;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.End;
@@ -81,7 +81,7 @@ final class LocalEngine implements Engine {
     @Override
     public Listing list(SandboxId id) {
         return interruptibly(() -> {
-            var all = sandboxes.require(id).files().list("", Depth.ALL, MAX_ENTRIES);
+            var all = sandboxes.require(id).files().list("", ListDepth.ALL, MAX_ENTRIES);
             var files = all.entries().stream()
                     .filter(entry -> entry.type() != FileEntry.Type.DIRECTORY)
                     .toList();

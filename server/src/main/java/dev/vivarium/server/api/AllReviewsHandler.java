@@ -34,7 +34,7 @@ public final class AllReviewsHandler {
         exchange.allowQuery("status", "limit");
         Optional<Review.Status> status = exchange.optionalQuery("status").map(AllReviewsHandler::status);
         Principal caller = exchange.principal();
-        var found = reviews.list(status, caller.user(), Page.limit(exchange, MOST));
+        var found = reviews.list(status, caller.user(), PageQuery.limit(exchange, MOST));
         exchange.reserve((long) REVIEW_BYTES * found.size());
         exchange.answer(200, out -> {
             out.writeArrayPropertyStart("reviews");

@@ -55,8 +55,8 @@ public final class AuditHandler {
                 exchange.optionalQuery("user_id").map(UserId::new),
                 exchange.optionalQuery("kind").map(AuditHandler::kind),
                 exchange.optionalQuery("outcome").map(AuditHandler::outcome),
-                Page.number(exchange, "after"),
-                Page.number(exchange, "before"));
+                PageQuery.number(exchange, "after"),
+                PageQuery.number(exchange, "before"));
     }
 
     private static AuditEntry.Kind kind(String word) {
@@ -78,7 +78,7 @@ public final class AuditHandler {
     }
 
     private void send(Exchange exchange, AuditQuery query) throws IOException {
-        var entries = audit.list(query, Page.limit(exchange, MOST));
+        var entries = audit.list(query, PageQuery.limit(exchange, MOST));
         exchange.reserve((long) ENTRY_BYTES * entries.size());
         exchange.answer(200, out -> {
             out.writeArrayPropertyStart("entries");

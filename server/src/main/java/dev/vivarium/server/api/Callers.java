@@ -1,7 +1,7 @@
 package dev.vivarium.server.api;
 
 import dev.vivarium.core.access.Principal;
-import dev.vivarium.core.sandbox.Occasion;
+import dev.vivarium.core.sandbox.PauseReason;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.model.Failure;
@@ -46,7 +46,7 @@ public final class Callers {
     /// `SandboxNotRunning`.
     public Sandbox awake(Sandbox sandbox) {
         if (waking == Waking.ON_TRAFFIC && sandbox.info().status() == Status.PAUSED) {
-            sandbox.resume(Occasion.TRAFFIC);
+            sandbox.resume(PauseReason.TRAFFIC);
         }
         return sandbox;
     }

@@ -2,8 +2,8 @@ package dev.vivarium.server.api;
 
 import dev.vivarium.core.ByteBudget;
 import dev.vivarium.core.exec.Execution;
+import dev.vivarium.core.exec.ManagedProcess;
 import dev.vivarium.core.exec.Processes;
-import dev.vivarium.core.exec.Tracked;
 import dev.vivarium.core.sandbox.Environment;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.json.ExecJson;
@@ -35,7 +35,7 @@ public final class CommandCall {
     private final CallConfig config;
     private final EnvironmentRule environment;
     private final Telemetry telemetry;
-    private final HeldOutput.Place outputs;
+    private final SpooledOutput.Place outputs;
 
     /// @param directory for the files of long outputs
     /// @param budget    for the bytes in these files
@@ -43,7 +43,7 @@ public final class CommandCall {
         this.config = config;
         this.environment = new EnvironmentRule(config.policy());
         this.telemetry = telemetry;
-        this.outputs = new HeldOutput.Place(directory, budget);
+        this.outputs = new SpooledOutput.Place(directory, budget);
     }
 
     /// Throws what is wrong with a command before anything is looked up for it.
@@ -74,7 +74,7 @@ public final class CommandCall {
         }
     }
 
-    private Exit run(Exchange exchange, Sandbox sandbox, ExecJson.Request request, HeldOutput output) {
+    private Exit run(Exchange exchange, Sandbox sandbox, ExecJson.Request request, SpooledOutput output) {
         var session = sandbox.info();
         long start = System.nanoTime();
         try (var execution = sandbox.exec(command(sandbox, request));
@@ -105,11 +105,11 @@ public final class CommandCall {
     }
 
     /// Starts a command that nobody waits for. Its input stays open for those who write to it later.
-    Tracked detach(Exchange exchange, Sandbox sandbox, ExecJson.Request request) {
+    ManagedProcess detach(Exchange exchange, Sandbox sandbox, ExecJson.Request request) {
         checkPolicy(sandbox.info(), request.script());
         var command =
                 command(sandbox, request).withOutputLimit(Command.UNLIMITED).withInput(Command.Input.STREAM);
-        var origin = new Tracked.Origin(request.script(), who(exchange), ProcessInfo.Kind.DETACHED);
+        var origin = new ManagedProcess.Origin(request.script(), who(exchange), ProcessInfo.Kind.DETACHED);
         var process = sandbox.detach(Processes.newName(), command, origin);
         request.stdin()
                 .ifPresent(text -> Thread.ofVirtual()
@@ -118,7 +118,7 @@ public final class CommandCall {
         return process;
     }
 
-    private static void write(Tracked process, byte[] bytes) {
+    private static void write(ManagedProcess process, byte[] bytes) {
         try {
             process.write(bytes, 0, bytes.length);
         } catch (SandboxException e) {
@@ -126,8 +126,8 @@ public final class CommandCall {
         }
     }
 
-    private static Tracked.Origin origin(Exchange exchange, ExecJson.Request request) {
-        return new Tracked.Origin(request.script(), who(exchange), ProcessInfo.Kind.EXEC);
+    private static ManagedProcess.Origin origin(Exchange exchange, ExecJson.Request request) {
+        return new ManagedProcess.Origin(request.script(), who(exchange), ProcessInfo.Kind.EXEC);
     }
 
     private static String who(Exchange exchange) {

@@ -49,7 +49,7 @@ public final class EgressHandler {
         exchange.answer(200, out -> {
             out.writeStringProperty("thread_id", info.thread().value());
             out.writeStringProperty("sandbox_id", info.id().value());
-            EgressJson.write(out, sandbox.outlet().allowed());
+            EgressJson.write(out, sandbox.sandboxEgress().allowed());
         });
     }
 }

@@ -2,17 +2,17 @@ package dev.vivarium.server.api;
 
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.WorkerGrant;
-import dev.vivarium.core.log.Appended;
+import dev.vivarium.core.log.AppendResult;
 import dev.vivarium.core.log.Batch;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.run.Inbox;
-import dev.vivarium.core.sandbox.Spectator;
+import dev.vivarium.core.sandbox.EventFollower;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
-import dev.vivarium.server.feed.ShownEvent;
+import dev.vivarium.server.feed.VisibleEvent;
 import dev.vivarium.server.http.Access;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.http.Presence;
@@ -38,14 +38,14 @@ public final class EventsHandler {
 
     private final EventLog log;
     private final Inbox inbox;
-    private final AgentNews news;
+    private final RunEventHandler news;
     private final Presence presence;
     private final InstantSource clock;
     private final Duration breath;
 
     /// @param breath a stream says something at least this often, so that a hang-up is noticed
     public EventsHandler(
-            EventLog log, Inbox inbox, AgentNews news, Presence presence, InstantSource clock, Duration breath) {
+            EventLog log, Inbox inbox, RunEventHandler news, Presence presence, InstantSource clock, Duration breath) {
         this.log = log;
         this.inbox = inbox;
         this.news = news;
@@ -58,7 +58,10 @@ public final class EventsHandler {
         exchange.allowQuery("limit", "since", "after_seq", "before_seq", "newest", "type");
         var sandbox = new SandboxId(exchange.path("sandbox_id"));
         var query = new Query(
-                afterSeq(exchange), since(exchange), exchange.optionalQuery("type"), Page.limit(exchange, Query.MOST));
+                afterSeq(exchange),
+                since(exchange),
+                exchange.optionalQuery("type"),
+                PageQuery.limit(exchange, Query.MOST));
         Optional<Long> before = beforeSeq(exchange);
         Optional<EventStream.Format> format = EventStream.Format.accepted(exchange);
         if (format.isPresent()) {
@@ -86,7 +89,7 @@ public final class EventsHandler {
             out.writeArrayPropertyStart("events");
             for (Event event : events) {
                 out.writeStartObject();
-                ShownEvent.of(event, exchange.scopes()).write(out);
+                VisibleEvent.of(event, exchange.scopes()).write(out);
                 out.writeEndObject();
             }
             out.writeEndArray();
@@ -124,12 +127,12 @@ public final class EventsHandler {
             throws IOException {
         var access = exchange.access();
         boolean isAlive = exchange.findSandbox().isPresent();
-        try (var spectator = new Spectator(log, sandbox, query.afterSeq(), isAlive);
+        try (var eventFollower = new EventFollower(log, sandbox, query.afterSeq(), isAlive);
                 var stream = EventStream.begin(exchange, format)) {
             stream.stand();
             try {
-                while (!spectator.isOver()) {
-                    send(stream, query, spectator.next(Access.CHECK_EVERY), access);
+                while (!eventFollower.isOver()) {
+                    send(stream, query, eventFollower.next(Access.CHECK_EVERY), access);
                 }
             } catch (SandboxException e) {
                 stream.fail(e.failure());
@@ -148,7 +151,7 @@ public final class EventsHandler {
             // Whoever reads slowly may have lost the right to the rest.
             access.check();
             if (query.includes(event)) {
-                stream.send("event", Long.toString(event.seq()), ShownEvent.of(event, access.scopes())::write);
+                stream.send("event", Long.toString(event.seq()), VisibleEvent.of(event, access.scopes())::write);
             }
         }
         stream.breatheAfter(breath);
@@ -163,26 +166,26 @@ public final class EventsHandler {
         }
         // All are looked at before the first is kept.
         var sandbox = new SandboxId(exchange.path("sandbox_id"));
-        List<Appended> appended;
+        List<AppendResult> appended;
         if (exchange.principal() instanceof Principal.Worker(WorkerGrant grant)) {
             appended = log.append(
-                    sandbox, sent.all().stream().map(SentEvent::ofWorker).toList());
+                    sandbox, sent.all().stream().map(SubmittedEvent::ofWorker).toList());
             appended.forEach(one -> news.heard(one, grant.task()));
         } else {
             appended = append(
                     sandbox,
                     sent.all().stream()
-                            .map(fields -> SentEvent.ofPerson(fields, sandbox))
+                            .map(fields -> SubmittedEvent.ofPerson(fields, sandbox))
                             .toList());
         }
-        int status = appended.stream().anyMatch(Appended::isNew) ? 201 : 200;
+        int status = appended.stream().anyMatch(AppendResult::isNew) ? 201 : 200;
         exchange.answer(status, out -> {
             if (!sent.isList()) {
                 write(out, appended.getFirst());
                 return;
             }
             out.writeArrayPropertyStart("events");
-            for (Appended one : appended) {
+            for (AppendResult one : appended) {
                 out.writeStartObject();
                 write(out, one);
                 out.writeEndObject();
@@ -192,9 +195,9 @@ public final class EventsHandler {
     }
 
     /// What a person says to the agent as an event reaches it as a message; the rest is kept as it is.
-    private List<Appended> append(SandboxId sandbox, List<SentEvent> sent) {
+    private List<AppendResult> append(SandboxId sandbox, List<SubmittedEvent> sent) {
         if (sent.stream().allMatch(one -> one.message().isEmpty())) {
-            return log.append(sandbox, sent.stream().map(SentEvent::event).toList());
+            return log.append(sandbox, sent.stream().map(SubmittedEvent::event).toList());
         }
         return sent.stream()
                 .map(one -> one.message()
@@ -203,7 +206,7 @@ public final class EventsHandler {
                 .toList();
     }
 
-    private static void write(JsonGenerator out, Appended appended) {
+    private static void write(JsonGenerator out, AppendResult appended) {
         out.writeStringProperty("event_id", appended.event().id());
         out.writeNumberProperty("seq", appended.event().seq());
         out.writeStringProperty("status", "ok");
@@ -211,7 +214,7 @@ public final class EventsHandler {
 
     /// A browser that comes back says where it was in a header of its own.
     private static long afterSeq(Exchange exchange) {
-        Optional<Long> asked = Page.number(exchange, "after_seq");
+        Optional<Long> asked = PageQuery.number(exchange, "after_seq");
         try {
             return exchange.header(LAST_EVENT)
                     .map(Long::parseLong)
@@ -224,11 +227,11 @@ public final class EventsHandler {
 
     /// Before which event a page ends, if it is to end there; the newest page ends before none.
     private static Optional<Long> beforeSeq(Exchange exchange) {
-        Optional<Long> before = Page.number(exchange, "before_seq");
+        Optional<Long> before = PageQuery.number(exchange, "before_seq");
         if (before.filter(seq -> seq < 1).isPresent()) {
             throw new SandboxException(new Failure.InvalidRequest("before_seq", "must be the number of an event"));
         }
-        boolean isNewest = Flags.of(exchange, "newest", false);
+        boolean isNewest = QueryFlags.of(exchange, "newest", false);
         return before.or(() -> isNewest ? Optional.of(Long.MAX_VALUE) : Optional.empty());
     }
 

@@ -1,7 +1,7 @@
 package dev.vivarium.server.api;
 
 import dev.vivarium.core.exec.Execution;
-import dev.vivarium.core.exec.Target;
+import dev.vivarium.core.exec.SignalTarget;
 import dev.vivarium.json.ExecJson;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.Exit;
@@ -85,7 +85,7 @@ final class ExecStream implements AutoCloseable {
             // The stream is at its end.
         } catch (IOException e) {
             // Nobody listens any more. The worker that waits for output then meets the exit.
-            execution.signal(KILL, Target.TREE);
+            execution.signal(KILL, SignalTarget.TREE);
         }
     }
 

@@ -1,10 +1,10 @@
 package dev.vivarium.server.api;
 
-import dev.vivarium.core.log.Listener;
+import dev.vivarium.core.log.LiveFeed;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.feed.Feed;
-import dev.vivarium.server.feed.Filter;
+import dev.vivarium.server.feed.FeedFilter;
 import dev.vivarium.server.http.Access;
 import dev.vivarium.server.http.Exchange;
 import java.io.IOException;
@@ -24,7 +24,7 @@ public final class FeedHandler {
 
     public void stream(Exchange exchange) throws IOException {
         exchange.allowQuery("event_types", "entity_types", "entity_ids");
-        Filter filter = Filter.of(exchange);
+        FeedFilter filter = FeedFilter.of(exchange);
         Feed.Ear ear = feed.open(exchange.principal());
         var format = EventStream.Format.accepted(exchange).orElse(EventStream.Format.EVENT_STREAM);
         var access = exchange.access();
@@ -42,7 +42,7 @@ public final class FeedHandler {
         }
     }
 
-    private static void send(EventStream stream, Feed.Ear ear, Listener.Heard heard, Access access) throws IOException {
+    private static void send(EventStream stream, Feed.Ear ear, LiveFeed.Heard heard, Access access) throws IOException {
         access.check();
         if (Feed.isAny(heard.missed())) {
             stream.send("missed", out -> Feed.write(out, heard.missed()));

@@ -1,6 +1,6 @@
 package dev.vivarium.server.api;
 
-import dev.vivarium.core.files.Depth;
+import dev.vivarium.core.files.ListDepth;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.json.Json;
 import dev.vivarium.model.Failure;
@@ -42,7 +42,7 @@ public final class FileTree {
         if (depth < 1 || depth > DEEPEST) {
             throw new SandboxException(new Failure.InvalidRequest("depth", "must be between 1 and " + DEEPEST));
         }
-        var listing = sandbox.look().list(path, depth == 1 ? Depth.TOP : Depth.ALL, MAX_ENTRIES, reserve);
+        var listing = sandbox.look().list(path, depth == 1 ? ListDepth.TOP : ListDepth.ALL, MAX_ENTRIES, reserve);
         reserve.accept((long) ENTRY_BYTES * listing.size());
         List<FileEntry> entries = listing.entries()
                 .filter(entry -> level(entry.name()) <= depth)

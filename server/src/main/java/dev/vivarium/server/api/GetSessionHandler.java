@@ -1,6 +1,6 @@
 package dev.vivarium.server.api;
 
-import dev.vivarium.core.files.Depth;
+import dev.vivarium.core.files.ListDepth;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.json.SessionJson;
@@ -38,7 +38,7 @@ public final class GetSessionHandler {
     /// A frozen guest cannot count.
     private static OptionalLong files(Sandbox sandbox) {
         return sandbox.info().status() == Status.RUNNING
-                ? OptionalLong.of(sandbox.look().list("", Depth.ALL, 1).totalFiles())
+                ? OptionalLong.of(sandbox.look().list("", ListDepth.ALL, 1).totalFiles())
                 : OptionalLong.empty();
     }
 }

@@ -5,7 +5,7 @@ import dev.vivarium.core.sandbox.DiskSpace;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.SandboxException;
-import dev.vivarium.server.http.Gate;
+import dev.vivarium.server.http.DrainGate;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -27,13 +27,14 @@ public final class HealthChecks implements AutoCloseable {
 
     private static final Duration EVERY = Duration.ofSeconds(1);
 
-    private final Gate gate;
+    private final DrainGate gate;
     private final Sandboxes sandboxes;
     private final Supplier<Optional<String>> poolTrouble;
     private final List<Check> checks;
     private final ScheduledExecutorService workers;
 
-    private HealthChecks(Gate gate, Sandboxes sandboxes, Supplier<Optional<String>> poolTrouble, List<Check> checks) {
+    private HealthChecks(
+            DrainGate gate, Sandboxes sandboxes, Supplier<Optional<String>> poolTrouble, List<Check> checks) {
         this.gate = gate;
         this.sandboxes = sandboxes;
         this.poolTrouble = poolTrouble;
@@ -43,7 +44,8 @@ public final class HealthChecks implements AutoCloseable {
     }
 
     /// Starts the checks. `poolTrouble` returns why no sandbox can be started, if that is so, without waiting.
-    public static HealthChecks start(Db db, Sandboxes sandboxes, Gate gate, Supplier<Optional<String>> poolTrouble) {
+    public static HealthChecks start(
+            Db db, Sandboxes sandboxes, DrainGate gate, Supplier<Optional<String>> poolTrouble) {
         var health = new HealthChecks(
                 gate,
                 sandboxes,

@@ -1,6 +1,6 @@
 package dev.vivarium.server.api;
 
-import dev.vivarium.core.files.Depth;
+import dev.vivarium.core.files.ListDepth;
 import dev.vivarium.json.FileJson;
 import dev.vivarium.server.http.Exchange;
 import java.io.IOException;
@@ -17,10 +17,11 @@ public final class ListFilesHandler {
 
     public void handle(Exchange exchange) throws IOException {
         exchange.allowQuery("session_id", "recursive");
-        boolean recursive = Flags.of(exchange, "recursive", true);
+        boolean recursive = QueryFlags.of(exchange, "recursive", true);
         var sandbox = callers.require(exchange.principal(), exchange.query("session_id"));
         exchange.usesFilesOf(sandbox);
-        var listing = sandbox.files().list("", recursive ? Depth.ALL : Depth.TOP, MAX_ENTRIES, exchange::reserve);
+        var listing =
+                sandbox.files().list("", recursive ? ListDepth.ALL : ListDepth.TOP, MAX_ENTRIES, exchange::reserve);
         var directories = recursive ? FileJson.Directories.HIDDEN : FileJson.Directories.SHOWN;
         var shown = listing.entries().filter(directories::show);
         exchange.answer(200, out -> FileJson.write(out, sandbox.id(), listing.totals(), shown));

@@ -8,8 +8,8 @@ import dev.vivarium.core.run.Reviews;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.run.Tasks;
 import dev.vivarium.core.sandbox.Sandboxes;
-import dev.vivarium.core.watch.Reading;
-import dev.vivarium.core.watch.Watching;
+import dev.vivarium.core.watch.UsageSample;
+import dev.vivarium.core.watch.Watchers;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.RunJson;
 import dev.vivarium.model.Failure;
@@ -37,10 +37,10 @@ public final class ListSandboxesHandler {
     private final Tasks tasks;
     private final Reviews reviews;
     private final Rights rights;
-    private final Watching watching;
+    private final Watchers watching;
 
     public ListSandboxesHandler(
-            Sandboxes sandboxes, Runs runs, Tasks tasks, Reviews reviews, Rights rights, Watching watching) {
+            Sandboxes sandboxes, Runs runs, Tasks tasks, Reviews reviews, Rights rights, Watchers watching) {
         this.sandboxes = sandboxes;
         this.runs = runs;
         this.tasks = tasks;
@@ -106,7 +106,7 @@ public final class ListSandboxesHandler {
 
     public void handle(Exchange exchange) throws IOException {
         exchange.allowQuery("status", "task_id", "runs", "ended", "limit", "cursor");
-        int limit = Page.limit(exchange, MOST);
+        int limit = PageQuery.limit(exchange, MOST);
         var all = wanted(exchange).sorted(Entry.NEWEST).limit(limit + 1L).toList();
         var page = all.subList(0, Math.min(limit, all.size()));
         var titles = tasks.titles(page.stream()
@@ -130,7 +130,7 @@ public final class ListSandboxesHandler {
     private Stream<Entry> wanted(Exchange exchange) {
         var status = exchange.optionalQuery("status").map(ListSandboxesHandler::status);
         var task = exchange.optionalQuery("task_id").map(TaskId::new);
-        boolean isWithEnded = Flags.of(exchange, "ended", false);
+        boolean isWithEnded = QueryFlags.of(exchange, "ended", false);
         boolean isRunsOnly = isRunsOnly(exchange);
         Optional<Place> after = exchange.optionalQuery("cursor").map(Place::of);
         var found = living(exchange.principal());
@@ -218,7 +218,7 @@ public final class ListSandboxesHandler {
         }
     }
 
-    private static void write(JsonGenerator out, Reading reading) {
+    private static void write(JsonGenerator out, UsageSample reading) {
         out.writeObjectPropertyStart("metrics");
         Json.time(out, "at", reading.at());
         out.writeNumberProperty("cpu_percent", reading.cpuPercent());

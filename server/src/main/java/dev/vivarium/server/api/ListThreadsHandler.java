@@ -29,7 +29,7 @@ public final class ListThreadsHandler {
 
     public void handle(Exchange exchange) throws IOException {
         exchange.allowQuery("user_id", "after", "limit");
-        int limit = Page.limit(exchange, MOST);
+        int limit = PageQuery.limit(exchange, MOST);
         var found = threads.list(user(exchange), exchange.optionalQuery("after").orElse(""), limit);
         var alive = new HashMap<ThreadId, SandboxInfo>();
         sandboxes.list().forEach(info -> alive.put(info.thread(), info));

@@ -117,7 +117,7 @@ public final class MessagesHandler {
         Runnable mayHear = reader(exchange);
         mayHear.run();
         Optional<EventStream.Format> format = EventStream.Format.accepted(exchange);
-        Duration patience = Page.wait(exchange);
+        Duration patience = PageQuery.wait(exchange);
         if (format.isPresent() && exchange.optionalQuery("wait").isPresent()) {
             throw refused("wait", "is for a single answer; a stream waits as long as it stands");
         }

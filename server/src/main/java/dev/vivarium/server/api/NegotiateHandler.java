@@ -1,12 +1,12 @@
 package dev.vivarium.server.api;
 
 import dev.vivarium.core.access.Grant;
-import dev.vivarium.core.access.Issue;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.access.Threads;
+import dev.vivarium.core.access.TokenRequest;
 import dev.vivarium.core.access.Tokens;
-import dev.vivarium.core.sandbox.Opened;
+import dev.vivarium.core.sandbox.OpenResult;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.json.EgressJson;
 import dev.vivarium.model.Egress;
@@ -63,12 +63,12 @@ public final class NegotiateHandler {
         var visit = callers.enter(exchange.principal(), thread, user);
         var granted = TokenAnswer.granted(wanted, visit.scopes());
         var opened = open(visit, egress);
-        var issued = tokens.issue(
-                new Issue(visit.subject(), visit.standing(), opened.sandbox().id(), thread, granted, ttl, List.of()));
+        var issued = tokens.issue(new TokenRequest(
+                visit.subject(), visit.standing(), opened.sandbox().id(), thread, granted, ttl, List.of()));
         answer.send(exchange, issued, "", out -> out.writeBooleanProperty("created", opened.created()));
     }
 
-    private Opened open(ThreadCallers.Visit visit, Optional<Egress> egress) {
+    private OpenResult open(ThreadCallers.Visit visit, Optional<Egress> egress) {
         if (egress.isPresent() && visit.standing() == Grant.Standing.MEMBER) {
             throw new SandboxException(new Failure.NotAllowed("only the owner of the thread decides on its egress"));
         }
@@ -83,8 +83,8 @@ public final class NegotiateHandler {
     }
 
     /// A list that is not what the sandbox has must not be ignored in silence.
-    private static void requireSame(Opened opened, Egress wanted) {
-        if (!opened.sandbox().outlet().allowed().equals(wanted)) {
+    private static void requireSame(OpenResult opened, Egress wanted) {
+        if (!opened.sandbox().sandboxEgress().allowed().equals(wanted)) {
             throw new SandboxException(new Failure.InvalidRequest(
                     "egress", "is chosen when the sandbox is made; change it with PUT /threads/{thread_id}/egress"));
         }

@@ -1,6 +1,6 @@
 package dev.vivarium.server.api;
 
-import dev.vivarium.core.sandbox.Occasion;
+import dev.vivarium.core.sandbox.PauseReason;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.json.SessionJson;
 import dev.vivarium.server.http.Exchange;
@@ -10,13 +10,13 @@ import java.io.IOException;
 public final class PauseHandler {
     public void pause(Exchange exchange) throws IOException {
         exchange.allowQuery();
-        exchange.sandbox().pause(Occasion.by(exchange.principal().name()));
+        exchange.sandbox().pause(PauseReason.by(exchange.principal().name()));
         answer(exchange, exchange.sandbox());
     }
 
     public void resume(Exchange exchange) throws IOException {
         exchange.allowQuery();
-        exchange.sandbox().resume(Occasion.by(exchange.principal().name()));
+        exchange.sandbox().resume(PauseReason.by(exchange.principal().name()));
         answer(exchange, exchange.sandbox());
     }
 

@@ -1,6 +1,6 @@
 package dev.vivarium.server.api;
 
-import dev.vivarium.core.files.Condition;
+import dev.vivarium.core.files.WriteCondition;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
@@ -23,7 +23,7 @@ final class Preconditions {
     }
 
     /// What a request that changes a file asks of it.
-    static Condition ofChange(Exchange exchange) {
+    static WriteCondition ofChange(Exchange exchange) {
         var match = exchange.headerList(IF_MATCH);
         var noneMatch = exchange.headerList(IF_NONE_MATCH);
         if (match.isPresent() && noneMatch.isPresent()) {
@@ -32,15 +32,15 @@ final class Preconditions {
         }
         if (match.isPresent()) {
             return isAny(match.get())
-                    ? new Condition.Present()
-                    : new Condition.OneOf(tags(IF_MATCH, match.get(), true));
+                    ? new WriteCondition.Present()
+                    : new WriteCondition.OneOf(tags(IF_MATCH, match.get(), true));
         }
         if (noneMatch.isPresent()) {
             return isAny(noneMatch.get())
-                    ? new Condition.Absent()
-                    : new Condition.NoneOf(tags(IF_NONE_MATCH, noneMatch.get(), false));
+                    ? new WriteCondition.Absent()
+                    : new WriteCondition.NoneOf(tags(IF_NONE_MATCH, noneMatch.get(), false));
         }
-        return Condition.NONE;
+        return WriteCondition.NONE;
     }
 
     /// Reports whether the caller has this content already.

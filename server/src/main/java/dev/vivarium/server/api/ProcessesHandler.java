@@ -1,11 +1,11 @@
 package dev.vivarium.server.api;
 
-import dev.vivarium.core.exec.Follower;
-import dev.vivarium.core.exec.Follower.News;
+import dev.vivarium.core.exec.ManagedProcess;
+import dev.vivarium.core.exec.OutputFollower;
+import dev.vivarium.core.exec.OutputFollower.News;
 import dev.vivarium.core.exec.Processes;
 import dev.vivarium.core.exec.Signal;
-import dev.vivarium.core.exec.Target;
-import dev.vivarium.core.exec.Tracked;
+import dev.vivarium.core.exec.SignalTarget;
 import dev.vivarium.json.ExecJson;
 import dev.vivarium.json.ProcessJson;
 import dev.vivarium.model.ExecEvent;
@@ -54,14 +54,14 @@ public final class ProcessesHandler {
                         new Failure.InvalidRequest("name", "must be one of " + Arrays.toString(Signal.values()))));
         var process = process(exchange);
         callers.awake(exchange.sandbox());
-        process.signal(signal, tree ? Target.TREE : Target.PROCESS);
+        process.signal(signal, tree ? SignalTarget.TREE : SignalTarget.PROCESS);
         exchange.answer(204);
     }
 
     /// Writes the body to the standard input; `eof=true` ends it then.
     public void stdin(Exchange exchange) throws IOException {
         exchange.allowQuery("eof");
-        boolean eof = Flags.of(exchange, "eof", false);
+        boolean eof = QueryFlags.of(exchange, "eof", false);
         var process = process(exchange);
         callers.awake(exchange.sandbox());
         var body = exchange.body();
@@ -79,7 +79,7 @@ public final class ProcessesHandler {
     /// Sends the output that was kept, then what comes, until the process ends; with `follow=false` only the first.
     public void output(Exchange exchange) throws IOException {
         exchange.allowQuery("follow");
-        boolean follow = Flags.of(exchange, "follow", true);
+        boolean follow = QueryFlags.of(exchange, "follow", true);
         var process = process(exchange);
         var follower = process.follow();
         var format = EventStream.Format.accepted(exchange).orElse(EventStream.Format.NDJSON);
@@ -94,7 +94,7 @@ public final class ProcessesHandler {
         }
     }
 
-    private static void send(Follower follower, EventStream events, boolean follow) throws IOException {
+    private static void send(OutputFollower follower, EventStream events, boolean follow) throws IOException {
         var text = new OutputText(events);
         while (true) {
             switch (follower.next(follow ? KEEP_ALIVE : Duration.ZERO)) {
@@ -124,14 +124,14 @@ public final class ProcessesHandler {
         var process = process(exchange);
         if (process.info().state() == ProcessInfo.State.RUNNING) {
             callers.awake(exchange.sandbox());
-            process.signal(Signal.KILL, Target.TREE);
+            process.signal(Signal.KILL, SignalTarget.TREE);
         } else {
             process.close();
         }
         exchange.answer(204);
     }
 
-    private static Tracked process(Exchange exchange) {
+    private static ManagedProcess process(Exchange exchange) {
         return known(exchange).require(exchange.path("process_id"));
     }
 

@@ -1,6 +1,6 @@
 package dev.vivarium.server.api;
 
-import dev.vivarium.core.files.Depth;
+import dev.vivarium.core.files.ListDepth;
 import dev.vivarium.core.files.PackedListing;
 import dev.vivarium.core.files.Workspace;
 import dev.vivarium.json.FileJson;
@@ -39,7 +39,7 @@ public final class ReadFileHandler {
 
     public void handle(Exchange exchange) throws IOException {
         exchange.allowQuery("recursive");
-        boolean recursive = Flags.of(exchange, "recursive", false);
+        boolean recursive = QueryFlags.of(exchange, "recursive", false);
         String path = WorkspacePath.of(exchange);
         exchange.usesFilesOf(exchange.sandbox());
         var files = callers.awake(exchange.sandbox()).files();
@@ -48,7 +48,7 @@ public final class ReadFileHandler {
             content.get().bytes().ifPresent(bytes -> exchange.reserve(bytes.length));
             send(exchange, files, path, content.get());
         } else {
-            var listing = files.list(path, recursive ? Depth.ALL : Depth.TOP, MAX_ENTRIES, exchange::reserve);
+            var listing = files.list(path, recursive ? ListDepth.ALL : ListDepth.TOP, MAX_ENTRIES, exchange::reserve);
             list(exchange, path, listing);
         }
     }
@@ -67,7 +67,7 @@ public final class ReadFileHandler {
 
     private static boolean isDirectory(Workspace files, String path) {
         try {
-            files.list(path, Depth.TOP, 1);
+            files.list(path, ListDepth.TOP, 1);
             return true;
         } catch (SandboxException e) {
             return false;

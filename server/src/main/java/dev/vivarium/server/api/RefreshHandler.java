@@ -1,9 +1,9 @@
 package dev.vivarium.server.api;
 
 import dev.vivarium.core.access.Grant;
-import dev.vivarium.core.access.Issue;
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.Scopes;
+import dev.vivarium.core.access.TokenRequest;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -83,8 +83,8 @@ public final class RefreshHandler {
         };
     }
 
-    private static Issue issue(Grant old, Scopes scopes, Duration ttl, List<String> ancestors) {
-        return new Issue(old.subject(), old.standing(), old.sandbox(), old.thread(), scopes, ttl, ancestors);
+    private static TokenRequest issue(Grant old, Scopes scopes, Duration ttl, List<String> ancestors) {
+        return new TokenRequest(old.subject(), old.standing(), old.sandbox(), old.thread(), scopes, ttl, ancestors);
     }
 
     private static Scopes narrowed(Optional<Scopes> wanted, Scopes old, Scopes present) {

@@ -1,6 +1,6 @@
 package dev.vivarium.server.api;
 
-import dev.vivarium.core.run.Repeats;
+import dev.vivarium.core.run.IdempotencyRecords;
 import dev.vivarium.core.run.Reviews;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.json.Json;
@@ -24,10 +24,10 @@ public final class ReviewsHandler {
 
     private final Reviews reviews;
     private final Runs runs;
-    private final Repeats repeats;
+    private final IdempotencyRecords repeats;
     private final InstantSource clock;
 
-    public ReviewsHandler(Reviews reviews, Runs runs, Repeats repeats, InstantSource clock) {
+    public ReviewsHandler(Reviews reviews, Runs runs, IdempotencyRecords repeats, InstantSource clock) {
         this.reviews = reviews;
         this.runs = runs;
         this.repeats = repeats;
@@ -53,7 +53,7 @@ public final class ReviewsHandler {
     public void await(Exchange exchange) throws IOException {
         exchange.allowQuery("wait");
         var grant = WorkerCall.ofTask(exchange);
-        Duration patience = Page.wait(exchange);
+        Duration patience = PageQuery.wait(exchange);
         try {
             String id = exchange.path("review_id");
             answer(
@@ -71,7 +71,7 @@ public final class ReviewsHandler {
 
     public void list(Exchange exchange) throws IOException {
         exchange.allowQuery("limit");
-        var found = reviews.list(new SandboxId(exchange.path("sandbox_id")), Page.limit(exchange, MOST));
+        var found = reviews.list(new SandboxId(exchange.path("sandbox_id")), PageQuery.limit(exchange, MOST));
         exchange.reserve((long) REVIEW_BYTES * found.size());
         exchange.answer(200, out -> {
             out.writeArrayPropertyStart("reviews");

@@ -4,7 +4,7 @@ import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.AuditEntry;
 import dev.vivarium.core.run.Agents;
 import dev.vivarium.core.run.Runs;
-import dev.vivarium.core.sandbox.Occasion;
+import dev.vivarium.core.sandbox.PauseReason;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.json.RunJson;
@@ -49,13 +49,13 @@ public final class RunLifeHandler {
 
     public void pause(Exchange exchange) throws IOException {
         exchange.allowQuery();
-        agents.pause(exchange.sandbox(), Occasion.by(exchange.principal().name()));
+        agents.pause(exchange.sandbox(), PauseReason.by(exchange.principal().name()));
         answer(exchange, exchange.sandbox());
     }
 
     public void resume(Exchange exchange) throws IOException {
         exchange.allowQuery();
-        agents.resume(exchange.sandbox(), Occasion.by(exchange.principal().name()));
+        agents.resume(exchange.sandbox(), PauseReason.by(exchange.principal().name()));
         answer(exchange, exchange.sandbox());
     }
 

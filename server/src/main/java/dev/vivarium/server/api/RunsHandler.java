@@ -12,7 +12,7 @@ import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
-import dev.vivarium.server.feed.ShownEvent;
+import dev.vivarium.server.feed.VisibleEvent;
 import dev.vivarium.server.http.Exchange;
 import java.io.IOException;
 import java.util.List;
@@ -52,7 +52,7 @@ public final class RunsHandler {
             out.writeArrayPropertyStart("recent_events");
             for (Event event : recent) {
                 out.writeStartObject();
-                ShownEvent.of(event, exchange.scopes()).write(out);
+                VisibleEvent.of(event, exchange.scopes()).write(out);
                 out.writeEndObject();
             }
             out.writeEndArray();

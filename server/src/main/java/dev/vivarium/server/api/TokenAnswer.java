@@ -2,9 +2,9 @@ package dev.vivarium.server.api;
 
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.AuditEntry;
-import dev.vivarium.core.access.Issue;
 import dev.vivarium.core.access.IssuedToken;
 import dev.vivarium.core.access.Scopes;
+import dev.vivarium.core.access.TokenRequest;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
@@ -37,8 +37,9 @@ public final class TokenAnswer {
 
     /// The life that a request asks for, made to fit.
     static Duration ttl(JsonFields fields) {
-        long seconds = fields.optionalInteger("ttl").orElse(Issue.MAX_TTL.toSeconds());
-        return Duration.ofSeconds(Math.clamp(seconds, Issue.MIN_TTL.toSeconds(), Issue.MAX_TTL.toSeconds()));
+        long seconds = fields.optionalInteger("ttl").orElse(TokenRequest.MAX_TTL.toSeconds());
+        return Duration.ofSeconds(
+                Math.clamp(seconds, TokenRequest.MIN_TTL.toSeconds(), TokenRequest.MAX_TTL.toSeconds()));
     }
 
     /// What is left of the scopes that were asked for.

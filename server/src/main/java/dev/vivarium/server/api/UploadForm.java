@@ -33,7 +33,7 @@ final class UploadForm implements Multipart.Parts, AutoCloseable {
     private @Nullable String ownName;
     private @Nullable Upload upload;
     private @Nullable String uploadName;
-    private @Nullable Spool spool;
+    private @Nullable SpoolFile spool;
     private byte[] held = new byte[0];
     private boolean hasFile;
 
@@ -91,7 +91,7 @@ final class UploadForm implements Multipart.Parts, AutoCloseable {
         byte[] begun = piece.toByteArray();
         piece.reset();
         if (sandbox == null) {
-            spool = Spool.in(spoolDirectory, limits.maxFileBytes());
+            spool = SpoolFile.in(spoolDirectory, limits.maxFileBytes());
             spool.write(begun, 0, begun.length);
         } else {
             upload = open(sandbox);

@@ -45,21 +45,21 @@ public final class ViewHandler {
     }
 
     private static long depth(Exchange exchange) {
-        Optional<Long> depth = Page.number(exchange, "depth");
+        Optional<Long> depth = PageQuery.number(exchange, "depth");
         if (exchange.optionalQuery("recursive").isEmpty()) {
             return depth.orElse(ORDINARY_DEPTH);
         }
         if (depth.isPresent()) {
             throw new SandboxException(new Failure.InvalidRequest("recursive", "must not be given with depth"));
         }
-        return Flags.of(exchange, "recursive", false) ? FileTree.DEEPEST : 1;
+        return QueryFlags.of(exchange, "recursive", false) ? FileTree.DEEPEST : 1;
     }
 
     /// As it is, or as it was after an event.
     public void file(Exchange exchange) throws IOException {
         exchange.allowQuery("at_seq");
         String path = WorkspacePath.of(exchange);
-        Optional<Long> at = Page.number(exchange, "at_seq");
+        Optional<Long> at = PageQuery.number(exchange, "at_seq");
         if (at.isPresent()) {
             Version version = require(new SandboxId(exchange.path("sandbox_id")), path, at.get());
             exchange.answer(200, out -> {
@@ -123,8 +123,8 @@ public final class ViewHandler {
         exchange.allowQuery("path", "from_seq", "to_seq");
         var sandbox = new SandboxId(exchange.path("sandbox_id"));
         String path = exchange.query("path");
-        long from = Page.number(exchange, "from_seq").orElse(0L);
-        long to = Page.number(exchange, "to_seq").orElseGet(() -> log.head(sandbox));
+        long from = PageQuery.number(exchange, "from_seq").orElse(0L);
+        long to = PageQuery.number(exchange, "to_seq").orElseGet(() -> log.head(sandbox));
         Optional<Version> before = find(sandbox, path, from);
         Optional<Version> after = find(sandbox, path, to);
         if (before.isEmpty() && after.isEmpty()) {
@@ -144,7 +144,7 @@ public final class ViewHandler {
 
     public void terminal(Exchange exchange) throws IOException {
         exchange.allowQuery("lines");
-        long lines = Page.number(exchange, "lines").orElse(ORDINARY_LINES);
+        long lines = PageQuery.number(exchange, "lines").orElse(ORDINARY_LINES);
         var text = TerminalText.of(log, new SandboxId(exchange.path("sandbox_id")), lines, exchange::reserve);
         exchange.answer(200, text::write);
     }

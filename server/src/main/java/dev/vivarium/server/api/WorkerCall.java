@@ -2,7 +2,7 @@ package dev.vivarium.server.api;
 
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.WorkerGrant;
-import dev.vivarium.core.run.Repeats;
+import dev.vivarium.core.run.IdempotencyRecords;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
@@ -49,7 +49,7 @@ final class WorkerCall {
 
     /// Does it once for each `Idempotency-Key`; who repeats it is told the same, and who says something else under
     /// it is refused.
-    static void once(Exchange exchange, Repeats repeats, Once once) throws IOException {
+    static void once(Exchange exchange, IdempotencyRecords repeats, Once once) throws IOException {
         JsonFields fields = exchange.json();
         Optional<String> key = exchange.header("Idempotency-Key");
         if (key.isEmpty()) {
@@ -57,7 +57,7 @@ final class WorkerCall {
             return;
         }
         var request = exchange.request();
-        var saying = new Repeats.Saying(
+        var saying = new IdempotencyRecords.Saying(
                 grant(exchange).sandbox(),
                 key.get(),
                 request.getMethod() + " " + request.getHttpURI().getPath(),

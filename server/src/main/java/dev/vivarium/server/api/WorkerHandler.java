@@ -1,7 +1,7 @@
 package dev.vivarium.server.api;
 
 import dev.vivarium.core.log.EventLog;
-import dev.vivarium.core.run.Repeats;
+import dev.vivarium.core.run.IdempotencyRecords;
 import dev.vivarium.core.run.Reviews;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.run.Tasks;
@@ -35,10 +35,10 @@ public final class WorkerHandler {
     private final Tasks tasks;
     private final Runs runs;
     private final Reviews reviews;
-    private final Repeats repeats;
+    private final IdempotencyRecords repeats;
     private final EventLog log;
 
-    public WorkerHandler(Tasks tasks, Runs runs, Reviews reviews, Repeats repeats, EventLog log) {
+    public WorkerHandler(Tasks tasks, Runs runs, Reviews reviews, IdempotencyRecords repeats, EventLog log) {
         this.tasks = tasks;
         this.runs = runs;
         this.reviews = reviews;

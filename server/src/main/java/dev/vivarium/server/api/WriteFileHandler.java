@@ -1,12 +1,12 @@
 package dev.vivarium.server.api;
 
-import dev.vivarium.core.files.Condition;
-import dev.vivarium.core.files.Depth;
 import dev.vivarium.core.files.Digests;
 import dev.vivarium.core.files.FileMode;
 import dev.vivarium.core.files.FileVersion;
+import dev.vivarium.core.files.ListDepth;
 import dev.vivarium.core.files.Upload;
 import dev.vivarium.core.files.Workspace;
+import dev.vivarium.core.files.WriteCondition;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -56,7 +56,7 @@ public final class WriteFileHandler {
     }
 
     /// What becomes of a file, and when.
-    private record Change(String path, Condition condition, FileMode mode) {}
+    private record Change(String path, WriteCondition condition, FileMode mode) {}
 
     private static FileMode mode(Exchange exchange) {
         return exchange.header(ReadFileHandler.MODE).map(FileMode::parse).orElse(FileMode.KEPT);
@@ -84,23 +84,24 @@ public final class WriteFileHandler {
     }
 
     /// Reports whether something is replaced, for the status alone; the condition is what counts.
-    private static boolean existed(Workspace files, String path, Condition condition) {
+    private static boolean existed(Workspace files, String path, WriteCondition condition) {
         return switch (condition) {
-            case Condition.Absent _ -> false;
-            case Condition.Present _, Condition.OneOf _ -> true;
-            case Condition.Always _, Condition.NoneOf _ -> files.find(path).isPresent();
+            case WriteCondition.Absent _ -> false;
+            case WriteCondition.Present _, WriteCondition.OneOf _ -> true;
+            case WriteCondition.Always _, WriteCondition.NoneOf _ ->
+                files.find(path).isPresent();
         };
     }
 
     /// Removes a file, or a directory: one that is not empty only with `recursive=true`.
     public void delete(Exchange exchange) throws IOException {
         exchange.allowQuery("recursive");
-        boolean recursive = Flags.of(exchange, "recursive", false);
+        boolean recursive = QueryFlags.of(exchange, "recursive", false);
         String path = WorkspacePath.of(exchange);
-        Condition condition = Preconditions.ofChange(exchange);
+        WriteCondition condition = Preconditions.ofChange(exchange);
         exchange.usesFilesOf(exchange.sandbox());
         var files = callers.awake(exchange.sandbox()).files();
-        files.remove(path, recursive ? Depth.ALL : Depth.TOP, condition);
+        files.remove(path, recursive ? ListDepth.ALL : ListDepth.TOP, condition);
         exchange.answer(204);
     }
 
@@ -108,8 +109,8 @@ public final class WriteFileHandler {
     public void move(Exchange exchange) throws IOException {
         exchange.allowQuery("move_to", "replace");
         String to = exchange.query("move_to");
-        boolean replace = Flags.of(exchange, "replace", false);
-        Condition condition = Preconditions.ofChange(exchange);
+        boolean replace = QueryFlags.of(exchange, "replace", false);
+        WriteCondition condition = Preconditions.ofChange(exchange);
         String path = WorkspacePath.of(exchange);
         exchange.usesFilesOf(exchange.sandbox());
         var files = callers.awake(exchange.sandbox()).files();

@@ -5,7 +5,7 @@ import dev.vivarium.core.access.Rights;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.log.EventLog;
-import dev.vivarium.core.log.Listener;
+import dev.vivarium.core.log.LiveFeed;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.model.Event;
@@ -57,26 +57,26 @@ public final class Feed {
 
     /// One listener's part of it. Confined to one worker at a time.
     public final class Ear {
-        private final Listener listener;
+        private final LiveFeed listener;
         private final Principal who;
 
-        private Ear(Listener listener, Principal who) {
+        private Ear(LiveFeed listener, Principal who) {
             this.listener = listener;
             this.who = who;
         }
 
         /// Those of the next events that may be heard and are wanted; waits at most `patience` for something to
         /// happen. What is wanted is asked then, since it may change meanwhile.
-        public Listener.Heard next(Duration patience, Supplier<Filter> wanted) throws InterruptedException {
-            Listener.Heard heard = listener.next(patience);
-            Filter filter = wanted.get();
+        public LiveFeed.Heard next(Duration patience, Supplier<FeedFilter> wanted) throws InterruptedException {
+            LiveFeed.Heard heard = listener.next(patience);
+            FeedFilter filter = wanted.get();
             var gaps = heard.missed().gaps().stream()
                     .filter(gap -> mayHearOf(gap.sandbox()))
                     .toList();
             var events = heard.events().stream()
                     .filter(event -> mayHearOf(event.sandbox()) && filter.includes(event, entities(event)))
                     .toList();
-            return new Listener.Heard(new Listener.Missed(gaps, heard.missed().isComplete()), events);
+            return new LiveFeed.Heard(new LiveFeed.Missed(gaps, heard.missed().isComplete()), events);
         }
 
         private boolean mayHearOf(SandboxId sandbox) {
@@ -101,13 +101,13 @@ public final class Feed {
                     .filter(scopes -> owner.user().equals(user) || scopes.allows(Scope.SHELL_RO));
         }
 
-        private Entities entities(Event event) {
-            return new Entities(event, () -> thread(event.sandbox()));
+        private EventEntities entities(Event event) {
+            return new EventEntities(event, () -> thread(event.sandbox()));
         }
 
         /// Writes an event, and what it is about.
         public void write(JsonGenerator out, Event event) {
-            ShownEvent.of(event, scopes(event.sandbox()).orElse(Scopes.NONE)).message(out);
+            VisibleEvent.of(event, scopes(event.sandbox()).orElse(Scopes.NONE)).message(out);
             out.writeStringProperty("entity_type", "sandbox");
             out.writeStringProperty("entity_id", event.sandbox().value());
             thread(event.sandbox()).ifPresent(thread -> out.writeStringProperty("thread_id", thread));
@@ -119,12 +119,12 @@ public final class Feed {
     }
 
     /// Writes where to find what was missed.
-    public static void write(JsonGenerator out, Listener.Missed missed) {
+    public static void write(JsonGenerator out, LiveFeed.Missed missed) {
         out.writeNumberProperty(
-                "events", missed.gaps().stream().mapToLong(Listener.Gap::events).sum());
+                "events", missed.gaps().stream().mapToLong(LiveFeed.Gap::events).sum());
         out.writeBooleanProperty("complete", missed.isComplete());
         out.writeArrayPropertyStart("sandboxes");
-        for (Listener.Gap gap : missed.gaps()) {
+        for (LiveFeed.Gap gap : missed.gaps()) {
             out.writeStartObject();
             out.writeStringProperty("sandbox_id", gap.sandbox().value());
             out.writeNumberProperty("after_seq", gap.afterSeq());
@@ -135,7 +135,7 @@ public final class Feed {
     }
 
     /// Reports whether there is anything to tell.
-    public static boolean isAny(Listener.Missed missed) {
+    public static boolean isAny(LiveFeed.Missed missed) {
         return !missed.gaps().isEmpty() || !missed.isComplete();
     }
 }

@@ -27,7 +27,7 @@ public final class Access implements AutoCloseable {
 
     private static final Set<Integer> REFUSALS = Set.of(401, 403, 404);
 
-    private final Accesses all;
+    private final AccessRegistry all;
     private final Caller caller;
     private final Check check;
     private final Consumer<Failure> onLoss;
@@ -46,7 +46,7 @@ public final class Access implements AutoCloseable {
     /// Scopes of a caller for the sandbox, and the latest end of the right. Immutable.
     record Standing(Scopes scopes, Instant end) {}
 
-    Access(Accesses all, Caller caller, Instant end, Check check, Consumer<Failure> onLoss) {
+    Access(AccessRegistry all, Caller caller, Instant end, Check check, Consumer<Failure> onLoss) {
         this.all = all;
         this.caller = caller;
         this.standing = new Standing(caller.scopes(), end);
@@ -60,10 +60,10 @@ public final class Access implements AutoCloseable {
         return this;
     }
 
-    /// Checks the right again if it may have been lost since [Accesses#changes] was `seen`.
+    /// Checks the right again if it may have been lost since [AccessRegistry#changes] was `seen`.
     Access since(long seen) {
         if (all.changes() != seen) {
-            Accesses.recheck(this);
+            AccessRegistry.recheck(this);
         }
         return this;
     }

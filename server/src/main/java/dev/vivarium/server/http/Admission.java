@@ -37,10 +37,15 @@ public final class Admission {
     private final RateLimits limits;
     private final Credentials credentials;
     private final RequestLimits requests;
-    private final Accesses accesses;
+    private final AccessRegistry accesses;
 
     public Admission(
-            Proofs proofs, Rights rights, Sandboxes sandboxes, Bounds bounds, Origins origins, Accesses accesses) {
+            Proofs proofs,
+            Rights rights,
+            Sandboxes sandboxes,
+            Bounds bounds,
+            Origins origins,
+            AccessRegistry accesses) {
         this.keys = proofs.keys;
         this.sessions = proofs.sessions;
         this.tokens = proofs.tokens;
@@ -183,7 +188,7 @@ public final class Admission {
         Instant end = standing(caller, shown).end();
         var access = accesses.open(caller, end, () -> standing(admit.get(), shown), onLoss);
         // The right may have been lost between the admission and this.
-        Accesses.recheck(access);
+        AccessRegistry.recheck(access);
         return access;
     }
 

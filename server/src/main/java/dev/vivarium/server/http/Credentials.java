@@ -41,7 +41,7 @@ public final class Credentials {
         if (!headers.contains(HttpHeader.COOKIE)
                 || headers.contains(HttpHeader.AUTHORIZATION)
                 || headers.contains(API_KEY)
-                || VisitEndPoint.of(request).isPresent()) {
+                || InsideEndPoint.of(request).isPresent()) {
             return Optional.empty();
         }
         return sessionId(headers)

@@ -42,12 +42,12 @@ final class Dispatcher extends Handler.Abstract {
 
     private static final String CONFINED = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
-    private final Routers routers;
+    private final RouterSelector routers;
     private final Admission admission;
-    private final Witness witness;
-    private final Gate gate;
+    private final AccessAudit witness;
+    private final DrainGate gate;
 
-    Dispatcher(Routers routers, Admission admission, Witness witness, Gate gate) {
+    Dispatcher(RouterSelector routers, Admission admission, AccessAudit witness, DrainGate gate) {
         this.routers = routers;
         this.admission = admission;
         this.witness = witness;
@@ -62,7 +62,7 @@ final class Dispatcher extends Handler.Abstract {
         var cancellation = new Cancellation();
         var client = ClientEndPoint.of(request);
         client.ifPresent(one -> one.begin(cancellation, response::isCommitted));
-        VisitEndPoint.of(request).ifPresent(visited -> visited.whenGone(cancellation::cancel));
+        InsideEndPoint.of(request).ifPresent(visited -> visited.whenGone(cancellation::cancel));
         try (var places = admission.requests().places()) {
             switch (serve(request, response, new Exchange.Held(requestId, cancellation, places), callback)) {
                 case COMPLETE -> callback.succeeded();
@@ -152,7 +152,7 @@ final class Dispatcher extends Handler.Abstract {
         var at = witness.now();
         long seen = admission.changes();
         var caller = Optional.<Caller>empty();
-        var testimony = new Testimony(request, response);
+        var auditedResponse = new AuditedResponse(request, response);
         try {
             var known = admit(request, match);
             caller = Optional.of(known);
@@ -161,17 +161,17 @@ final class Dispatcher extends Handler.Abstract {
             response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
             response.getHeaders().put("X-Content-Type-Options", "nosniff");
             confine(request, response, route);
-            testimony.to(status -> witness.saw(match, known, at, status));
+            auditedResponse.to(status -> witness.saw(match, known, at, status));
             try (var memory = admission.memory(known)) {
                 var checks = checks(request, response, match, known, memory);
-                var exchange = new Exchange(request, testimony, held, match, known, checks);
+                var exchange = new Exchange(request, auditedResponse, held, match, known, checks);
                 if (route.access() instanceof Route.Access.Open) {
                     route.operation().handle(exchange);
                 } else {
                     var access = admission.hold(known, match, request, () -> cut(request));
                     pass(match, exchange, access.map(right -> right.since(seen)));
                 }
-                testimony.give(response.getStatus());
+                auditedResponse.give(response.getStatus());
                 return exchange;
             }
         } catch (SandboxException e) {
@@ -179,7 +179,7 @@ final class Dispatcher extends Handler.Abstract {
             throw e;
         } catch (IOException | RuntimeException e) {
             // The client may be gone in the middle of an answer; it has used the sandbox all the same.
-            testimony.give(
+            auditedResponse.give(
                     response.isCommitted() ? response.getStatus() : ProblemJson.status(new Failure.Internal("")));
             throw e;
         }
@@ -234,7 +234,7 @@ final class Dispatcher extends Handler.Abstract {
     /// At a door, what a token says must agree with the wire that brought it.
     private Caller admit(Request request, Router.Match match) {
         var caller = admission.admit(match, () -> admission.shown(request));
-        VisitEndPoint.of(request).ifPresent(visited -> {
+        InsideEndPoint.of(request).ifPresent(visited -> {
             boolean isTheirs = caller.principal()
                     .filter(who -> Admission.isFrom(who, visited.sandbox()))
                     .isPresent();
@@ -249,14 +249,14 @@ final class Dispatcher extends Handler.Abstract {
     private void tellOfFailure(
             Request request, Router.Match match, Optional<Caller> caller, Instant at, Failure failure) {
         int status = ProblemJson.status(failure);
-        if (caller.flatMap(Caller::sandbox).isPresent() || !Witness.isRefusal(status)) {
+        if (caller.flatMap(Caller::sandbox).isPresent() || !AccessAudit.isRefusal(status)) {
             caller.ifPresent(known -> witness.saw(match, known, at, status));
         } else {
             // Whose credential is good but not for this was not told by the failure.
             var who = caller.flatMap(Caller::principal)
                     .or(() -> Exchange.shown(request).flatMap(admission::find))
                     .or(() -> admission.find(request));
-            var from = VisitEndPoint.of(request).map(VisitEndPoint::sandbox);
+            var from = InsideEndPoint.of(request).map(InsideEndPoint::sandbox);
             witness.refused(match, who, from, failure);
         }
     }
@@ -323,10 +323,10 @@ final class Dispatcher extends Handler.Abstract {
         if (failure.owner() == Failure.Owner.PLATFORM) {
             LOG.warn("request {} failed: {}", requestId, failure.sentence());
         }
-        Refusal.send(response, failure, fields -> {
+        ProblemResponse.send(response, failure, fields -> {
             fields.put("X-Request-Id", requestId);
             kept.forEach(fields::put);
         });
-        return Refusal.discard(request) ? Outcome.COMPLETE : Outcome.UNREAD;
+        return ProblemResponse.discard(request) ? Outcome.COMPLETE : Outcome.UNREAD;
     }
 }

@@ -1,6 +1,6 @@
 package dev.vivarium.server.http;
 
-import dev.vivarium.core.door.Porter;
+import dev.vivarium.core.inside.ControlPortHandler;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.settings.HttpConfig;
@@ -29,22 +29,27 @@ public final class Edge implements AutoCloseable {
     private final Server server;
     private final Connections connections;
     private final ClientConnector connector;
-    private final DoorConnector door;
-    private final Gate gate;
+    private final InsideConnector controlPort;
+    private final DrainGate gate;
     private final URI uri;
 
     private Edge(
-            Server server, Connections connections, ClientConnector connector, DoorConnector door, Gate gate, URI uri) {
+            Server server,
+            Connections connections,
+            ClientConnector connector,
+            InsideConnector controlPort,
+            DrainGate gate,
+            URI uri) {
         this.server = server;
         this.connections = connections;
         this.connector = connector;
-        this.door = door;
+        this.controlPort = controlPort;
         this.gate = gate;
         this.uri = uri;
     }
 
     /// Binds the port; clients that connect wait until [#serve]. Throws when the address cannot be had.
-    public static Edge bind(HttpConfig config, Gate gate) {
+    public static Edge bind(HttpConfig config, DrainGate gate) {
         var workers = new QueuedThreadPool(WORKERS, 2);
         workers.setName("http");
         workers.setVirtualThreadsExecutor(VirtualThreads.getNamedVirtualThreadsExecutor("request-"));
@@ -56,12 +61,13 @@ public final class Edge implements AutoCloseable {
         connector.setAcceptQueueSize(ACCEPT_QUEUE);
         connector.setIdleTimeout(config.idleConnection().toMillis());
         server.addConnector(connector);
-        var door = new DoorConnector(server, http());
-        server.addConnector(door);
+        var controlPort = new InsideConnector(server, http());
+        server.addConnector(controlPort);
         ServerWebSocketContainer.ensure(server).setIdleTimeout(SOCKET_IDLE);
-        server.setErrorHandler(new Refusal.OfJetty());
+        server.setErrorHandler(new ProblemResponse.OfJetty());
         open(connector, connections, config);
-        return new Edge(server, connections, connector, door, gate, uri(config.host(), connector.getLocalPort()));
+        return new Edge(
+                server, connections, connector, controlPort, gate, uri(config.host(), connector.getLocalPort()));
     }
 
     private static void open(ClientConnector connector, Connections connections, HttpConfig config) {
@@ -75,7 +81,7 @@ public final class Edge implements AutoCloseable {
     }
 
     /// Begins to answer.
-    public void serve(Routers routers, Admission admission, Witness witness) {
+    public void serve(RouterSelector routers, Admission admission, AccessAudit witness) {
         var requests = VirtualThreads.getNamedVirtualThreadsExecutor("request-");
         server.setHandler(new RequestThreads(requests, new Dispatcher(routers, admission, witness, gate)));
         try {
@@ -91,8 +97,8 @@ public final class Edge implements AutoCloseable {
     }
 
     /// Serves those who come from inside sandboxes.
-    public Porter porter() {
-        return door::serve;
+    public ControlPortHandler controlPortHandler() {
+        return controlPort::serve;
     }
 
     /// Takes no new work, gives what runs up to `grace`, and stops listening.

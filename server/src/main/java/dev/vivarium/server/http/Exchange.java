@@ -149,7 +149,7 @@ public final class Exchange {
 
     /// The sandbox that the request came out of, if it came through a door. It is so whatever the caller says.
     public Optional<SandboxId> from() {
-        return VisitEndPoint.of(request).map(VisitEndPoint::sandbox);
+        return InsideEndPoint.of(request).map(InsideEndPoint::sandbox);
     }
 
     Cancellation cancellation() {
@@ -287,7 +287,7 @@ public final class Exchange {
     /// The first `most` bytes of the body, or all of it. Fails when that took longer than `patience`; the answer
     /// must then be the last of its connection, which an [IOException] after it sees to.
     public byte[] body(Duration patience, int most) throws IOException {
-        return Arrival.await(request, patience, most);
+        return TimedBody.await(request, patience, most);
     }
 
     /// Reads the body as one JSON object.

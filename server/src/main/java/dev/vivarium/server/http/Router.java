@@ -11,7 +11,7 @@ import java.util.TreeSet;
 public final class Router {
     private final List<Route> routes;
     private final List<HostRoute> hostRoutes;
-    private final List<Template> templates;
+    private final List<PathTemplate> templates;
 
     /// Paths without parameters: found by one look.
     private final Map<String, Map<String, Route>> plain = new HashMap<>();
@@ -24,7 +24,7 @@ public final class Router {
     public Router(List<Route> routes, List<HostRoute> hostRoutes) {
         this.routes = List.copyOf(routes);
         this.hostRoutes = List.copyOf(hostRoutes);
-        this.templates = routes.stream().map(Template::of).toList();
+        this.templates = routes.stream().map(PathTemplate::of).toList();
         for (Route route : routes) {
             plain.computeIfAbsent(route.template(), ignored -> new HashMap<>()).put(route.method(), route);
         }
@@ -68,7 +68,7 @@ public final class Router {
             return Optional.of(Match.of(exact.get(wanted), Map.of()));
         }
         var segments = Paths.split(path);
-        for (Template template : templates) {
+        for (PathTemplate template : templates) {
             String answered = template.route().method();
             if (answered.equals(wanted) || answered.equals(Route.ANY)) {
                 var raw = template.match(segments);
@@ -84,7 +84,7 @@ public final class Router {
     List<String> methods(String path) {
         var segments = Paths.split(path);
         var methods = new TreeSet<String>();
-        for (Template template : templates) {
+        for (PathTemplate template : templates) {
             if (template.match(segments).isPresent()) {
                 methods.add(template.route().method());
             }

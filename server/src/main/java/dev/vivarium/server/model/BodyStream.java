@@ -72,12 +72,13 @@ final class BodyStream implements BodySubscriber<BodyStream>, AutoCloseable {
         signals.add(new Signal.End());
     }
 
-    /// Waits for the next piece; nothing at the end. Throws [Trouble] when it was silent for too long or broke off,
-    /// and [IOException] when it was closed.
-    Optional<byte[]> next(Duration silence) throws IOException, InterruptedException, Trouble {
+    /// Waits for the next piece; nothing at the end. Throws [ModelError] when it was silent for too long or broke
+    /// off, and [IOException] when it was closed.
+    Optional<byte[]> next(Duration silence) throws IOException, InterruptedException, ModelError {
         Signal signal = signals.poll(silence.toNanos(), TimeUnit.NANOSECONDS);
         return switch (signal) {
-            case null -> throw new Trouble(Trouble.Kind.LATE, "the model was silent for " + silence.toSeconds() + " s");
+            case null ->
+                throw new ModelError(ModelError.Kind.LATE, "the model was silent for " + silence.toSeconds() + " s");
             case Signal.Piece(byte[] bytes) -> {
                 subscription.join().request(1);
                 yield Optional.of(bytes);
@@ -86,7 +87,7 @@ final class BodyStream implements BodySubscriber<BodyStream>, AutoCloseable {
                 signals.add(end);
                 yield Optional.empty();
             }
-            case Signal.Broken _ -> throw new Trouble(Trouble.Kind.UNREACHABLE, "the model's answer broke off");
+            case Signal.Broken _ -> throw new ModelError(ModelError.Kind.UNREACHABLE, "the model's answer broke off");
             case Signal.Closed _ -> throw new IOException("the agent has hung up");
         };
     }

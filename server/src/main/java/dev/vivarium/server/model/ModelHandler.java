@@ -53,19 +53,19 @@ public final class ModelHandler implements AutoCloseable {
     private final ModelConfig config;
     private final Admission admission;
     private final WorkerTokens tokens;
-    private final Books books;
+    private final CostRecorder books;
     private final RateLimits limits;
     private final Audit audit;
     private final InstantSource clock;
     private final Prices prices;
-    private final Upstream upstream = new Upstream();
-    private final Room room = new Room(ROOM);
+    private final ModelUpstream upstream = new ModelUpstream();
+    private final ModelMemoryLimit room = new ModelMemoryLimit(ROOM);
 
     public ModelHandler(
             ModelConfig config,
             Admission admission,
             WorkerTokens tokens,
-            Books books,
+            CostRecorder books,
             RateLimits limits,
             Audit audit,
             InstantSource clock) {
@@ -82,18 +82,18 @@ public final class ModelHandler implements AutoCloseable {
     /// One of the things that can be asked. Immutable.
     ///
     /// @param isCharged the answer costs something
-    private record Route(Dialect dialect, String method, String path, boolean isCharged) {}
+    private record Route(ModelApi dialect, String method, String path, boolean isCharged) {}
 
     public void messages(Exchange exchange) throws IOException {
-        serve(exchange, new Route(Dialect.ANTHROPIC, "POST", "/v1/messages", true));
+        serve(exchange, new Route(ModelApi.ANTHROPIC, "POST", "/v1/messages", true));
     }
 
     public void countTokens(Exchange exchange) throws IOException {
-        serve(exchange, new Route(Dialect.ANTHROPIC, "POST", "/v1/messages/count_tokens", false));
+        serve(exchange, new Route(ModelApi.ANTHROPIC, "POST", "/v1/messages/count_tokens", false));
     }
 
     public void completions(Exchange exchange) throws IOException {
-        serve(exchange, new Route(Dialect.OPENAI, "POST", "/v1/chat/completions", true));
+        serve(exchange, new Route(ModelApi.OPENAI, "POST", "/v1/chat/completions", true));
     }
 
     /// Both dialects have this; only one of them has a version in its headers.
@@ -109,15 +109,15 @@ public final class ModelHandler implements AutoCloseable {
         try {
             admit(exchange, route);
             String shown = path.length() <= SHOWN_PATH ? path : path.substring(0, SHOWN_PATH) + "…";
-            throw new Trouble(
-                    Trouble.Kind.NOT_FOUND, method + " /model" + shown + " is not served here; " + SERVED + " are");
-        } catch (Trouble e) {
+            throw new ModelError(
+                    ModelError.Kind.NOT_FOUND, method + " /model" + shown + " is not served here; " + SERVED + " are");
+        } catch (ModelError e) {
             answer(exchange, route.dialect(), e);
         }
     }
 
-    private static Dialect dialect(Exchange exchange) {
-        return exchange.header("Anthropic-Version").isPresent() ? Dialect.ANTHROPIC : Dialect.OPENAI;
+    private static ModelApi dialect(Exchange exchange) {
+        return exchange.header("Anthropic-Version").isPresent() ? ModelApi.ANTHROPIC : ModelApi.OPENAI;
     }
 
     private void serve(Exchange exchange, Route route) throws IOException {
@@ -128,86 +128,88 @@ public final class ModelHandler implements AutoCloseable {
             requirePace(exchange, work.sandbox());
             books.requireFunds(work);
             if (route.method().equals("GET")) {
-                ask(exchange, route, Question.EMPTY, work);
+                ask(exchange, route, ModelRequest.EMPTY, work);
                 return;
             }
             try (var _ = room.take(work.sandbox(), length(exchange))) {
-                ask(exchange, route, Question.of(route.dialect(), body(exchange)), work);
+                ask(exchange, route, ModelRequest.of(route.dialect(), body(exchange)), work);
             }
-        } catch (Trouble e) {
+        } catch (ModelError e) {
             if (exchange.response().isCommitted()) {
                 throw new IOException(e.sentence(), e);
             }
             answer(exchange, route.dialect(), e);
-            if (e.kind() == Trouble.Kind.SLOW) {
+            if (e.kind() == ModelError.Kind.SLOW) {
                 throw new IOException("the rest of the question is not waited for", e);
             }
         }
     }
 
     /// Who asks. What the token says must agree with the wire that brought it.
-    private WorkerGrant.Work admit(Exchange exchange, Route route) throws Trouble {
-        SandboxId from = exchange.from().orElseThrow(() -> new Trouble(Trouble.Kind.NOT_FOUND, "not here"));
+    private WorkerGrant.Work admit(Exchange exchange, Route route) throws ModelError {
+        SandboxId from = exchange.from().orElseThrow(() -> new ModelError(ModelError.Kind.NOT_FOUND, "not here"));
         try {
             String credential = exchange.credential()
-                    .orElseThrow(() -> new Trouble(Trouble.Kind.UNKNOWN_CALLER, "the token of the run is needed"));
+                    .orElseThrow(
+                            () -> new ModelError(ModelError.Kind.UNKNOWN_CALLER, "the token of the run is needed"));
             WorkerGrant grant = tokens.verify(credential, Audience.MODEL);
             if (!grant.sandbox().equals(from)) {
                 audit.record(AuditEntry.of(
                                 clock.instant(),
                                 AuditEntry.Kind.REFUSED,
-                                Trouble.Kind.REFUSED.status,
+                                ModelError.Kind.REFUSED.status,
                                 route.method() + " /model" + route.path())
                         .onSandbox(from)
                         .by(new Principal.Worker(grant))
                         .detail("not-allowed"));
-                throw new Trouble(Trouble.Kind.REFUSED, "the token is for another sandbox");
+                throw new ModelError(ModelError.Kind.REFUSED, "the token is for another sandbox");
             }
             return grant.work();
         } catch (SandboxException e) {
-            throw new Trouble(Trouble.Kind.UNKNOWN_CALLER, e.failure().sentence());
+            throw new ModelError(ModelError.Kind.UNKNOWN_CALLER, e.failure().sentence());
         }
     }
 
-    private void requirePace(Exchange exchange, SandboxId sandbox) throws Trouble {
+    private void requirePace(Exchange exchange, SandboxId sandbox) throws ModelError {
         Optional<Duration> patience = limits.ask(sandbox);
         if (patience.isPresent()) {
             exchange.answerHeader(
                     "Retry-After", Long.toString(patience.get().plusSeconds(1).toSeconds()));
-            throw new Trouble(Trouble.Kind.TOO_MANY, "this sandbox asks too often; wait as long as Retry-After says");
+            throw new ModelError(
+                    ModelError.Kind.TOO_MANY, "this sandbox asks too often; wait as long as Retry-After says");
         }
     }
 
     /// How many bytes a question may turn out to have.
-    private static long length(Exchange exchange) throws Trouble {
+    private static long length(Exchange exchange) throws ModelError {
         long length = exchange.contentLength().orElse(MAX_BODY);
         if (length > MAX_BODY) {
-            throw new Trouble(Trouble.Kind.TOO_LARGE, "a question may have " + MAX_BODY + " bytes");
+            throw new ModelError(ModelError.Kind.TOO_LARGE, "a question may have " + MAX_BODY + " bytes");
         }
         return length;
     }
 
-    private byte[] body(Exchange exchange) throws IOException, Trouble {
+    private byte[] body(Exchange exchange) throws IOException, ModelError {
         Duration patience = config.patience().compareTo(ARRIVAL) < 0 ? config.patience() : ARRIVAL;
         byte[] bytes;
         try {
             bytes = exchange.body(patience, MAX_BODY + 1);
         } catch (SandboxException e) {
-            throw new Trouble(
-                    Trouble.Kind.SLOW,
+            throw new ModelError(
+                    ModelError.Kind.SLOW,
                     "the question did not arrive within " + patience.toSeconds() + " s; send it faster");
         }
         if (bytes.length > MAX_BODY) {
-            throw new Trouble(Trouble.Kind.TOO_LARGE, "a question may have " + MAX_BODY + " bytes");
+            throw new ModelError(ModelError.Kind.TOO_LARGE, "a question may have " + MAX_BODY + " bytes");
         }
         return bytes;
     }
 
-    private void ask(Exchange exchange, Route route, Question question, WorkerGrant.Work work)
-            throws IOException, Trouble {
-        var relay = new Relay(exchange, route.dialect(), question, config);
+    private void ask(Exchange exchange, Route route, ModelRequest question, WorkerGrant.Work work)
+            throws IOException, ModelError {
+        var relay = new ModelRelay(exchange, route.dialect(), question, config);
         long began = System.nanoTime();
-        int status = Relay.HUNG_UP;
+        int status = ModelRelay.HUNG_UP;
         var cancel = new AtomicReference<Runnable>(() -> {});
         try (var _ = hold(exchange, cancel)) {
             var request = request(exchange, route, question);
@@ -215,20 +217,21 @@ public final class ModelHandler implements AutoCloseable {
                 cancel.set(action);
                 exchange.whenGone(action);
             }));
-        } catch (Trouble e) {
+        } catch (ModelError e) {
             status = e.kind().status;
             throw e;
         } finally {
             if (route.isCharged()) {
                 var took = Duration.ofNanos(System.nanoTime() - began);
                 var tally = relay.tally();
-                if (status == Relay.HUNG_UP) {
+                if (status == ModelRelay.HUNG_UP) {
                     // The model goes on for a while without the agent, and wants to be paid for what it read.
                     tally.begun();
                 }
                 books.enter(
                         work,
-                        new Books.Call(tally.usage(question.length(), prices), tally.isEstimated(), status, took));
+                        new CostRecorder.Call(
+                                tally.usage(question.length(), prices), tally.isEstimated(), status, took));
             }
             relay.finish();
         }
@@ -245,15 +248,15 @@ public final class ModelHandler implements AutoCloseable {
                 _ -> cancel.get().run());
     }
 
-    private HttpRequest request(Exchange exchange, Route route, Question question) throws Trouble {
+    private HttpRequest request(Exchange exchange, Route route, ModelRequest question) throws ModelError {
         var provider = provider(route.dialect());
         String query = exchange.rawQuery().orElse("");
         if (!PLAIN_QUERY.matcher(query).matches()) {
-            throw new Trouble(Trouble.Kind.MALFORMED, "the query has characters that are not passed on");
+            throw new ModelError(ModelError.Kind.MALFORMED, "the query has characters that are not passed on");
         }
         if (provider.key().isEmpty() && provider.isVendor()) {
-            throw new Trouble(
-                    Trouble.Kind.REFUSED, "the operator of this server has set no key for " + provider.setting());
+            throw new ModelError(
+                    ModelError.Kind.REFUSED, "the operator of this server has set no key for " + provider.setting());
         }
         URI to = URI.create(provider.url() + route.path() + (query.isEmpty() ? "" : "?" + query));
         var builder = HttpRequest.newBuilder(to)
@@ -271,15 +274,15 @@ public final class ModelHandler implements AutoCloseable {
         return builder.build();
     }
 
-    private ModelConfig.Provider provider(Dialect dialect) {
+    private ModelConfig.Provider provider(ModelApi dialect) {
         return switch (dialect) {
             case ANTHROPIC -> config.anthropic();
             case OPENAI -> config.openai();
         };
     }
 
-    private static void answer(Exchange exchange, Dialect dialect, Trouble trouble) throws IOException {
-        if (trouble.kind() == Trouble.Kind.FULL) {
+    private static void answer(Exchange exchange, ModelApi dialect, ModelError trouble) throws IOException {
+        if (trouble.kind() == ModelError.Kind.FULL) {
             exchange.answerHeader("Retry-After", "1");
         }
         byte[] body = dialect.error(dialect.errorType(trouble.kind()), trouble.sentence());

@@ -29,7 +29,7 @@ final class Cookies {
     }
 
     /// What the program may see of the cookies of a request.
-    static List<String> inward(List<String> headers, Address address) {
+    static List<String> inward(List<String> headers, PreviewAddress address) {
         Stream<String> theirs = address.sharesOrigin()
                 ? pairs(headers)
                         .filter(pair -> pair.startsWith(PROGRAMS_MARK))
@@ -40,7 +40,7 @@ final class Cookies {
     }
 
     /// A program's `Set-Cookie`, confined to its own address; nothing when it takes one of our names.
-    static List<String> outward(String header, Address address) {
+    static List<String> outward(String header, PreviewAddress address) {
         var parts = new ArrayList<String>();
         String path = "/";
         for (String part : header.split(";", -1)) {

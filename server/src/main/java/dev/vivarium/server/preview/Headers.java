@@ -82,7 +82,7 @@ final class Headers {
     }
 
     /// What the program is sent. `spent` are the headers that held a credential of ours.
-    static HttpFields inward(Request request, Address address, Set<String> spent) {
+    static HttpFields inward(Request request, PreviewAddress address, Set<String> spent) {
         HttpFields headers = request.getHeaders();
         Set<String> hop = ofTheConnection(headers);
         Predicate<String> stays =
@@ -104,15 +104,15 @@ final class Headers {
 
     /// Where a request comes from must look to the program as itself, and must not tell it the token by which
     /// somebody came there.
-    private static HttpField inward(HttpField field, Address address) {
+    private static HttpField inward(HttpField field, PreviewAddress address) {
         return switch (field.getLowerCaseName()) {
             case "origin" -> new HttpField(field.getName(), address.inward(value(field)));
-            case "referer" -> new HttpField(field.getName(), address.inward(Query.withoutToken(value(field))));
+            case "referer" -> new HttpField(field.getName(), address.inward(PreviewQuery.withoutToken(value(field))));
             default -> field;
         };
     }
 
-    private static void forwarded(HttpFields.Mutable inward, Request request, Address address) {
+    private static void forwarded(HttpFields.Mutable inward, Request request, PreviewAddress address) {
         String origin = address.origin();
         int colon = origin.indexOf("://");
         inward.put(HttpHeader.X_FORWARDED_FOR, Request.getRemoteAddr(request));
@@ -133,7 +133,7 @@ final class Headers {
     }
 
     /// Fills in what the caller is sent.
-    static void outward(Answer answer, Address address, HttpFields.Mutable outward) {
+    static void outward(ResponseHead answer, PreviewAddress address, HttpFields.Mutable outward) {
         HttpFields headers = answer.headers();
         Set<String> stays = ofTheConnection(headers);
         stays.addAll(BEYOND_THE_PAGE);
@@ -154,7 +154,7 @@ final class Headers {
         ours(answer, address, outward);
     }
 
-    private static void ours(Answer answer, Address address, HttpFields.Mutable outward) {
+    private static void ours(ResponseHead answer, PreviewAddress address, HttpFields.Mutable outward) {
         outward.put(HttpHeader.CACHE_CONTROL, "no-store");
         if (address.sharesOrigin()) {
             // Beside the program's own policy, if it has one: browsers obey both.

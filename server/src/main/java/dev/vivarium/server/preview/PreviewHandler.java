@@ -1,7 +1,7 @@
 package dev.vivarium.server.preview;
 
 import dev.vivarium.core.preview.Connection;
-import dev.vivarium.core.sandbox.Occasion;
+import dev.vivarium.core.sandbox.PauseReason;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -26,15 +26,15 @@ public final class PreviewHandler {
     private static final int MAX_PORT = 65_535;
 
     private final Admission admission;
-    private final Entrance entrance;
-    private final Welcome welcome;
-    private final Visits visits;
+    private final PreviewAccess previewAccess;
+    private final PreviewSignIn welcome;
+    private final PreviewAudit visits;
     private final PreviewConfig config;
 
-    public PreviewHandler(Admission admission, Visits visits, PreviewConfig config, InstantSource clock) {
+    public PreviewHandler(Admission admission, PreviewAudit visits, PreviewConfig config, InstantSource clock) {
         this.admission = admission;
-        this.entrance = new Entrance(admission);
-        this.welcome = new Welcome(clock);
+        this.previewAccess = new PreviewAccess(admission);
+        this.welcome = new PreviewSignIn(clock);
         this.visits = visits;
         this.config = config;
     }
@@ -44,7 +44,7 @@ public final class PreviewHandler {
         String sandbox = exchange.path("sandbox_id");
         int port = port(exchange.path("port"));
         String prefix = "/sandboxes/" + sandbox + "/ports/" + port;
-        serve(exchange, new Address(sandbox, port, origin(exchange), prefix), "/" + exchange.rawPath("rest"));
+        serve(exchange, new PreviewAddress(sandbox, port, origin(exchange), prefix), "/" + exchange.rawPath("rest"));
     }
 
     /// Serves a port at a host of its own.
@@ -52,7 +52,7 @@ public final class PreviewHandler {
         int port = port(exchange.path("port"));
         serve(
                 exchange,
-                new Address(exchange.path("sandbox_id"), port, origin(exchange), ""),
+                new PreviewAddress(exchange.path("sandbox_id"), port, origin(exchange), ""),
                 Optional.ofNullable(exchange.request().getHttpURI().getPath()).orElse("/"));
     }
 
@@ -64,29 +64,30 @@ public final class PreviewHandler {
         exchange.answer(HttpStatus.PERMANENT_REDIRECT_308, "text/plain", new byte[0]);
     }
 
-    private void serve(Exchange exchange, Address address, String path) throws IOException {
+    private void serve(Exchange exchange, PreviewAddress address, String path) throws IOException {
         Request request = exchange.request();
         if (HttpMethod.TRACE.is(request.getMethod()) || HttpMethod.CONNECT.is(request.getMethod())) {
             throw new SandboxException(
                     new Failure.Unrecognized("method-not-allowed", 405, "a preview does not answer to this method"));
         }
-        Query query = Query.of(exchange.rawQuery());
-        Entrance.shown(request, query).ifPresent(exchange::shows);
-        var entry = entrance.enter(request, address, query);
+        PreviewQuery query = PreviewQuery.of(exchange.rawQuery());
+        PreviewAccess.shown(request, query).ifPresent(exchange::shows);
+        var entry = previewAccess.enter(request, address, query);
         exchange.onAuthenticated().run();
         visits.saw(entry.caller(), address);
         String target = path + query.suffix();
         boolean upgrades = !Headers.upgrade(request).isEmpty();
-        if (query.token().isPresent() && Entrance.isSafe(request) && !upgrades) {
+        if (query.token().isPresent() && PreviewAccess.isSafe(request) && !upgrades) {
             welcome.answer(exchange, address, entry, address.prefix() + target);
             return;
         }
         relay(exchange, address, entry, target);
     }
 
-    private void relay(Exchange exchange, Address address, Entrance.Entry entry, String target) throws IOException {
+    private void relay(Exchange exchange, PreviewAddress address, PreviewAccess.Entry entry, String target)
+            throws IOException {
         Request request = exchange.request();
-        var inward = Relay.inward(request, target, Headers.inward(request, address, entry.spent()));
+        var inward = PreviewRelay.inward(request, target, Headers.inward(request, address, entry.spent()));
         Connection connection = dial(entry.sandbox(), address.port());
         exchange.endsAtHalfClose();
         exchange.whenGone(connection::close);
@@ -94,11 +95,11 @@ public final class PreviewHandler {
         var access = admission.hold(
                 entry.caller(),
                 entry.shown(),
-                () -> entrance.enterAgain(entry),
+                () -> previewAccess.enterAgain(entry),
                 _ -> cut.get().run());
         Optional<Tunnel> tunnel = Optional.empty();
         try {
-            tunnel = new Relay(request, exchange.response(), address, config.idle()).run(connection, inward);
+            tunnel = new PreviewRelay(request, exchange.response(), address, config.idle()).run(connection, inward);
             tunnel.ifPresent(open -> {
                 open.whenClosed(access::close);
                 cut.set(open::close);
@@ -119,7 +120,7 @@ public final class PreviewHandler {
             if (!sleeps || !config.wakes()) {
                 throw e;
             }
-            sandbox.resume(Occasion.TRAFFIC);
+            sandbox.resume(PauseReason.TRAFFIC);
             return sandbox.dial(port);
         }
     }

@@ -23,7 +23,7 @@ final class Upstream implements AutoCloseable {
     private final int port;
     private final Duration patience;
     private final MetaData.Request request;
-    private final Reading reading;
+    private final ResponseParser reading;
     private final HttpGenerator generator = new HttpGenerator();
     private final byte[] buffer = new byte[BUFFER_BYTES];
     private ByteBuffer received = ByteBuffer.allocate(0);
@@ -34,7 +34,7 @@ final class Upstream implements AutoCloseable {
         this.port = port;
         this.patience = patience;
         this.request = request;
-        this.reading = new Reading(port, HttpMethod.HEAD.is(request.getMethod()));
+        this.reading = new ResponseParser(port, HttpMethod.HEAD.is(request.getMethod()));
     }
 
     /// Sends the first lines; `whole` when there is no body to follow.
@@ -83,10 +83,10 @@ final class Upstream implements AutoCloseable {
     }
 
     /// Waits for the first lines of the answer.
-    Answer awaitAnswer() {
+    ResponseHead awaitAnswer() {
         while (true) {
             reading.advance(received);
-            Optional<Answer> head = reading.head();
+            Optional<ResponseHead> head = reading.head();
             if (head.isEmpty()) {
                 receive();
             } else if (head.get().isInterim()) {

@@ -66,7 +66,7 @@ final class EgressSettings {
     }
 
     private static Supplier<SSLSocketFactory> trusting(Path authorities) {
-        SSLSocketFactory made = Authorities.trusting(authorities);
+        SSLSocketFactory made = CertificateAuthorities.trusting(authorities);
         return () -> made;
     }
 

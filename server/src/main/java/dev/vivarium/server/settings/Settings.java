@@ -180,7 +180,7 @@ public final class Settings {
     }
 
     private static SandboxException unknown(String shown, List<String> known, String name) {
-        return refused(shown, "is not a setting; did you mean " + Nearest.of(name, known) + "?");
+        return refused(shown, "is not a setting; did you mean " + NearestName.of(name, known) + "?");
     }
 
     private static SandboxException refused(String name, String rule) {

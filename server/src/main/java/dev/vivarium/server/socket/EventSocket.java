@@ -6,9 +6,9 @@ import dev.vivarium.core.log.Batch;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.run.Agents;
 import dev.vivarium.core.run.Inbox;
-import dev.vivarium.core.sandbox.Occasion;
+import dev.vivarium.core.sandbox.EventFollower;
+import dev.vivarium.core.sandbox.PauseReason;
 import dev.vivarium.core.sandbox.Sandbox;
-import dev.vivarium.core.sandbox.Spectator;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Event;
@@ -20,8 +20,8 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.api.FileTree;
 import dev.vivarium.server.api.TerminalText;
-import dev.vivarium.server.feed.Filter;
-import dev.vivarium.server.feed.ShownEvent;
+import dev.vivarium.server.feed.FeedFilter;
+import dev.vivarium.server.feed.VisibleEvent;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Caller;
 import dev.vivarium.server.http.Credential;
@@ -49,20 +49,20 @@ public final class EventSocket extends GuardedSocket {
     private final Start start;
     private final AtomicBoolean shown = new AtomicBoolean();
     private volatile Optional<Place> place = Optional.empty();
-    private volatile Filter filter;
+    private volatile FeedFilter filter;
 
     /// Where a watcher is in which log.
-    private record Place(SandboxId sandbox, Optional<Sandbox> alive, Spectator spectator) {
+    private record Place(SandboxId sandbox, Optional<Sandbox> alive, EventFollower eventFollower) {
         String status() {
             return alive.map(sandbox -> sandbox.info().status().label()).orElse("terminated");
         }
     }
 
     /// Of which sandbox, and what is wanted of it by who does not say.
-    record Start(String sandboxId, long afterSeq, Filter filter) {}
+    record Start(String sandboxId, long afterSeq, FeedFilter filter) {}
 
-    EventSocket(Sockets sockets, SocketWitness door, EventLog log, Inbox inbox, Agents agents, Start start) {
-        super(sockets, door, start.sandboxId);
+    EventSocket(Sockets sockets, SocketAudit controlPort, EventLog log, Inbox inbox, Agents agents, Start start) {
+        super(sockets, controlPort, start.sandboxId);
         this.heartbeat = sockets.heartbeat();
         this.log = log;
         this.inbox = inbox;
@@ -77,7 +77,7 @@ public final class EventSocket extends GuardedSocket {
     }
 
     @Override
-    Scope entrance() {
+    Scope previewAccess() {
         return Scope.SHELL_RO;
     }
 
@@ -92,20 +92,21 @@ public final class EventSocket extends GuardedSocket {
         if (after < 0) {
             throw new SandboxException(new Failure.InvalidRequest("after_seq", "must not be negative"));
         }
-        filter = Filter.readTypes(first).or(filter);
+        filter = FeedFilter.readTypes(first).or(filter);
         first.refuseOthers();
         var sandbox = new SandboxId(sandboxId());
-        var spectator = new Spectator(log, sandbox, after, caller.sandbox().isPresent());
-        place = Optional.of(new Place(sandbox, caller.sandbox(), spectator));
-        door().did(caller, Kind.USED, "watches from " + after);
+        var eventFollower =
+                new EventFollower(log, sandbox, after, caller.sandbox().isPresent());
+        place = Optional.of(new Place(sandbox, caller.sandbox(), eventFollower));
+        controlPort().did(caller, Kind.USED, "watches from " + after);
         return Scope.SHELL_RO;
     }
 
     @Override
     void greet() {
         place.ifPresent(at -> {
-            long waiting = Math.max(0, log.head(at.sandbox) - at.spectator.seq());
-            peer().send(Messages.message("connected", out -> {
+            long waiting = Math.max(0, log.head(at.sandbox) - at.eventFollower.seq());
+            peer().send(SocketMessages.message("connected", out -> {
                 out.writeStringProperty("sandbox_id", at.sandbox.value());
                 out.writeStringProperty("status", at.status());
                 out.writeNumberProperty("buffered_events_count", waiting);
@@ -121,34 +122,36 @@ public final class EventSocket extends GuardedSocket {
             long beaten = System.nanoTime();
             while (true) {
                 long due = Math.max(0, heartbeat.toNanos() - (System.nanoTime() - beaten));
-                send(at.spectator.next(Duration.ofNanos(due)));
-                if (at.spectator.isOver()) {
-                    close(new Close(1000, "the sandbox has ended"));
+                send(at.eventFollower.next(Duration.ofNanos(due)));
+                if (at.eventFollower.isOver()) {
+                    close(new CloseReason(1000, "the sandbox has ended"));
                     return;
                 }
                 // Also to whoever is sent nothing because it wants nothing of what happens.
                 if (System.nanoTime() - beaten >= heartbeat.toNanos()) {
                     beaten = System.nanoTime();
-                    peer().send(Messages.message("heartbeat", out -> Json.time(out, "timestamp", door().now())));
+                    peer().send(SocketMessages.message(
+                            "heartbeat",
+                            out -> Json.time(out, "timestamp", controlPort().now())));
                 }
             }
         } catch (CompletionException e) {
             LOG.debug("a watcher has gone", e);
             leave();
         } catch (SandboxException e) {
-            close(Close.of(e.failure()));
+            close(CloseReason.of(e.failure()));
         } catch (InterruptedException e) {
-            close(Close.stopping());
+            close(CloseReason.stopping());
         }
     }
 
     private void send(Batch batch) {
         if (batch.missed() > 0) {
-            peer().send(Messages.message("missed", out -> out.writeNumberProperty("events", batch.missed())));
+            peer().send(SocketMessages.message("missed", out -> out.writeNumberProperty("events", batch.missed())));
         }
         for (Event event : batch.events()) {
             if (filter.includesType(event)) {
-                peer().send(Messages.message("event", ShownEvent.of(event, scopes())::message));
+                peer().send(SocketMessages.message("event", VisibleEvent.of(event, scopes())::message));
             }
         }
     }
@@ -156,9 +159,9 @@ public final class EventSocket extends GuardedSocket {
     @Override
     void obey(Caller caller, String type, JsonFields fields) {
         switch (type) {
-            case "filter" -> want(Filter.readTypes(fields));
-            case "subscribe" -> want(filter.with(Filter.readTypes(fields)));
-            case "unsubscribe" -> want(filter.without(Filter.readTypes(fields)));
+            case "filter" -> want(FeedFilter.readTypes(fields));
+            case "subscribe" -> want(filter.with(FeedFilter.readTypes(fields)));
+            case "unsubscribe" -> want(filter.without(FeedFilter.readTypes(fields)));
             case "command" -> command(caller, fields.string("command"), fields.optionalObject("payload"));
             default ->
                 throw new SandboxException(new Failure.InvalidRequest(
@@ -166,9 +169,9 @@ public final class EventSocket extends GuardedSocket {
         }
     }
 
-    private void want(Filter other) {
+    private void want(FeedFilter other) {
         filter = other;
-        peer().send(Messages.message("filter", other::write));
+        peer().send(SocketMessages.message("filter", other::write));
     }
 
     private void command(Caller caller, String command, Optional<JsonFields> payload) {
@@ -180,7 +183,7 @@ public final class EventSocket extends GuardedSocket {
             case "request_terminal" -> sendTerminal(caller, payload);
             default -> act(caller, command, payload);
         }
-        door().did(caller, Kind.USED, command);
+        controlPort().did(caller, Kind.USED, command);
     }
 
     private static void require(Caller caller, Scope scope) {
@@ -201,7 +204,7 @@ public final class EventSocket extends GuardedSocket {
         try (var memory = memory(caller)) {
             var tree = FileTree.of(sandbox, path, depth, memory::add);
             memory.add(tree.jsonBytes());
-            peer().send(Messages.message("files", tree::write));
+            peer().send(SocketMessages.message("files", tree::write));
         }
     }
 
@@ -209,7 +212,7 @@ public final class EventSocket extends GuardedSocket {
         long lines = payload.flatMap(fields -> fields.optionalInteger("lines")).orElse(LINES);
         try (var memory = memory(caller)) {
             var text = TerminalText.of(log, new SandboxId(sandboxId()), lines, memory::add);
-            peer().send(Messages.message("terminal", text::write));
+            peer().send(SocketMessages.message("terminal", text::write));
         }
     }
 
@@ -230,15 +233,15 @@ public final class EventSocket extends GuardedSocket {
         }
     }
 
-    private static Occasion asked(Caller caller) {
-        return Occasion.by(caller.principal().orElseThrow().name());
+    private static PauseReason asked(Caller caller) {
+        return PauseReason.by(caller.principal().orElseThrow().name());
     }
 
     private void say(Caller caller, Sandbox sandbox, Message.Kind kind, String content) {
         var who = caller.principal().orElseThrow().name().value();
         var queued = inbox.post(sandbox.id(), new NewMessage(content, kind, NewEvent.sourceOf(who)));
         boolean isHeard = agents.isAtWork(sandbox.id());
-        peer().send(Messages.message("queued", out -> {
+        peer().send(SocketMessages.message("queued", out -> {
             out.writeStringProperty("message_id", queued.message().id());
             out.writeNumberProperty("queue_size", queued.waiting());
             out.writeBooleanProperty("listening", isHeard);
@@ -256,6 +259,6 @@ public final class EventSocket extends GuardedSocket {
 
     @Override
     void vacate() {
-        place.ifPresent(at -> at.spectator.close());
+        place.ifPresent(at -> at.eventFollower.close());
     }
 }

@@ -3,14 +3,14 @@ package dev.vivarium.server.socket;
 import dev.vivarium.core.access.AuditEntry.Kind;
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.Scope;
-import dev.vivarium.core.log.Listener;
+import dev.vivarium.core.log.LiveFeed;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.feed.Feed;
-import dev.vivarium.server.feed.Filter;
+import dev.vivarium.server.feed.FeedFilter;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Caller;
 import dev.vivarium.server.http.Credential;
@@ -31,12 +31,12 @@ public final class FeedSocket extends GuardedSocket {
     private final Feed feed;
     private final AtomicBoolean shown = new AtomicBoolean();
     private volatile Optional<Feed.Ear> ear = Optional.empty();
-    private volatile Filter filter;
+    private volatile FeedFilter filter;
     private volatile boolean left;
 
     /// @param filter what is wanted by who does not say
-    FeedSocket(Sockets sockets, SocketWitness door, Feed feed, Filter filter) {
-        super(sockets, door, "");
+    FeedSocket(Sockets sockets, SocketAudit controlPort, Feed feed, FeedFilter filter) {
+        super(sockets, controlPort, "");
         this.heartbeat = sockets.heartbeat();
         this.feed = feed;
         this.filter = filter;
@@ -48,7 +48,7 @@ public final class FeedSocket extends GuardedSocket {
     }
 
     @Override
-    Scope entrance() {
+    Scope previewAccess() {
         return Scope.SHELL_RO;
     }
 
@@ -63,16 +63,16 @@ public final class FeedSocket extends GuardedSocket {
 
     @Override
     Scope settle(Caller caller, JsonFields first) {
-        filter = Filter.read(first).or(filter);
+        filter = FeedFilter.read(first).or(filter);
         first.refuseOthers();
         ear = Optional.of(feed.open(caller.principal().orElseThrow()));
-        door().did(caller, Kind.USED, "listens");
+        controlPort().did(caller, Kind.USED, "listens");
         return Scope.SHELL_RO;
     }
 
     @Override
     void greet() {
-        peer().send(Messages.message("connected", filter::write));
+        peer().send(SocketMessages.message("connected", filter::write));
         ear.filter(_ -> shown.compareAndSet(false, true))
                 .ifPresent(own -> Thread.ofVirtual().name("feed").start(() -> show(own)));
     }
@@ -84,7 +84,9 @@ public final class FeedSocket extends GuardedSocket {
                 long due = heartbeat.toNanos() - (System.nanoTime() - pinged);
                 if (due <= 0) {
                     pinged = System.nanoTime();
-                    peer().send(Messages.message("ping", out -> Json.time(out, "timestamp", door().now())));
+                    peer().send(SocketMessages.message(
+                            "ping",
+                            out -> Json.time(out, "timestamp", controlPort().now())));
                 } else {
                     send(own, own.next(Duration.ofNanos(due), () -> filter));
                 }
@@ -93,24 +95,24 @@ public final class FeedSocket extends GuardedSocket {
             LOG.debug("a listener has gone", e);
             leave();
         } catch (SandboxException e) {
-            close(Close.of(e.failure()));
+            close(CloseReason.of(e.failure()));
         } catch (InterruptedException e) {
-            close(Close.stopping());
+            close(CloseReason.stopping());
         }
     }
 
-    private void send(Feed.Ear own, Listener.Heard heard) {
+    private void send(Feed.Ear own, LiveFeed.Heard heard) {
         if (Feed.isAny(heard.missed())) {
-            peer().send(Messages.message("missed", out -> Feed.write(out, heard.missed())));
+            peer().send(SocketMessages.message("missed", out -> Feed.write(out, heard.missed())));
         }
         for (Event event : heard.events()) {
-            peer().send(Messages.message("event", out -> own.write(out, event)));
+            peer().send(SocketMessages.message("event", out -> own.write(out, event)));
         }
     }
 
     @Override
     void obey(Caller caller, String type, JsonFields fields) {
-        Filter named = Filter.read(fields);
+        FeedFilter named = FeedFilter.read(fields);
         fields.refuseOthers();
         filter = switch (type) {
             case "filter" -> named;
@@ -122,7 +124,7 @@ public final class FeedSocket extends GuardedSocket {
                         "type", "must be filter, subscribe, unsubscribe, ping, pong or auth"));
         };
         if (!type.equals("pong")) {
-            peer().send(Messages.message("filter", filter::write));
+            peer().send(SocketMessages.message("filter", filter::write));
         }
     }
 

@@ -39,22 +39,22 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
     private static final int MAX_REFUSALS = 10;
 
     private final Sockets sockets;
-    private final SocketWitness door;
+    private final SocketAudit controlPort;
     private final String sandboxId;
-    private final Peer peer = new Peer();
+    private final SocketClient peer = new SocketClient();
     private final AtomicBoolean closing = new AtomicBoolean();
     private final AtomicBoolean beating = new AtomicBoolean();
     private final AtomicInteger refusals = new AtomicInteger();
     private volatile Optional<String> said = Optional.empty();
     private volatile Optional<Credential> session = Optional.empty();
-    private volatile Optional<Permit> permit = Optional.empty();
+    private volatile Optional<SocketAccess> permit = Optional.empty();
     private volatile Optional<RequestLimits.Places> places = Optional.empty();
     private volatile Runnable onAuthenticated = () -> {};
     private volatile Instant since = Instant.EPOCH;
 
-    GuardedSocket(Sockets sockets, SocketWitness door, String sandboxId) {
+    GuardedSocket(Sockets sockets, SocketAudit controlPort, String sandboxId) {
         this.sockets = sockets;
-        this.door = door;
+        this.controlPort = controlPort;
         this.sandboxId = sandboxId;
     }
 
@@ -87,7 +87,7 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
     }
 
     /// What everybody who comes in needs.
-    abstract Scope entrance();
+    abstract Scope previewAccess();
 
     /// Makes room for somebody who was let in, and says by what right they stay. Throws what they are told.
     abstract Scope settle(Caller caller, JsonFields first);
@@ -102,7 +102,7 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
     abstract void vacate();
 
     /// Looks now and then whether there is something to do.
-    void pulse(Caller caller) {}
+    void scheduler(Caller caller) {}
 
     /// What whoever is inside is there for; empty when it is not about one sandbox.
     abstract Optional<Presence.Way> way();
@@ -113,12 +113,12 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
                 new SandboxId(sandboxId), at.caller().principal().orElseThrow(), way, since)));
     }
 
-    Peer peer() {
+    SocketClient peer() {
         return peer;
     }
 
-    SocketWitness door() {
-        return door;
+    SocketAudit controlPort() {
+        return controlPort;
     }
 
     /// Current scopes of the client for the sandbox.
@@ -151,7 +151,7 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
     public final void onWebSocketBinary(ByteBuffer payload, Callback callback) {
         callback.succeed();
         if (permit.isEmpty()) {
-            close(Close.of(new Failure.NotAuthenticated("the first message must be text")));
+            close(CloseReason.of(new Failure.NotAuthenticated("the first message must be text")));
         } else {
             Thread.ofVirtual().name("socket-in").start(() -> {
                 peer.complain(new Failure.InvalidRequest("message", "must be text"));
@@ -191,7 +191,7 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
             leave();
         } catch (RuntimeException e) {
             LOG.error("a message to a socket failed", e);
-            close(Close.of(new Failure.Internal(sandboxId)));
+            close(CloseReason.of(new Failure.Internal(sandboxId)));
         }
     }
 
@@ -199,15 +199,15 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
     private void enter(String text) {
         try {
             JsonFields fields = first(text);
-            Credential shown = Auth.credential(fields, session);
-            Caller caller = admit(shown, entrance());
+            Credential shown = AuthMessage.credential(fields, session);
+            Caller caller = admit(shown, previewAccess());
             onAuthenticated.run();
             places = caller.principal().map(sockets.admission().requests()::stream);
             Scope needed = settle(caller, fields);
-            since = door.now();
+            since = controlPort.now();
             peer.trust();
             sockets.known(this);
-            adopt(new Permit(caller, shown, needed, hold(caller, shown, needed)));
+            adopt(new SocketAccess(caller, shown, needed, hold(caller, shown, needed)));
             greet();
         } catch (SandboxException e) {
             refuse(e.failure());
@@ -229,7 +229,7 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
             return admit(sockets.admission(), credential, wanted);
         } catch (SandboxException e) {
             var who = sockets.admission().find(credential);
-            door.refused(sandboxId, who, e.failure());
+            controlPort.refused(sandboxId, who, e.failure());
             throw new SandboxException(shownTo(who, e.failure()), e);
         }
     }
@@ -248,7 +248,7 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
     }
 
     /// The right may have been lost before the permit was here.
-    private void adopt(Permit next) {
+    private void adopt(SocketAccess next) {
         permit = Optional.of(next);
         next.access().loss().ifPresent(failure -> lost(next.credential(), failure));
     }
@@ -256,13 +256,13 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
     /// The client has lost the right by which it is connected.
     private void lost(Credential shown, Failure failure) {
         permit.filter(at -> at.credential().equals(shown)).ifPresent(at -> {
-            door.refused(at.caller(), failure);
-            close(Close.of(shownTo(at.caller().principal(), failure)));
+            controlPort.refused(at.caller(), failure);
+            close(CloseReason.of(shownTo(at.caller().principal(), failure)));
         });
     }
 
     private void refuse(Failure failure) {
-        Close why = Close.of(failure);
+        CloseReason why = CloseReason.of(failure);
         if (!why.isRefusal()) {
             peer.complain(failure);
         }
@@ -270,12 +270,12 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
     }
 
     /// What cannot be done is told and changes nothing.
-    private void hear(Permit at, String text) {
+    private void hear(SocketAccess at, String text) {
         try {
             JsonFields fields = Json.request(text.getBytes(StandardCharsets.UTF_8));
             String type = fields.string("type");
             switch (type) {
-                case "ping" -> peer.send(Messages.pong());
+                case "ping" -> peer.send(SocketMessages.pong());
                 case "auth" -> renew(at, new Credential.Shown(fields.string("token")));
                 default -> obey(at.caller(), type, fields);
             }
@@ -287,21 +287,21 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
         }
     }
 
-    private void notAllowed(Permit at, Failure failure) {
-        door.refused(at.caller(), failure);
+    private void notAllowed(SocketAccess at, Failure failure) {
+        controlPort.refused(at.caller(), failure);
         if (refusals.incrementAndGet() >= MAX_REFUSALS) {
-            close(Close.tooOften());
+            close(CloseReason.tooOften());
         }
     }
 
     /// Another token of the same person, before the first expires. It must allow what they do here.
-    private void renew(Permit at, Credential shown) {
+    private void renew(SocketAccess at, Credential shown) {
         Caller caller = admit(shown, at.needed());
         var before = at.caller().principal().orElseThrow().name();
         if (!caller.principal().orElseThrow().name().equals(before)) {
             throw new SandboxException(new Failure.NotAllowed("that token is somebody else's"));
         }
-        adopt(new Permit(caller, shown, at.needed(), hold(caller, shown, at.needed())));
+        adopt(new SocketAccess(caller, shown, at.needed(), hold(caller, shown, at.needed())));
         at.close();
         greet();
         leaveIfClosing();
@@ -312,7 +312,7 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
         // To look a sandbox up may take many beats.
         if (beating.compareAndSet(false, true)) {
             try {
-                permit.ifPresent(at -> pulse(at.caller()));
+                permit.ifPresent(at -> scheduler(at.caller()));
             } finally {
                 beating.set(false);
             }
@@ -326,7 +326,7 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
     }
 
     /// Says why and hangs up; does not wait for a client that does not listen. Idempotent.
-    final void close(Close why) {
+    final void close(CloseReason why) {
         if (closing.compareAndSet(false, true)) {
             leave();
             peer.hangUp(why);
@@ -337,7 +337,7 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
     final void leave() {
         closing.set(true);
         sockets.remove(this);
-        permit.ifPresent(Permit::close);
+        permit.ifPresent(SocketAccess::close);
         places.ifPresent(RequestLimits.Places::close);
         vacate();
     }

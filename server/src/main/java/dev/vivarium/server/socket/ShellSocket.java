@@ -23,21 +23,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// One socket to a shell. One worker writes what the shell shows, one message after another; what else there is to say
-/// waits its turn in [Peer#send]. Thread-safe.
+/// waits its turn in [SocketClient#send]. Thread-safe.
 public final class ShellSocket extends GuardedSocket {
     private static final Logger LOG = LoggerFactory.getLogger(ShellSocket.class);
 
     private final Callers callers;
-    private final ShellWitness witness;
-    private final Typing typing = new Typing();
+    private final ShellAudit witness;
+    private final TypedInputAudit typing = new TypedInputAudit();
     private final AtomicBoolean shown = new AtomicBoolean();
     private volatile Optional<Place> place = Optional.empty();
 
     /// Who is in which shell, and how much of it they take at once.
-    private record Place(Caller caller, Viewer viewer, Window window) {}
+    private record Place(Caller caller, Viewer viewer, OutputWindow window) {}
 
-    public ShellSocket(Sockets sockets, ShellWitness witness, Callers callers, String sandboxId) {
-        super(sockets, witness.door(), sandboxId);
+    public ShellSocket(Sockets sockets, ShellAudit witness, Callers callers, String sandboxId) {
+        super(sockets, witness.controlPort(), sandboxId);
         this.callers = callers;
         this.witness = witness;
     }
@@ -48,27 +48,27 @@ public final class ShellSocket extends GuardedSocket {
     }
 
     @Override
-    Scope entrance() {
+    Scope previewAccess() {
         return Scope.SHELL_RO;
     }
 
     @Override
     Scope settle(Caller caller, JsonFields first) {
-        Auth auth = Auth.read(first);
-        boolean types = auth.hands() == Auth.Hands.ON && caller.scopes().allows(Scope.SHELL);
+        AuthMessage auth = AuthMessage.read(first);
+        boolean types = auth.hands() == AuthMessage.Hands.ON && caller.scopes().allows(Scope.SHELL);
         Role role = types ? Role.TYPIST : Role.WATCHER;
         Sandbox sandbox = caller.sandbox().orElseThrow();
         callers.requireAwake(sandbox);
         Shell shell = shell(sandbox, auth, role);
         var user = caller.principal().orElseThrow().name();
-        Viewer viewer = shell.join(new Participant(user, role, door().now()));
-        place = Optional.of(new Place(caller, viewer, new Window(auth.window())));
+        Viewer viewer = shell.join(new Participant(user, role, controlPort().now()));
+        place = Optional.of(new Place(caller, viewer, new OutputWindow(auth.window())));
         auth.size().ifPresent(viewer::resize);
         witness.entered(caller, viewer);
         return role == Role.TYPIST ? Scope.SHELL : Scope.SHELL_RO;
     }
 
-    private static Shell shell(Sandbox sandbox, Auth auth, Role role) {
+    private static Shell shell(Sandbox sandbox, AuthMessage auth, Role role) {
         if (auth.session().isPresent()) {
             return sandbox.shells().require(auth.session().get());
         }
@@ -85,7 +85,7 @@ public final class ShellSocket extends GuardedSocket {
     void greet() {
         place.ifPresent(at -> {
             Viewer viewer = at.viewer();
-            peer().send(Messages.authOk(viewer.shell(), viewer.who().role()));
+            peer().send(SocketMessages.authOk(viewer.shell(), viewer.who().role()));
             if (shown.compareAndSet(false, true)) {
                 Thread.ofVirtual().name("shell-out-" + viewer.shell().id()).start(() -> show(viewer, at.window()));
             }
@@ -124,21 +124,21 @@ public final class ShellSocket extends GuardedSocket {
     private static void resize(Viewer viewer, JsonFields fields) {
         fields.integer("cols");
         fields.integer("rows");
-        Auth.size(fields).ifPresent(viewer::resize);
+        AuthMessage.size(fields).ifPresent(viewer::resize);
     }
 
-    private void show(Viewer viewer, Window window) {
+    private void show(Viewer viewer, OutputWindow window) {
         try {
             while (true) {
                 ShellEvent event = viewer.next();
                 if (event instanceof ShellEvent.Left) {
                     return;
                 }
-                peer().send(Messages.of(event));
+                peer().send(SocketMessages.of(event));
                 switch (event) {
                     case ShellEvent.Output(String text) -> window.sent(text);
-                    case ShellEvent.Exited _ -> close(Close.ended());
-                    case ShellEvent.Gone(Failure failure) -> close(Close.of(failure));
+                    case ShellEvent.Exited _ -> close(CloseReason.ended());
+                    case ShellEvent.Gone(Failure failure) -> close(CloseReason.of(failure));
                     case ShellEvent.Missed _, ShellEvent.Presence _, ShellEvent.Resized _, ShellEvent.Left _ -> {}
                 }
             }
@@ -150,7 +150,7 @@ public final class ShellSocket extends GuardedSocket {
 
     /// Puts on record what was typed.
     @Override
-    void pulse(Caller caller) {
+    void scheduler(Caller caller) {
         place.ifPresent(at -> attribute(at, typing.takeDue()));
     }
 

@@ -39,7 +39,7 @@ public final class ShellsHandler {
         var fields = exchange.json();
         var command = fields.optionalString("command").map(Command::shell).orElseGet(() -> Command.of("bash"));
         var directory = fields.optionalString("cwd").orElse("");
-        var size = Auth.size(fields).orElse(TerminalSize.USUAL);
+        var size = AuthMessage.size(fields).orElse(TerminalSize.USUAL);
         fields.refuseOthers();
         var sandbox = exchange.sandbox();
         callers.requireAwake(sandbox);
@@ -51,7 +51,7 @@ public final class ShellsHandler {
     /// end.
     public void end(Exchange exchange) throws IOException {
         exchange.allowQuery();
-        var shell = exchange.sandbox().shells().require(Auth.session(exchange.path("session_id")));
+        var shell = exchange.sandbox().shells().require(AuthMessage.session(exchange.path("session_id")));
         callers.requireAwake(exchange.sandbox());
         shell.kill();
         exchange.answer(204);
@@ -61,9 +61,9 @@ public final class ShellsHandler {
         out.writeStringProperty("session_id", shell.id().value());
         shell.command().ifPresent(command -> out.writeStringProperty("command", command));
         Json.time(out, "started_at", shell.started());
-        Messages.writeSize(out, shell.size());
+        SocketMessages.writeSize(out, shell.size());
         out.writeBooleanProperty("running", shell.isOpen());
         shell.exit().ifPresent(exit -> out.writeNumberProperty("exit_code", exit.exitCode()));
-        Messages.writePeople(out, shell.people());
+        SocketMessages.writePeople(out, shell.people());
     }
 }

@@ -37,7 +37,7 @@ public final class Sockets implements AutoCloseable {
     private final Presence presence = new Presence();
     private final Set<GuardedSocket> open = ConcurrentHashMap.newKeySet();
     private final Set<GuardedSocket> strangers = ConcurrentHashMap.newKeySet();
-    private final ScheduledExecutorService pulse = Executors.newSingleThreadScheduledExecutor(
+    private final ScheduledExecutorService scheduler = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("sockets").factory());
     private volatile boolean closed;
 
@@ -50,7 +50,7 @@ public final class Sockets implements AutoCloseable {
     }
 
     private void repeat(String name, Duration every, Runnable work) {
-        var _ = pulse.scheduleWithFixedDelay(
+        var _ = scheduler.scheduleWithFixedDelay(
                 VitalThread.repeating(name, work), every.toMillis(), every.toMillis(), TimeUnit.MILLISECONDS);
     }
 
@@ -69,14 +69,14 @@ public final class Sockets implements AutoCloseable {
     }
 
     /// Takes a socket, or says why not.
-    Optional<Close> add(GuardedSocket socket) {
+    Optional<CloseReason> add(GuardedSocket socket) {
         open.add(socket);
         strangers.add(socket);
         if (closed) {
-            return Optional.of(Close.stopping());
+            return Optional.of(CloseReason.stopping());
         }
         return open.size() > MOST || strangers.size() > MOST_STRANGERS
-                ? Optional.of(Close.tooMany())
+                ? Optional.of(CloseReason.tooMany())
                 : Optional.empty();
     }
 
@@ -93,9 +93,9 @@ public final class Sockets implements AutoCloseable {
     }
 
     /// Cuts the connection of a client that does not answer the close.
-    void cutSoon(Peer peer) {
+    void cutSoon(SocketClient peer) {
         if (!closed) {
-            var _ = pulse.schedule(peer::cut, FAREWELL.toMillis(), TimeUnit.MILLISECONDS);
+            var _ = scheduler.schedule(peer::cut, FAREWELL.toMillis(), TimeUnit.MILLISECONDS);
         }
     }
 
@@ -107,7 +107,7 @@ public final class Sockets implements AutoCloseable {
                 Thread.ofVirtual().name("socket-check").start(socket::beat);
             } else if (socket.peer().isSilent() && now - socket.peer().openedAt() > introduction.toNanos()) {
                 String silence = "nothing was said within " + introduction.toSeconds() + " s";
-                socket.close(Close.of(new Failure.NotAuthenticated(silence)));
+                socket.close(CloseReason.of(new Failure.NotAuthenticated(silence)));
             }
         }
     }
@@ -116,7 +116,7 @@ public final class Sockets implements AutoCloseable {
         long now = System.nanoTime();
         for (GuardedSocket socket : open) {
             if (now - socket.peer().heardAt() > SILENCE.toNanos()) {
-                socket.close(new Close(1001, "nothing was heard for " + SILENCE.toSeconds() + " s"));
+                socket.close(new CloseReason(1001, "nothing was heard for " + SILENCE.toSeconds() + " s"));
             } else if (socket.isInside()) {
                 socket.peer().ping();
             }
@@ -128,9 +128,9 @@ public final class Sockets implements AutoCloseable {
     public void close() {
         closed = true;
         List<GuardedSocket> last = List.copyOf(open);
-        last.forEach(socket -> socket.close(Close.stopping()));
+        last.forEach(socket -> socket.close(CloseReason.stopping()));
         long deadline = System.nanoTime() + FAREWELL.toNanos();
         last.forEach(socket -> socket.peer().awaitFarewell(Duration.ofNanos(deadline - System.nanoTime())));
-        pulse.shutdownNow();
+        scheduler.shutdownNow();
     }
 }

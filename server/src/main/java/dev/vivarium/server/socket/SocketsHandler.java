@@ -7,14 +7,14 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.api.Callers;
 import dev.vivarium.server.feed.Feed;
-import dev.vivarium.server.feed.Filter;
+import dev.vivarium.server.feed.FeedFilter;
 import dev.vivarium.server.http.Exchange;
 import java.util.Optional;
 
 /// The routes that become sockets. Who comes is asked there, in the first message. Thread-safe.
 public final class SocketsHandler {
     private final Sockets sockets;
-    private final Doors doors;
+    private final Doors controlPortNumbers;
     private final Callers callers;
     private final EventLog log;
     private final Inbox inbox;
@@ -22,9 +22,15 @@ public final class SocketsHandler {
     private final Feed feed;
 
     public SocketsHandler(
-            Sockets sockets, Doors doors, Callers callers, EventLog log, Inbox inbox, Agents agents, Feed feed) {
+            Sockets sockets,
+            Doors controlPortNumbers,
+            Callers callers,
+            EventLog log,
+            Inbox inbox,
+            Agents agents,
+            Feed feed) {
         this.sockets = sockets;
-        this.doors = doors;
+        this.controlPortNumbers = controlPortNumbers;
         this.callers = callers;
         this.log = log;
         this.inbox = inbox;
@@ -33,7 +39,7 @@ public final class SocketsHandler {
     }
 
     /// Who tells the audit of those in a shell, those who watch a sandbox and those who listen to all of them.
-    public record Doors(ShellWitness shells, SocketWitness watchers, SocketWitness listeners) {}
+    public record Doors(ShellAudit shells, SocketAudit watchers, SocketAudit listeners) {}
 
     /// `GET /sandboxes/{sandbox_id}/shell`.
     public void shell(Exchange exchange) {
@@ -41,19 +47,19 @@ public final class SocketsHandler {
         String sandboxId = exchange.path("sandbox_id");
         var session = exchange.session();
         Runnable onAuthenticated = exchange.onAuthenticated();
-        exchange.upgrade(
-                () -> new ShellSocket(sockets, doors.shells(), callers, sandboxId).by(session, onAuthenticated));
+        exchange.upgrade(() ->
+                new ShellSocket(sockets, controlPortNumbers.shells(), callers, sandboxId).by(session, onAuthenticated));
     }
 
     /// `GET /ws/sandboxes/{sandbox_id}`. Clients that cannot choose what they say first may show a key or a token
     /// in a header or in the query.
     public void events(Exchange exchange) {
         exchange.allowQuery("token", "after_seq", "event_types");
-        var from = new EventSocket.Start(exchange.path("sandbox_id"), afterSeq(exchange), Filter.of(exchange));
+        var from = new EventSocket.Start(exchange.path("sandbox_id"), afterSeq(exchange), FeedFilter.of(exchange));
         Optional<String> first = first(exchange);
         var session = exchange.session();
         Runnable onAuthenticated = exchange.onAuthenticated();
-        exchange.upgrade(() -> new EventSocket(sockets, doors.watchers(), log, inbox, agents, from)
+        exchange.upgrade(() -> new EventSocket(sockets, controlPortNumbers.watchers(), log, inbox, agents, from)
                 .by(session, onAuthenticated)
                 .asSaid(first));
     }
@@ -61,11 +67,11 @@ public final class SocketsHandler {
     /// `GET /api/v1/ws/events`, in the same way.
     public void feed(Exchange exchange) {
         exchange.allowQuery("token", "event_types", "entity_types", "entity_ids");
-        Filter filter = Filter.of(exchange);
+        FeedFilter filter = FeedFilter.of(exchange);
         Optional<String> first = first(exchange);
         var session = exchange.session();
         Runnable onAuthenticated = exchange.onAuthenticated();
-        exchange.upgrade(() -> new FeedSocket(sockets, doors.listeners(), feed, filter)
+        exchange.upgrade(() -> new FeedSocket(sockets, controlPortNumbers.listeners(), feed, filter)
                 .by(session, onAuthenticated)
                 .asSaid(first));
     }
@@ -74,7 +80,7 @@ public final class SocketsHandler {
     private static Optional<String> first(Exchange exchange) {
         return exchange.credential()
                 .or(() -> exchange.optionalQuery("token"))
-                .map(token -> Messages.message("auth", out -> out.writeStringProperty("token", token)));
+                .map(token -> SocketMessages.message("auth", out -> out.writeStringProperty("token", token)));
     }
 
     private static long afterSeq(Exchange exchange) {

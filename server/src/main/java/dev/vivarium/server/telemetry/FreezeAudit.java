@@ -3,7 +3,7 @@ package dev.vivarium.server.telemetry;
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.AuditEntry;
 import dev.vivarium.core.sandbox.Observer;
-import dev.vivarium.core.sandbox.Occasion;
+import dev.vivarium.core.sandbox.PauseReason;
 import dev.vivarium.model.SandboxInfo;
 import java.time.InstantSource;
 
@@ -20,8 +20,8 @@ public final class FreezeAudit implements Observer {
     }
 
     @Override
-    public void paused(SandboxInfo sandbox, Occasion why) {
-        if (why.cause() == Occasion.Cause.DISK) {
+    public void paused(SandboxInfo sandbox, PauseReason why) {
+        if (why.cause() == PauseReason.Cause.DISK) {
             audit.record(AuditEntry.of(clock.instant(), AuditEntry.Kind.FROZEN, INSUFFICIENT_STORAGE, "disk guard")
                     .on(sandbox.id(), sandbox.thread())
                     .detail(why.detail()));

@@ -45,7 +45,7 @@ public final class Logs {
                     .append(record.getLevel().getName())
                     .append(' ');
             if (event(record) == null) {
-                line.append('[').append(shortName(record)).append("] ").append(Lines.escaped(formatMessage(record)));
+                line.append('[').append(shortName(record)).append("] ").append(LogText.escaped(formatMessage(record)));
             } else {
                 line.append(record.getMessage());
             }
@@ -64,7 +64,7 @@ public final class Logs {
                 Json.time(out, "time", record.getInstant());
                 out.writeStringProperty("level", record.getLevel().getName());
                 out.writeStringProperty("logger", shortName(record));
-                Event event = event(record);
+                LogEvent event = event(record);
                 if (event == null) {
                     out.writeStringProperty("message", formatMessage(record));
                 } else {
@@ -80,9 +80,9 @@ public final class Logs {
         }
     }
 
-    private static @org.jspecify.annotations.Nullable Event event(LogRecord record) {
+    private static @org.jspecify.annotations.Nullable LogEvent event(LogRecord record) {
         Object[] parameters = record.getParameters();
-        return parameters != null && parameters.length == 1 && parameters[0] instanceof Event event ? event : null;
+        return parameters != null && parameters.length == 1 && parameters[0] instanceof LogEvent event ? event : null;
     }
 
     private static String shortName(LogRecord record) {

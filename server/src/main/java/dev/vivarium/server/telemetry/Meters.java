@@ -1,7 +1,7 @@
 package dev.vivarium.server.telemetry;
 
 import dev.vivarium.core.ByteBudget;
-import dev.vivarium.core.egress.Passage;
+import dev.vivarium.core.egress.EgressRecord;
 import dev.vivarium.core.sandbox.DiskSpace;
 import dev.vivarium.core.sandbox.Observer.Origin;
 import dev.vivarium.core.sandbox.PoolStatus;
@@ -154,14 +154,14 @@ final class Meters {
         tagged("vivarium.limits.exceeded", "Calls that met a limit", "limit", limit);
     }
 
-    void passed(Passage passage) {
+    void passed(EgressRecord egressRecord) {
         tagged(
                 "vivarium.egress.connections",
                 "Connections from sandboxes outwards, by what became of them",
                 "verdict",
-                passage.verdict().label());
-        egressUp.increment(passage.up());
-        egressDown.increment(passage.down());
+                egressRecord.verdict().label());
+        egressUp.increment(egressRecord.up());
+        egressDown.increment(egressRecord.down());
     }
 
     void modelCalled(Usage usage, int status, Duration took) {

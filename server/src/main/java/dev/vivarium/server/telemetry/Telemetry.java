@@ -1,6 +1,6 @@
 package dev.vivarium.server.telemetry;
 
-import dev.vivarium.core.egress.Passage;
+import dev.vivarium.core.egress.EgressRecord;
 import dev.vivarium.core.sandbox.Observer;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.shell.Viewer;
@@ -21,27 +21,27 @@ public final class Telemetry implements Observer {
     private static final Logger LOG = Logger.getLogger(Telemetry.class.getName());
 
     private final Metrics metrics;
-    private final PassageAudit passages;
+    private final EgressAudit egressRecords;
 
     /// Why the pool could not start its last machine; empty since one started.
     private volatile Optional<String> poolTrouble = Optional.empty();
 
-    public Telemetry(Metrics metrics, PassageAudit passages) {
+    public Telemetry(Metrics metrics, EgressAudit egressRecords) {
         this.metrics = metrics;
-        this.passages = passages;
+        this.egressRecords = egressRecords;
     }
 
     @Override
     public void created(SandboxInfo session, Origin origin, Duration took) {
         poolTrouble = Optional.empty();
         metrics.meters().sessionCreated(origin, took);
-        log(Event.of("session_created", session).took(took).with("origin", origin == Origin.WARM ? "warm" : "cold"));
+        log(LogEvent.of("session_created", session).took(took).with("origin", origin == Origin.WARM ? "warm" : "cold"));
     }
 
     @Override
     public void reused(SandboxInfo session) {
         metrics.meters().sessionReused();
-        log(Event.of("session_reused", session));
+        log(LogEvent.of("session_reused", session));
     }
 
     @Override
@@ -50,9 +50,9 @@ public final class Telemetry implements Observer {
         var cause = end.map(End::cause).orElse(End.Cause.SERVER);
         var lived = Duration.between(session.createdAt(), end.map(End::at).orElse(session.lastActivity()));
         metrics.meters().sessionEnded(cause, lived);
-        passages.forget(session.id());
+        egressRecords.forget(session.id());
         boolean expired = cause == End.Cause.IDLE || cause == End.Cause.LIFETIME;
-        log(Event.of(expired ? "session_expired" : "session_ended", session)
+        log(LogEvent.of(expired ? "session_expired" : "session_ended", session)
                 .took(lived)
                 .with("cause", cause.label())
                 .with("detail", end.map(End::detail).orElse("")));
@@ -64,19 +64,19 @@ public final class Telemetry implements Observer {
     }
 
     @Override
-    public void passed(SandboxInfo session, Passage passage) {
-        metrics.meters().passed(passage);
-        passages.record(session, passage);
-        log(Event.of("egress", session)
-                .took(passage.took())
-                .with("method", passage.method())
-                .with("host", passage.host())
-                .with("port", String.valueOf(passage.port()))
-                .with("address", passage.address())
-                .with("verdict", passage.verdict().label())
-                .with("status", String.valueOf(passage.status()))
-                .with("bytes_up", String.valueOf(passage.up()))
-                .with("bytes_down", String.valueOf(passage.down())));
+    public void passed(SandboxInfo session, EgressRecord egressRecord) {
+        metrics.meters().passed(egressRecord);
+        egressRecords.record(session, egressRecord);
+        log(LogEvent.of("egress", session)
+                .took(egressRecord.took())
+                .with("method", egressRecord.method())
+                .with("host", egressRecord.host())
+                .with("port", String.valueOf(egressRecord.port()))
+                .with("address", egressRecord.address())
+                .with("verdict", egressRecord.verdict().label())
+                .with("status", String.valueOf(egressRecord.status()))
+                .with("bytes_up", String.valueOf(egressRecord.up()))
+                .with("bytes_down", String.valueOf(egressRecord.down())));
     }
 
     @Override
@@ -107,7 +107,7 @@ public final class Telemetry implements Observer {
             case EXITED, SIGNALLED, CANCELLED, DETACHED -> "command_executed";
             case OOM, TIMEOUT, IDLE_TIMEOUT -> "command_failed";
         };
-        log(Event.of(name, session)
+        log(LogEvent.of(name, session)
                 .command(script)
                 .exitCode(exit.exitCode())
                 .took(exit.wall())
@@ -117,22 +117,25 @@ public final class Telemetry implements Observer {
     /// The command was lost, given up by its caller, or could not be started.
     public void commandFailed(SandboxInfo session, String script, String cause, Duration took) {
         metrics.meters().commandFailed();
-        log(Event.of("command_failed", session).command(script).took(took).with("cause", cause));
+        log(LogEvent.of("command_failed", session).command(script).took(took).with("cause", cause));
     }
 
     public void commandRefused(SandboxInfo session, Failure.PolicyRefused refusal) {
         metrics.meters().commandRefused();
-        log(Event.of("validation_failed", session).command(refusal.command()).with("reason", refusal.why()));
+        log(LogEvent.of("validation_failed", session).command(refusal.command()).with("reason", refusal.why()));
     }
 
     public void fileUploaded(SandboxInfo session, String name, long bytes, Duration took) {
         metrics.meters().uploaded(bytes);
-        log(Event.of("file_uploaded", session).took(took).with("file", name).with("size_bytes", String.valueOf(bytes)));
+        log(LogEvent.of("file_uploaded", session)
+                .took(took)
+                .with("file", name)
+                .with("size_bytes", String.valueOf(bytes)));
     }
 
     public void fileDownloaded(SandboxInfo session, String name, long bytes, Duration took) {
         metrics.meters().downloaded(bytes);
-        log(Event.of("file_downloaded", session)
+        log(LogEvent.of("file_downloaded", session)
                 .took(took)
                 .with("file", name)
                 .with("size_bytes", String.valueOf(bytes)));
@@ -140,7 +143,7 @@ public final class Telemetry implements Observer {
 
     /// Somebody typed so many characters in a shell; what they were is nobody's business.
     public void typed(Viewer viewer, Sandbox sandbox, int characters) {
-        log(Event.of("shell_input", sandbox.info())
+        log(LogEvent.of("shell_input", sandbox.info())
                 .with("by", viewer.who().user().value())
                 .with("shell", viewer.shell().id().value())
                 .with("characters", String.valueOf(characters)));
@@ -153,10 +156,10 @@ public final class Telemetry implements Observer {
 
     public void limitExceeded(SandboxInfo session, Failure failure) {
         metrics.meters().limitExceeded(failure.slug());
-        log(Event.of("resource_limit_exceeded", session).with("limit", failure.slug()));
+        log(LogEvent.of("resource_limit_exceeded", session).with("limit", failure.slug()));
     }
 
-    private static void log(Event event) {
+    private static void log(LogEvent event) {
         var entry = new LogRecord(Level.INFO, event.line());
         entry.setLoggerName("sandbox");
         entry.setParameters(new Object[] {event});

@@ -7,7 +7,7 @@ import static dev.vivarium.core.provider.oci.ControlFiles.write;
 import static dev.vivarium.core.provider.oci.ControlFiles.writeIfThere;
 
 import dev.vivarium.core.provider.Machine;
-import dev.vivarium.core.provider.Patience;
+import dev.vivarium.core.provider.Polling;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.SandboxException;
@@ -46,8 +46,7 @@ record CgroupV1(Map<String, Path> directories, boolean limitsSwap) implements Cg
         var freezer = of("freezer");
         write(freezer, "freezer.state", "FROZEN");
         // While it still says FREEZING, asking is what moves it on.
-        if (!Patience.until(
-                FREEZE_PATIENCE, () -> read(freezer, "freezer.state").equals("FROZEN"))) {
+        if (!Polling.until(FREEZE_PATIENCE, () -> read(freezer, "freezer.state").equals("FROZEN"))) {
             write(freezer, "freezer.state", "THAWED");
             throw new SandboxException(new Failure.ProviderFailed("pause", "the processes did not freeze in time"));
         }

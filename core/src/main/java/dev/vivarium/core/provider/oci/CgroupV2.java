@@ -6,7 +6,7 @@ import static dev.vivarium.core.provider.oci.ControlFiles.write;
 import static dev.vivarium.core.provider.oci.ControlFiles.writeIfThere;
 
 import dev.vivarium.core.provider.Machine;
-import dev.vivarium.core.provider.Patience;
+import dev.vivarium.core.provider.Polling;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.SandboxException;
@@ -23,7 +23,7 @@ record CgroupV2(Path directory, boolean limitsSwap) implements Cgroup {
     @Override
     public void freeze() {
         write(directory, "cgroup.freeze", "1");
-        if (!Patience.until(FREEZE_PATIENCE, () -> field(directory, "cgroup.events", "frozen") == 1)) {
+        if (!Polling.until(FREEZE_PATIENCE, () -> field(directory, "cgroup.events", "frozen") == 1)) {
             write(directory, "cgroup.freeze", "0");
             throw new SandboxException(new Failure.ProviderFailed("pause", "the processes did not freeze in time"));
         }

@@ -19,15 +19,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Disks as they were: copies that share their blocks with the disk and with each other where the file system can. A
-/// home that cannot has an [Annex], to which a disk is copied once; from then on all is shared. Where there can be no
-/// annex either, they are plain copies. Thread-safe.
+/// home that cannot has an [ReflinkVolume], to which a disk is copied once; from then on all is shared. Where there can
+/// be no annex either, they are plain copies. Thread-safe.
 final class DiskSnapshots {
     private static final Logger LOG = LoggerFactory.getLogger(DiskSnapshots.class);
     static final String DIRECTORY = ".snapshots";
     private static final String UNFINISHED = ".new";
 
     private final Path home;
-    private final Annex annex;
+    private final ReflinkVolume annex;
     private final Disks disks;
     private volatile @Nullable Sharing sharing;
 
@@ -38,7 +38,7 @@ final class DiskSnapshots {
         NOWHERE
     }
 
-    DiskSnapshots(Path home, Annex annex, Disks disks) {
+    DiskSnapshots(Path home, ReflinkVolume annex, Disks disks) {
         this.home = home;
         this.annex = annex;
         this.disks = disks;
@@ -111,7 +111,9 @@ final class DiskSnapshots {
     private Sharing sharing() throws IOException {
         var known = sharing;
         if (known == null) {
-            known = canShare(home) ? Sharing.AT_HOME : Annex.isPossible() ? Sharing.IN_THE_ANNEX : Sharing.NOWHERE;
+            known = canShare(home)
+                    ? Sharing.AT_HOME
+                    : ReflinkVolume.isPossible() ? Sharing.IN_THE_ANNEX : Sharing.NOWHERE;
             sharing = known;
         }
         return known;

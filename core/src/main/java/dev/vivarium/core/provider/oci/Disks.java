@@ -27,9 +27,9 @@ final class Disks implements AutoCloseable {
 
     private final Path directory;
     private final Optional<Path> mkfs;
-    private final Annex annex;
+    private final ReflinkVolume annex;
 
-    private Disks(Path directory, Optional<Path> mkfs, Annex annex) {
+    private Disks(Path directory, Optional<Path> mkfs, ReflinkVolume annex) {
         this.directory = directory;
         this.mkfs = mkfs;
         this.annex = annex;
@@ -39,7 +39,8 @@ final class Disks implements AutoCloseable {
         FileTrees.make(directory, "rwx------");
         FileTrees.make(directory.resolve(".templates"), "rwx------");
         var mkfs = OciConfig.find("mkfs.ext4").filter(program -> Files.isWritable(Path.of("/dev/loop-control")));
-        return new Disks(directory, mkfs, new Annex(directory.resolve("annex.xfs"), directory.resolve(".annex")));
+        return new Disks(
+                directory, mkfs, new ReflinkVolume(directory.resolve("annex.xfs"), directory.resolve(".annex")));
     }
 
     /// How the limit is kept, in a word.

@@ -8,7 +8,7 @@ import java.util.List;
 
 /// What the launcher is told: the guest program on the host, which builds a machine's file systems in a mount
 /// namespace of its own and then becomes the runtime, or starts the machine by itself. Immutable.
-record LaunchOptions(OciConfig config, Place place, Disks disks, Cgroups cgroups) {
+record LaunchOptions(OciConfig config, HostPaths place, Disks disks, Cgroups cgroups) {
 
     /// The options that start a machine in `directory`, with the user range `slot`. Makes or repairs the disk.
     List<String> of(MachineSpec spec, Image image, RunDirectory directory, int slot) throws IOException {

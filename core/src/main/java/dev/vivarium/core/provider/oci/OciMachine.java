@@ -1,10 +1,10 @@
 package dev.vivarium.core.provider.oci;
 
-import dev.vivarium.core.provider.GuestDoor;
+import dev.vivarium.core.provider.FileOperation;
 import dev.vivarium.core.provider.GuestListener;
+import dev.vivarium.core.provider.GuestSocket;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.OrphanWatcher;
-import dev.vivarium.core.provider.Step;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.SandboxException;
@@ -22,7 +22,7 @@ final class OciMachine implements Machine, AutoCloseable {
 
     private final RunDirectory directory;
     private final Cgroup cgroup;
-    private final GuestDoor door;
+    private final GuestSocket controlPort;
 
     /// The guest's first connection, until it is asked for.
     private final AtomicReference<@Nullable SocketChannel> first = new AtomicReference<>();
@@ -30,12 +30,12 @@ final class OciMachine implements Machine, AutoCloseable {
     OciMachine(RunDirectory directory, Cgroup cgroup) {
         this.directory = directory;
         this.cgroup = cgroup;
-        this.door = new GuestDoor(this::bind);
+        this.controlPort = new GuestSocket(this::bind);
     }
 
     /// Begins to listen for the guest; [#connect] does so by itself when need be.
     void listen() {
-        door.open();
+        controlPort.open();
     }
 
     @Override
@@ -48,11 +48,11 @@ final class OciMachine implements Machine, AutoCloseable {
     void awaitGuest(CompletableFuture<String> answer) {
         var unused = answer.thenAccept(words -> {
             if (!words.isEmpty()) {
-                door.close();
+                controlPort.close();
             }
         });
         try {
-            first.set(door.admit(FIRST_CONNECTION, () -> !answer.isDone() || isAlive()));
+            first.set(controlPort.admit(FIRST_CONNECTION, () -> !answer.isDone() || isAlive()));
         } catch (SandboxException e) {
             var words = answer.getNow("");
             throw words.isEmpty()
@@ -64,7 +64,7 @@ final class OciMachine implements Machine, AutoCloseable {
     @Override
     public SocketChannel connect(Duration patience) {
         var waiting = first.getAndSet(null);
-        return waiting != null ? waiting : door.admit(patience, this::isAlive);
+        return waiting != null ? waiting : controlPort.admit(patience, this::isAlive);
     }
 
     private GuestListener bind() {
@@ -98,7 +98,7 @@ final class OciMachine implements Machine, AutoCloseable {
 
     @Override
     public void orphanGrace(Duration grace) {
-        Step.SET_GRACE.run(() -> OrphanWatcher.writeGrace(directory.path(), grace));
+        FileOperation.SET_GRACE.run(() -> OrphanWatcher.writeGrace(directory.path(), grace));
     }
 
     @Override
@@ -119,7 +119,7 @@ final class OciMachine implements Machine, AutoCloseable {
     /// Stops listening; the machine itself goes on.
     @Override
     public void close() {
-        door.close();
+        controlPort.close();
         var unwanted = first.getAndSet(null);
         if (unwanted != null) {
             close(unwanted);

@@ -4,6 +4,7 @@ import dev.vivarium.core.Undo;
 import dev.vivarium.core.image.Image;
 import dev.vivarium.core.image.Images;
 import dev.vivarium.core.provider.Capabilities;
+import dev.vivarium.core.provider.FileOperation;
 import dev.vivarium.core.provider.FileTrees;
 import dev.vivarium.core.provider.HostProcess;
 import dev.vivarium.core.provider.HostTool;
@@ -12,9 +13,8 @@ import dev.vivarium.core.provider.Label;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.MachineSpec;
 import dev.vivarium.core.provider.OrphanWatcher;
-import dev.vivarium.core.provider.Patience;
+import dev.vivarium.core.provider.Polling;
 import dev.vivarium.core.provider.Provider;
-import dev.vivarium.core.provider.Step;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -44,7 +44,7 @@ public final class OciProvider implements Provider {
     private static final Duration DEATH_PATIENCE = Duration.ofSeconds(30);
 
     private final OciConfig config;
-    private final Place place;
+    private final HostPaths place;
     private final Images images;
     private final Disks disks;
     private final DiskSnapshots snapshots;
@@ -56,14 +56,15 @@ public final class OciProvider implements Provider {
     private final OrphanWatcher watcher;
     private final Map<SandboxId, OciMachine> machines = new ConcurrentHashMap<>();
 
-    private OciProvider(OciConfig config, Place place, Images images, Disks disks, Cgroups cgroups, UidSlots slots) {
+    private OciProvider(
+            OciConfig config, HostPaths place, Images images, Disks disks, Cgroups cgroups, UidSlots slots) {
         this.config = config;
         this.place = place;
         this.images = images;
         this.disks = disks;
         this.snapshots = disks.snapshots();
-        this.inventory =
-                new Inventory(config.home().resolve("orphans"), new OciPlaces(config.home(), place, disks, snapshots));
+        this.inventory = new Inventory(
+                config.home().resolve("orphans"), new OciInventory(config.home(), place, disks, snapshots));
         this.cgroups = cgroups;
         this.slots = slots;
         this.launchOptions = new LaunchOptions(config, place, disks, cgroups);
@@ -75,7 +76,7 @@ public final class OciProvider implements Provider {
     public static OciProvider open(OciConfig config) {
         try (var undo = new Undo()) {
             requireRoot();
-            var place = Place.of(config.home());
+            var place = HostPaths.of(config.home());
             undo.add("remove the run directory", place::removeIfBare);
             var cgroups = undo.add(Cgroups.open(place.hash()));
             var disks = undo.add(Disks.open(config.home().resolve("disks")));
@@ -91,7 +92,7 @@ public final class OciProvider implements Provider {
             undo.keep();
             return provider;
         } catch (IOException e) {
-            throw Step.OPEN.failed(e);
+            throw FileOperation.OPEN.failed(e);
         }
     }
 
@@ -137,7 +138,7 @@ public final class OciProvider implements Provider {
             return launch(spec, image, hadDisk);
         } catch (IOException e) {
             undo(id, hadDisk, e);
-            throw Step.START.failed(e);
+            throw FileOperation.START.failed(e);
         } catch (RuntimeException e) {
             undo(id, hadDisk, e);
             throw e;
@@ -145,13 +146,13 @@ public final class OciProvider implements Provider {
     }
 
     private boolean hasDisk(SandboxId id) {
-        return Step.START.get(() -> disks.exists(id));
+        return FileOperation.START.get(() -> disks.exists(id));
     }
 
     /// What an earlier server left of the machine, if that is not running.
     private void clearAway(SandboxId id) {
         if (place.directory(id).isAlive()) {
-            throw Step.START.failed(id + " runs already");
+            throw FileOperation.START.failed(id + " runs already");
         }
         remove(id, Disk.KEEP);
     }
@@ -203,7 +204,7 @@ public final class OciProvider implements Provider {
         command.addAll(options);
         int status = HostTool.start(command, config.runtime().environment(), directory.log());
         if (status != 0) {
-            throw Step.START.failed(directory.lastWords());
+            throw FileOperation.START.failed(directory.workerOutputTail());
         }
     }
 
@@ -215,7 +216,7 @@ public final class OciProvider implements Provider {
     @Override
     public Optional<Machine> adopt(SandboxId id, Duration patience) {
         var directory = place.directory(id);
-        if (!Patience.until(patience, () -> !isLaunching(directory)) || !directory.isAlive()) {
+        if (!Polling.until(patience, () -> !isLaunching(directory)) || !directory.isAlive()) {
             return Optional.empty();
         }
         return Optional.of(machines.computeIfAbsent(id, key -> new OciMachine(directory, cgroups.of(key))));
@@ -229,7 +230,7 @@ public final class OciProvider implements Provider {
             ids.addAll(disks.survivors());
             return ids;
         } catch (IOException e) {
-            throw Step.FIND.failed(e);
+            throw FileOperation.FIND.failed(e);
         }
     }
 
@@ -255,7 +256,7 @@ public final class OciProvider implements Provider {
                 inventory.deleteLabel(id);
             }
         } catch (IOException e) {
-            throw Step.REMOVE.failed(e);
+            throw FileOperation.REMOVE.failed(e);
         }
     }
 
@@ -275,7 +276,7 @@ public final class OciProvider implements Provider {
     }
 
     private static void require(String step, BooleanSupplier holds) {
-        if (!Patience.until(DEATH_PATIENCE, holds)) {
+        if (!Polling.until(DEATH_PATIENCE, holds)) {
             throw new SandboxException(
                     new Failure.ProviderFailed(step, "it took longer than " + DEATH_PATIENCE.toSeconds() + " s"));
         }
@@ -283,7 +284,7 @@ public final class OciProvider implements Provider {
 
     @Override
     public Map<SandboxId, Long> diskUsage() {
-        return Step.FIND.get(disks::usage);
+        return FileOperation.FIND.get(disks::usage);
     }
 
     @Override
@@ -296,7 +297,7 @@ public final class OciProvider implements Provider {
             flush(place.directory(id));
             return snapshots.save(id, snapshot);
         } catch (IOException e) {
-            throw Step.TAKE_SNAPSHOT.failed(e);
+            throw FileOperation.TAKE_SNAPSHOT.failed(e);
         }
     }
 
@@ -312,14 +313,14 @@ public final class OciProvider implements Provider {
     @Override
     public void restore(SandboxId id, SnapshotId snapshot) {
         if (place.directory(id).isAlive()) {
-            throw Step.RESTORE_SNAPSHOT.failed(id + " runs");
+            throw FileOperation.RESTORE_SNAPSHOT.failed(id + " runs");
         }
-        Step.RESTORE_SNAPSHOT.run(() -> snapshots.restore(id, snapshot));
+        FileOperation.RESTORE_SNAPSHOT.run(() -> snapshots.restore(id, snapshot));
     }
 
     @Override
     public void deleteSnapshot(SnapshotId snapshot) {
-        Step.DELETE_SNAPSHOT.run(() -> {
+        FileOperation.DELETE_SNAPSHOT.run(() -> {
             snapshots.delete(snapshot);
             inventory.deleteLabel(snapshot);
         });
@@ -327,7 +328,7 @@ public final class OciProvider implements Provider {
 
     @Override
     public Set<SnapshotId> snapshots() {
-        return Step.FIND_SNAPSHOTS.get(() -> snapshots.all());
+        return FileOperation.FIND_SNAPSHOTS.get(() -> snapshots.all());
     }
 
     @Override
@@ -352,7 +353,7 @@ public final class OciProvider implements Provider {
 
     /// The watcher goes on while machines do.
     private void releaseWatcher() {
-        if (Step.FIND.get(() -> RunDirectory.list(place.run())).isEmpty()) {
+        if (FileOperation.FIND.get(() -> RunDirectory.list(place.run())).isEmpty()) {
             watcher.end();
         } else {
             watcher.release();

@@ -1,8 +1,8 @@
 package dev.vivarium.core.provider.oci;
 
+import dev.vivarium.core.provider.FileOperation;
 import dev.vivarium.core.provider.FileTrees;
 import dev.vivarium.core.provider.HostProcess;
-import dev.vivarium.core.provider.Step;
 import dev.vivarium.model.SandboxId;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -143,7 +143,7 @@ record RunDirectory(Path path, SandboxId id) {
     }
 
     /// The last line that the launcher, the runtime or the guest wrote.
-    String lastWords() {
+    String workerOutputTail() {
         try {
             var lines = Files.readAllLines(log(), StandardCharsets.ISO_8859_1).stream()
                     .filter(line -> !line.isBlank())
@@ -163,7 +163,7 @@ record RunDirectory(Path path, SandboxId id) {
             return OptionalLong.empty();
         } catch (IOException e) {
             // For example too many open files: the machine must not look as if it had never started.
-            throw Step.FIND.failed(e);
+            throw FileOperation.FIND.failed(e);
         }
     }
 }

@@ -1,12 +1,12 @@
 package dev.vivarium.core.provider.process;
 
-import dev.vivarium.core.provider.GuestDoor;
+import dev.vivarium.core.provider.FileOperation;
 import dev.vivarium.core.provider.GuestListener;
+import dev.vivarium.core.provider.GuestSocket;
 import dev.vivarium.core.provider.HostProcess;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.OrphanWatcher;
-import dev.vivarium.core.provider.Patience;
-import dev.vivarium.core.provider.Step;
+import dev.vivarium.core.provider.Polling;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.SandboxException;
@@ -24,14 +24,14 @@ final class ProcessMachine implements Machine, AutoCloseable {
     private final Path directory;
     private final ProcessTree tree;
     private final BooleanSupplier alive;
-    private final GuestDoor door;
+    private final GuestSocket controlPort;
 
     ProcessMachine(SandboxId id, Path directory, int user, ProcessTree tree, BooleanSupplier alive) {
         this.id = id;
         this.directory = directory;
         this.tree = tree;
         this.alive = alive;
-        this.door = new GuestDoor(() -> GuestListener.bind(id, socket(directory), user));
+        this.controlPort = new GuestSocket(() -> GuestListener.bind(id, socket(directory), user));
     }
 
     /// Where the guest of a machine with this directory connects.
@@ -40,7 +40,7 @@ final class ProcessMachine implements Machine, AutoCloseable {
     }
 
     void listen() {
-        door.open();
+        controlPort.open();
     }
 
     @Override
@@ -50,13 +50,13 @@ final class ProcessMachine implements Machine, AutoCloseable {
 
     @Override
     public SocketChannel connect(Duration patience) {
-        return door.admit(patience, alive);
+        return controlPort.admit(patience, alive);
     }
 
     @Override
     public void pause() {
         tree.forEach(Signals::stop);
-        if (!Patience.until(PAUSE_PATIENCE, () -> tree.all().stream().allMatch(HostProcess::isStopped))) {
+        if (!Polling.until(PAUSE_PATIENCE, () -> tree.all().stream().allMatch(HostProcess::isStopped))) {
             throw new SandboxException(new Failure.ProviderFailed("pause", "the processes did not stop in time"));
         }
     }
@@ -72,7 +72,7 @@ final class ProcessMachine implements Machine, AutoCloseable {
 
     @Override
     public void orphanGrace(Duration grace) {
-        Step.SET_GRACE.run(() -> OrphanWatcher.writeGrace(directory, grace));
+        FileOperation.SET_GRACE.run(() -> OrphanWatcher.writeGrace(directory, grace));
     }
 
     @Override
@@ -92,6 +92,6 @@ final class ProcessMachine implements Machine, AutoCloseable {
 
     @Override
     public void close() {
-        door.close();
+        controlPort.close();
     }
 }

@@ -1,6 +1,7 @@
 package dev.vivarium.core.provider.process;
 
 import dev.vivarium.core.provider.Capabilities;
+import dev.vivarium.core.provider.FileOperation;
 import dev.vivarium.core.provider.FileTrees;
 import dev.vivarium.core.provider.GuestListener;
 import dev.vivarium.core.provider.HostProcess;
@@ -9,9 +10,8 @@ import dev.vivarium.core.provider.Label;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.MachineSpec;
 import dev.vivarium.core.provider.OrphanWatcher;
-import dev.vivarium.core.provider.Patience;
+import dev.vivarium.core.provider.Polling;
 import dev.vivarium.core.provider.Provider;
-import dev.vivarium.core.provider.Step;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -78,7 +78,7 @@ public final class ProcessProvider implements Provider {
             provider.watchMachines();
             return provider;
         } catch (IOException e) {
-            throw Step.OPEN.failed(e);
+            throw FileOperation.OPEN.failed(e);
         }
     }
 
@@ -111,7 +111,7 @@ public final class ProcessProvider implements Provider {
         var id = spec.id();
         requireImage(spec.image());
         if (isAlive(id)) {
-            throw Step.START.failed(id + " runs already");
+            throw FileOperation.START.failed(id + " runs already");
         }
         boolean hadDisk = Files.exists(disk(id));
         remove(id, Disk.KEEP);
@@ -119,7 +119,7 @@ public final class ProcessProvider implements Provider {
             return launch(spec, !hadDisk);
         } catch (IOException e) {
             remove(id, hadDisk ? Disk.KEEP : Disk.ERASE);
-            throw Step.START.failed(e);
+            throw FileOperation.START.failed(e);
         } catch (RuntimeException e) {
             remove(id, hadDisk ? Disk.KEEP : Disk.ERASE);
             throw e;
@@ -187,7 +187,7 @@ public final class ProcessProvider implements Provider {
             return false;
         } catch (IOException e) {
             // For example too many open files: the machine must not look dead.
-            throw Step.FIND.failed(e);
+            throw FileOperation.FIND.failed(e);
         }
     }
 
@@ -215,7 +215,7 @@ public final class ProcessProvider implements Provider {
                 }
             }
         } catch (IOException e) {
-            throw Step.FIND.failed(e);
+            throw FileOperation.FIND.failed(e);
         }
         return ids;
     }
@@ -237,26 +237,26 @@ public final class ProcessProvider implements Provider {
                 inventory.deleteLabel(id);
             }
         } catch (IOException e) {
-            throw Step.REMOVE.failed(e);
+            throw FileOperation.REMOVE.failed(e);
         }
     }
 
     @Override
     public long snapshot(SandboxId id, SnapshotId snapshot) {
-        return Step.TAKE_SNAPSHOT.get(() -> snapshots.save(disk(id), snapshot));
+        return FileOperation.TAKE_SNAPSHOT.get(() -> snapshots.save(disk(id), snapshot));
     }
 
     @Override
     public void restore(SandboxId id, SnapshotId snapshot) {
         if (isAlive(id)) {
-            throw Step.RESTORE_SNAPSHOT.failed(id + " runs");
+            throw FileOperation.RESTORE_SNAPSHOT.failed(id + " runs");
         }
-        Step.RESTORE_SNAPSHOT.run(() -> snapshots.restore(snapshot, disk(id)));
+        FileOperation.RESTORE_SNAPSHOT.run(() -> snapshots.restore(snapshot, disk(id)));
     }
 
     @Override
     public void deleteSnapshot(SnapshotId snapshot) {
-        Step.DELETE_SNAPSHOT.run(() -> {
+        FileOperation.DELETE_SNAPSHOT.run(() -> {
             snapshots.delete(snapshot);
             inventory.deleteLabel(snapshot);
         });
@@ -264,7 +264,7 @@ public final class ProcessProvider implements Provider {
 
     @Override
     public Set<SnapshotId> snapshots() {
-        return Step.FIND_SNAPSHOTS.get(() -> snapshots.all());
+        return FileOperation.FIND_SNAPSHOTS.get(() -> snapshots.all());
     }
 
     @Override
@@ -275,11 +275,11 @@ public final class ProcessProvider implements Provider {
     /// All stop before any dies: who is stopped cannot have children that nobody finds.
     private static void end(ProcessTree tree) {
         tree.forEach(Signals::stop);
-        if (!Patience.until(DEATH_PATIENCE, () -> {
+        if (!Polling.until(DEATH_PATIENCE, () -> {
             tree.all().forEach(HostProcess::kill);
             return tree.all().isEmpty();
         })) {
-            throw Step.REMOVE.failed("its processes do not die");
+            throw FileOperation.REMOVE.failed("its processes do not die");
         }
     }
 

@@ -1,0 +1,28 @@
+package dev.vivarium.core.access;
+
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.UserId;
+import java.time.Duration;
+import java.util.List;
+
+/// What a new token is to say. Immutable.
+public record TokenRequest(
+        UserId subject,
+        Grant.Standing standing,
+        SandboxId sandbox,
+        ThreadId thread,
+        Scopes scopes,
+        Duration ttl,
+        List<String> ancestors) {
+    /// The shortest life of a token that anybody can ask for. One that is made of another may have less left.
+    public static final Duration MIN_TTL = Duration.ofMinutes(1);
+
+    /// The longest life of a token.
+    public static final Duration MAX_TTL = Duration.ofMinutes(15);
+
+    public TokenRequest {
+        ttl = ttl.compareTo(MAX_TTL) > 0 ? MAX_TTL : ttl;
+        ancestors = List.copyOf(ancestors);
+    }
+}

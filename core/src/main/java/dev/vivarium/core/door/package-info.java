@@ -1,5 +1,0 @@
-/// The way from inside a sandbox to the server: a port on its loopback whose connections the host takes.
-@NullMarked
-package dev.vivarium.core.door;
-
-import org.jspecify.annotations.NullMarked;

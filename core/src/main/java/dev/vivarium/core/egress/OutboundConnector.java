@@ -1,0 +1,132 @@
+package dev.vivarium.core.egress;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Proxy;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
+
+/// Connects to hosts outside: resolves the name, checks each address, and connects to one that it has checked.
+/// Thread-safe.
+///
+/// Names are resolved by a few platform workers of their own, because the call into the machine's resolver cannot be
+/// interrupted and would hold one of the few carriers of all virtual threads.
+final class OutboundConnector implements AutoCloseable {
+    private static final Duration RESOLVING = Duration.ofSeconds(5);
+    private static final Duration CONNECTING = Duration.ofSeconds(10);
+    private static final int WORKERS = 8;
+    private static final int QUEUE = 256;
+    private static final int ATTEMPTS = 3;
+
+    private final EgressConfig config;
+    private final AddressPolicy reach;
+    private final AtomicInteger number = new AtomicInteger();
+    private final ThreadPoolExecutor resolvers = new ThreadPoolExecutor(
+            WORKERS, WORKERS, 10, TimeUnit.SECONDS, new ArrayBlockingQueue<>(QUEUE), this::worker);
+
+    OutboundConnector(EgressConfig config) {
+        this.config = config;
+        this.reach = new AddressPolicy(config.privateAddresses());
+        resolvers.allowCoreThreadTimeOut(true);
+    }
+
+    private Thread worker(Runnable task) {
+        return Thread.ofPlatform()
+                .daemon()
+                .name("egress-resolver-" + number.incrementAndGet())
+                .unstarted(task);
+    }
+
+    /// A connection to a host that the list allows; throws [Rejection] when there cannot be one.
+    Socket connect(Destination to) {
+        List<InetAddress> found = to.host().address().map(List::of).orElseGet(() -> resolve(to));
+        List<InetAddress> permitted = found.stream().filter(reach::permits).toList();
+        if (permitted.isEmpty()) {
+            throw new Rejection(
+                    403,
+                    EgressRecord.Verdict.ADDRESS_REFUSED,
+                    to.host() + " leads to an address that is not public, which no sandbox may reach;"
+                            + " the operator can permit it with the setting egress-private");
+        }
+        List<InetAddress> tried = permitted.subList(0, Math.min(ATTEMPTS, permitted.size()));
+        // Shared among them: an address where nobody answers must not use up the time of the others.
+        Duration patience = CONNECTING.dividedBy(tried.size());
+        IOException last = new IOException("it has no address");
+        for (InetAddress address : tried) {
+            try {
+                return connect(new InetSocketAddress(address, to.port()), patience);
+            } catch (IOException e) {
+                last = e;
+            }
+        }
+        int status = last instanceof SocketTimeoutException ? 504 : 502;
+        throw new Rejection(status, EgressRecord.Verdict.UNREACHABLE, to + " cannot be reached: " + last.getMessage());
+    }
+
+    private static Socket connect(InetSocketAddress to, Duration patience) throws IOException {
+        var socket = new Socket(Proxy.NO_PROXY);
+        try {
+            socket.setTcpNoDelay(true);
+            socket.connect(to, (int) patience.toMillis());
+            return socket;
+        } catch (IOException e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    /// The same connection with TLS on it, to the host of that name and nobody else.
+    Socket secure(Socket plain, Destination to) throws IOException {
+        plain.setSoTimeout((int) CONNECTING.toMillis());
+        var secured =
+                (SSLSocket) config.tls().get().createSocket(plain, to.host().text(), to.port(), true);
+        SSLParameters parameters = secured.getSSLParameters();
+        parameters.setEndpointIdentificationAlgorithm("HTTPS");
+        secured.setSSLParameters(parameters);
+        secured.startHandshake();
+        return secured;
+    }
+
+    private List<InetAddress> resolve(Destination to) {
+        String name = to.host().text();
+        try {
+            Future<List<InetAddress>> found =
+                    resolvers.submit(() -> config.resolver().resolve(name));
+            return found.get(RESOLVING.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            boolean unknown = e.getCause() instanceof UnknownHostException;
+            throw unresolved(name + (unknown ? " has no address" : " could not be resolved"), 502);
+        } catch (TimeoutException e) {
+            throw unresolved("resolving " + name + " took longer than " + RESOLVING.toSeconds() + " s", 504);
+        } catch (RejectedExecutionException e) {
+            throw unresolved("too many names are being resolved; try again", 503);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw unresolved("resolving " + name + " was interrupted", 503);
+        }
+    }
+
+    private static Rejection unresolved(String sentence, int status) {
+        return new Rejection(status, EgressRecord.Verdict.UNRESOLVED, sentence);
+    }
+
+    /// Resolves nothing more. Idempotent.
+    @Override
+    public void close() {
+        resolvers.shutdownNow();
+    }
+}

@@ -1,0 +1,30 @@
+package dev.vivarium.core.egress;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.time.Duration;
+
+/// How often something may happen: so many at once, and then so many a second. Thread-safe.
+final class RateLimiter {
+    private final double most;
+    private final double perNano;
+
+    @GuardedBy("this")
+    private double left;
+
+    @GuardedBy("this")
+    private long at = System.nanoTime();
+
+    RateLimiter(int burst, int perSecond) {
+        this.most = burst;
+        this.left = burst;
+        this.perNano = perSecond / 1e9;
+    }
+
+    /// Takes a turn, and says how long to wait for it.
+    synchronized Duration take() {
+        long now = System.nanoTime();
+        left = Math.min(most, left + (now - at) * perNano) - 1;
+        at = now;
+        return left >= 0 ? Duration.ZERO : Duration.ofNanos((long) (-left / perNano));
+    }
+}

@@ -1,0 +1,44 @@
+package dev.vivarium.core.exec;
+
+import dev.vivarium.model.Command;
+import dev.vivarium.model.ProcessInfo;
+import java.util.Optional;
+
+/// A command that has just begun, or that was taken over from an earlier server. Immutable.
+///
+/// @param line as a person would type it; unknown if an earlier server started it
+/// @param name under which the guest keeps it, if it does
+/// @param place where its output begins, for those who hear it
+public record CommandStarted(
+        ProcessInfo.Kind kind, int pid, Optional<String> line, Optional<String> name, Place place) {
+    /// How many bytes of each stream came before the first that is heard.
+    public record Place(long stdout, long stderr) {
+        public static final Place START = new Place(0, 0);
+    }
+
+    /// One that somebody waits for.
+    public static CommandStarted of(Command command, int pid) {
+        return new CommandStarted(
+                ProcessInfo.Kind.EXEC, pid, Optional.of(line(command)), Optional.empty(), Place.START);
+    }
+
+    /// One that the guest keeps.
+    public static CommandStarted kept(ProcessInfo.Kind kind, int pid, String line, String name) {
+        return new CommandStarted(kind, pid, Optional.of(line), Optional.of(name), Place.START);
+    }
+
+    /// One that the guest kept for us.
+    public static CommandStarted found(ProcessInfo.Kind kind, int pid, String name, Place place) {
+        return new CommandStarted(kind, pid, Optional.empty(), Optional.of(name), place);
+    }
+
+    /// A script by itself, and not the shell that runs it.
+    public static String line(Command command) {
+        var argv = command.argv();
+        int last = argv.size() - 1;
+        boolean isScript = last >= 2
+                && argv.get(last - 1).equals("-c")
+                && argv.subList(0, last - 1).stream().anyMatch(word -> word.endsWith("bash"));
+        return isScript ? argv.getLast() : String.join(" ", argv);
+    }
+}

@@ -1,9 +1,0 @@
-package dev.vivarium.core.exec;
-
-/// Whom a signal is for.
-public enum Target {
-    /// The process alone.
-    PROCESS,
-    /// The process and all its descendants, also those that detached themselves.
-    TREE
-}

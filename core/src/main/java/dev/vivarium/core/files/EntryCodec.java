@@ -1,0 +1,36 @@
+package dev.vivarium.core.files;
+
+import dev.vivarium.core.guest.Fields;
+import dev.vivarium.model.FileEntry;
+import java.time.Instant;
+
+/// How a file's properties are read from the wire.
+final class EntryCodec {
+    private static final long NANOS = 1_000_000_000L;
+    static final int PERMISSIONS = 07777;
+
+    private EntryCodec() {}
+
+    /// A `stat` of something whose name is known.
+    static FileEntry read(Fields fields, String name) {
+        FileEntry.Type type = type(fields.u8());
+        int mode = (int) fields.u32() & PERMISSIONS;
+        long size = fields.u64();
+        Instant modified = instant(fields.i64());
+        fields.u32(); // uid: always the sandbox user's, or one that means nothing outside
+        return new FileEntry(name, type, mode, size, modified);
+    }
+
+    static Instant instant(long nanos) {
+        return Instant.ofEpochSecond(Math.floorDiv(nanos, NANOS), Math.floorMod(nanos, NANOS));
+    }
+
+    static FileEntry.Type type(int number) {
+        return switch (number) {
+            case 1 -> FileEntry.Type.FILE;
+            case 2 -> FileEntry.Type.DIRECTORY;
+            case 3 -> FileEntry.Type.LINK;
+            default -> FileEntry.Type.OTHER;
+        };
+    }
+}

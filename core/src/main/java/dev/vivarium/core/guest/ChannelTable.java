@@ -1,0 +1,209 @@
+package dev.vivarium.core.guest;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntFunction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Takes each frame of one guest to the channel it is for. Frames come from the guest loop alone; the rest is
+/// thread-safe.
+///
+/// Nothing here blocks or runs callers' code: a frame changes the state of its channel, and [#wake] unparks whoever
+/// waits for it, once after each read and not once for each frame.
+final class ChannelTable implements FrameReader.Sink {
+    /// The protocol's bound. Closed channels count until the guest has ended them, so one that never does costs a
+    /// bounded amount.
+    static final int MAX_CHANNELS = 1_024;
+
+    private static final Logger LOG = LoggerFactory.getLogger(ChannelTable.class);
+
+    private final SandboxId id;
+    private final Map<Integer, Channel> channels = new ConcurrentHashMap<>();
+    private final Map<Integer, IncomingConnections> listeners = new ConcurrentHashMap<>();
+
+    /// Where each connection from inside has arrived. Confined to the guest loop.
+    private final Map<Integer, IncomingConnections> arrived = new HashMap<>();
+
+    private final AtomicInteger lastNumber = new AtomicInteger();
+    private final Map<Long, CompletableFuture<Long>> pings = new ConcurrentHashMap<>();
+    private final CompletableFuture<Fields> hello = new CompletableFuture<>();
+    private volatile Stage stage = Stage.SILENT;
+
+    /// Channels that the frames of this read have changed. Confined to the guest loop.
+    private final List<Channel> touched = new ArrayList<>();
+
+    private enum Stage {
+        SILENT,
+        GREETED,
+        WELCOMED
+    }
+
+    ChannelTable(SandboxId id) {
+        this.id = id;
+    }
+
+    /// The first frame, when it has come.
+    CompletableFuture<Fields> hello() {
+        return hello;
+    }
+
+    /// Lets all frames in. Must be called before WELCOME is sent.
+    void welcome() {
+        stage = Stage.WELCOMED;
+    }
+
+    /// Makes a channel with a number that is free.
+    Channel add(IntFunction<Channel> make) {
+        if (channels.size() >= MAX_CHANNELS) {
+            throw new SandboxException(new Failure.TooManyCommands(id, MAX_CHANNELS));
+        }
+        while (true) {
+            int number = lastNumber.updateAndGet(last -> last == Integer.MAX_VALUE ? 1 : last + 1);
+            Channel channel = make.apply(number);
+            if (channels.putIfAbsent(number, channel) == null) {
+                return channel;
+            }
+        }
+    }
+
+    /// Keeps the number of a channel that the guest has from before, until it ends.
+    void reserve(Channel channel) {
+        channels.put(channel.number(), channel);
+    }
+
+    /// Lets connections arrive at the listener that is about to be opened, until its channel ends.
+    void hang(int listener, IncomingConnections incomingConnections) {
+        listeners.put(listener, incomingConnections);
+    }
+
+    /// What completes with the time of the answer to `token`; the caller forgets it again.
+    CompletableFuture<Long> expectPong(long token) {
+        return pings.computeIfAbsent(token, _ -> new CompletableFuture<>());
+    }
+
+    void forgetPong(long token) {
+        pings.remove(token);
+    }
+
+    @Override
+    public void frame(int number, Kind kind, ByteBuffer payload) {
+        if (stage != Stage.WELCOMED) {
+            greet(number, kind, payload);
+        } else if (number == 0) {
+            control(kind, payload);
+        } else {
+            route(number, kind, payload);
+        }
+    }
+
+    /// Unparks those who wait for what the last frames brought.
+    void wake() {
+        for (Channel channel : touched) {
+            channel.wake();
+        }
+        touched.clear();
+    }
+
+    /// Ends every channel and releases everybody who waits.
+    void lost(Failure failure) {
+        var cause = new SandboxException(failure);
+        hello.completeExceptionally(cause);
+        pings.values().forEach(ping -> ping.completeExceptionally(cause));
+        channels.values().forEach(channel -> lost(channel, failure));
+        channels.clear();
+        listeners.clear();
+    }
+
+    /// A failure of the server on one channel must not keep the others waiting.
+    private void lost(Channel channel, Failure failure) {
+        try {
+            channel.onLost(failure);
+        } catch (RuntimeException e) {
+            LOG.error("the server failed to end a channel of sandbox {}", id, e);
+        } finally {
+            channel.wake();
+        }
+    }
+
+    private void greet(int number, Kind kind, ByteBuffer payload) {
+        if (stage != Stage.SILENT || number != 0 || kind != Kind.HELLO) {
+            throw new ProtocolViolation("the guest must say HELLO and then wait, but sent " + kind);
+        }
+        stage = Stage.GREETED;
+        hello.complete(Fields.copyOf(payload));
+    }
+
+    private void control(Kind kind, ByteBuffer payload) {
+        if (kind != Kind.PONG) {
+            throw new ProtocolViolation(kind + " came on channel 0");
+        }
+        var ping = pings.get(new Fields(payload).i64());
+        if (ping != null) {
+            ping.complete(System.nanoTime());
+        }
+    }
+
+    private void route(int number, Kind kind, ByteBuffer payload) {
+        Channel channel = channels.get(number);
+        switch (kind) {
+            case STARTED, DATA, CREDIT, EOF -> {
+                if (channel != null) {
+                    channel.onFrame(kind, payload);
+                    touch(channel);
+                }
+            }
+            case FAIL, END -> {
+                if (channel != null) {
+                    // In this order a failure leaves the channel to `lost`, and nobody waits for it for ever.
+                    touch(channel);
+                    channel.onEnd(kind, payload);
+                    remove(number);
+                }
+            }
+            case ARRIVED -> arrive(number, new Fields(payload).i32());
+            case HELLO, PONG, WELCOME, REFUSE, PING, SHUTDOWN, OPEN, CLOSE, DETACH, SIGNAL, RESIZE, ATTACH ->
+                throw new ProtocolViolation(kind + " came on channel " + Integer.toUnsignedString(number));
+        }
+    }
+
+    private void remove(int number) {
+        channels.remove(number);
+        listeners.remove(number);
+        IncomingConnections left = arrived.remove(number);
+        if (left != null) {
+            left.leave();
+        }
+    }
+
+    /// The guest has ended a channel before it uses its place for another, so the count is exact.
+    private void arrive(int number, int listener) {
+        IncomingConnections incomingConnections = listeners.get(listener);
+        if (incomingConnections == null || number > 0 || channels.containsKey(number)) {
+            throw new ProtocolViolation("a connection arrived on channel " + Integer.toUnsignedString(number)
+                    + " for listener " + Integer.toUnsignedString(listener));
+        }
+        if (!incomingConnections.enter()) {
+            throw new ProtocolViolation("more than " + incomingConnections.most() + " connections arrived");
+        }
+        arrived.put(number, incomingConnections);
+        Channel channel = incomingConnections.admit(number);
+        channels.put(number, channel);
+        incomingConnections.serve(channel);
+    }
+
+    private void touch(Channel channel) {
+        if (touched.isEmpty() || touched.getLast() != channel) {
+            touched.add(channel);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package dev.vivarium.core.log;
+
+import dev.vivarium.core.LoopBudget;
+import dev.vivarium.model.Event;
+import dev.vivarium.model.SandboxId;
+import java.time.Duration;
+import java.util.List;
+
+/// A reader of one sandbox's log that goes on with what comes: every event once, in order. Confined to one worker at a
+/// time, but for [#seq] and [#close].
+public final class LogFollower implements AutoCloseable {
+    /// Cost of an event for its reader, in bytes of the loop budget.
+    static final int EVENT_COST = 1024;
+
+    private final EventLog log;
+    private final SandboxId sandbox;
+    private final LoopBudget budget = new LoopBudget();
+    private volatile long seq;
+
+    /// Whether all that was there when we came has been read.
+    private boolean isLive;
+
+    LogFollower(EventLog log, SandboxId sandbox, long seq) {
+        this.log = log;
+        this.sandbox = sandbox;
+        this.seq = seq;
+    }
+
+    SandboxId sandbox() {
+        return sandbox;
+    }
+
+    /// The last event that was given out, or the place where it began.
+    public long seq() {
+        return seq;
+    }
+
+    /// The next events; waits at most `patience` for the first of them, and then gives none.
+    public Batch next(Duration patience) throws InterruptedException {
+        budget.blocks();
+        Batch batch = await(patience);
+        budget.spend(batch.events().size() * EVENT_COST);
+        return batch;
+    }
+
+    private Batch await(Duration patience) throws InterruptedException {
+        if (!isLive) {
+            Batch kept = kept();
+            if (!kept.isEmpty()) {
+                return kept;
+            }
+            isLive = true;
+        }
+        RecentEvents.Slice slice = log.recent(sandbox).after(seq, patience);
+        if (slice.events().isEmpty()) {
+            return Batch.NOTHING;
+        }
+        // Too late for what is in memory: the store has it.
+        return slice.from() > seq + 1 ? kept() : take(slice.events());
+    }
+
+    private Batch kept() {
+        return take(log.page(sandbox, seq));
+    }
+
+    private Batch take(List<Event> events) {
+        if (events.isEmpty()) {
+            return Batch.NOTHING;
+        }
+        long missed = events.getFirst().seq() - seq - 1;
+        seq = events.getLast().seq();
+        return new Batch(events, missed);
+    }
+
+    @Override
+    public void close() {
+        log.leave(this);
+    }
+}

@@ -1,0 +1,121 @@
+package dev.vivarium.core.provider.oci;
+
+import dev.vivarium.core.provider.FileTrees;
+import dev.vivarium.core.provider.GuestListener;
+import dev.vivarium.model.SandboxId;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Collections;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Set;
+
+/// Where things are on the host. Immutable.
+///
+/// @param hash stands for the home where its path would be too long or too telling
+/// @param run  holds a directory for each machine; only root enters it
+record HostPaths(String hash, Path run) {
+    private static final String NAME = "vivarium";
+    private static final Path SHARED = Path.of("/run", NAME);
+    private static final int HASH_DIGITS = 12;
+    /// A machine's socket below `run`.
+    private static final int SOCKET_LENGTH = "/sbx/wire/s.new".length() + 20;
+
+    static HostPaths of(Path home) throws IOException {
+        var hash = hash(home.toString());
+        var run = home.resolve("run");
+        if (run.toString().getBytes(StandardCharsets.UTF_8).length + SOCKET_LENGTH > GuestListener.LONGEST_PATH) {
+            run = SHARED.resolve(hash);
+        }
+        FileTrees.make(SHARED, "rwxr-xr-x");
+        FileTrees.make(SHARED.resolve("stage"), "rwxr-xr-x");
+        FileTrees.make(SHARED.resolve("blocks"), "rwx------");
+        if (run.startsWith(home)) {
+            Files.createDirectories(home);
+            keepInMemory(run, hash);
+        }
+        return new HostPaths(hash, FileTrees.make(run, "rwx------"));
+    }
+
+    /// Makes `run` a link to a directory in memory, where there is one that serves: a reboot may forget it all, and
+    /// a disk's file system takes most of a millisecond for each of a machine's twenty files once many have come
+    /// and gone.
+    private static void keepInMemory(Path run, String hash) throws IOException {
+        if (Files.isSymbolicLink(run)) {
+            FileTrees.make(Files.readSymbolicLink(run), "rwx------");
+        } else if (!Files.exists(run) && mapsUsersInMemory()) {
+            for (var base : List.of(Path.of("/run"), Path.of("/dev/shm"))) {
+                if (isOursInMemory(base)) {
+                    var memory = base.resolve(NAME).resolve(hash);
+                    Files.createSymbolicLink(run, FileTrees.make(memory, "rwx------"));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Mounts of memory file systems can have their users mapped since Linux 6.3.
+    private static boolean mapsUsersInMemory() {
+        var version = System.getProperty("os.version").split("[^0-9]+");
+        int major = Integer.parseInt(version[0]);
+        return major > 6 || (major == 6 && version.length > 1 && Integer.parseInt(version[1]) >= 3);
+    }
+
+    /// Everybody may make things in `/dev/shm`, so what is there already must be root's own.
+    private static boolean isOursInMemory(Path base) throws IOException {
+        if (!Files.isDirectory(base) || !Files.getFileStore(base).type().equals("tmpfs")) {
+            return false;
+        }
+        var directory = base.resolve(NAME);
+        if (!Files.exists(directory, LinkOption.NOFOLLOW_LINKS)) {
+            FileTrees.make(directory, "rwxr-xr-x");
+        }
+        var attributes = Files.readAttributes(directory, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+        return attributes.isDirectory()
+                && attributes.owner().getName().equals("root")
+                && Collections.disjoint(
+                        attributes.permissions(),
+                        Set.of(PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_WRITE));
+    }
+
+    /// Removes what [#of] made in memory, if no machine is left there.
+    void removeIfBare() {
+        try {
+            if (Files.isSymbolicLink(run)) {
+                Files.deleteIfExists(Files.readSymbolicLink(run));
+                Files.deleteIfExists(run);
+            }
+        } catch (IOException e) {
+            // A machine that goes on is in it.
+        }
+    }
+
+    /// Every launch covers this directory, in a mount namespace of its own, with its machine's.
+    Path stage() {
+        return SHARED.resolve("stage");
+    }
+
+    Path blocks() {
+        return SHARED.resolve("blocks");
+    }
+
+    RunDirectory directory(SandboxId id) {
+        return RunDirectory.of(run, id);
+    }
+
+    private static String hash(String text) {
+        try {
+            var digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(digest).substring(0, HASH_DIGITS);
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError("every Java platform has SHA-256", e);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+package dev.vivarium.core.provider.oci;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.vivarium.core.provider.FileTrees;
+import dev.vivarium.core.provider.HostTool;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/// A file system that can share blocks between files, for a home whose own cannot: XFS in a sparse file. It is made
+/// when the first snapshot is. Thread-safe.
+///
+/// It is mounted in a namespace of its own, which a small process keeps and others reach through `/proc`. So the host
+/// sees no mount, and when the process and the machines on it are gone the kernel clears away the rest. A machine that
+/// outlives the server keeps the loop device; `mount` finds it again, and the kernel joins the two.
+final class ReflinkVolume implements AutoCloseable {
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration RETRY = Duration.ofMillis(20);
+    private static final long SMALLEST = 4L << 30;
+
+    /// The signal of a terminal's Ctrl-C is for the server, which may still need us. Direct: else each page is kept
+    /// in memory twice.
+    private static final String KEEP = """
+            trap '' INT
+            mount -t xfs -o loop,noatime,nosuid,nodev,discard "$0" "$1" || exit 1
+            losetup --direct-io=on "$(findmnt -n -o SOURCE --mountpoint "$1")" 2> /dev/null
+            echo ready
+            exec cat > /dev/null
+            """;
+
+    private final Path file;
+    private final Path mountPoint;
+    private final Object lock = new Object();
+
+    @GuardedBy("lock")
+    private @Nullable Process keeper;
+
+    ReflinkVolume(Path file, Path mountPoint) {
+        this.file = file;
+        this.mountPoint = mountPoint;
+    }
+
+    /// Reports whether one could be made here.
+    static boolean isPossible() {
+        return Files.isWritable(Path.of("/dev/loop-control"))
+                && List.of("mkfs.xfs", "unshare", "mount", "losetup", "findmnt").stream()
+                        .allMatch(program -> OciConfig.find(program).isPresent());
+    }
+
+    /// Its root, if it was ever made.
+    Optional<Path> find() throws IOException {
+        synchronized (lock) {
+            return keeper != null && keeper.isAlive() || Files.exists(file)
+                    ? Optional.of(openLocked())
+                    : Optional.empty();
+        }
+    }
+
+    /// Its root; it is made if need be.
+    Path require() throws IOException {
+        synchronized (lock) {
+            if (!Files.exists(file)) {
+                make();
+            }
+            return openLocked();
+        }
+    }
+
+    /// As large as the home's file system, since it takes only what is written. The log is the smallest that
+    /// serves.
+    private void make() throws IOException {
+        var unready = file.resolveSibling(file.getFileName() + ".new");
+        try (var sparse = new RandomAccessFile(unready.toFile(), "rw")) {
+            sparse.setLength(
+                    Math.max(SMALLEST, Files.getFileStore(file.getParent()).getTotalSpace()));
+        }
+        try {
+            var mkfs = OciConfig.find("mkfs.xfs").orElseThrow().toString();
+            HostTool.run(
+                    "make the annex",
+                    List.of(mkfs, "-q", "-f", "-m", "reflink=1", "-l", "size=64m", unready.toString()));
+            Files.move(unready, file, StandardCopyOption.ATOMIC_MOVE);
+        } finally {
+            Files.deleteIfExists(unready);
+        }
+    }
+
+    @GuardedBy("lock")
+    private Path openLocked() throws IOException {
+        if (keeper == null || !keeper.isAlive()) {
+            keeper = startKeeper();
+        }
+        return Path.of("/proc/" + keeper.pid() + "/root" + mountPoint);
+    }
+
+    /// A process that keeps the annex mounted until its standard input ends. Tries for a while: the kernel may just
+    /// be clearing away what an earlier server had.
+    private Process startKeeper() throws IOException {
+        FileTrees.make(mountPoint, "rwx------");
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (true) {
+            var process = spawn();
+            var line = process.inputReader(StandardCharsets.UTF_8).readLine();
+            if ("ready".equals(line)) {
+                return process;
+            }
+            process.destroy();
+            if (System.nanoTime() - deadline > 0 || Thread.currentThread().isInterrupted()) {
+                throw new SandboxException(new Failure.ProviderFailed(
+                        "open the annex " + file,
+                        line + "; repair it with xfs_repair, or move it away, snapshots and all"));
+            }
+            LockSupport.parkNanos(RETRY.toNanos());
+        }
+    }
+
+    private Process spawn() throws IOException {
+        var builder = new ProcessBuilder(List.of(
+                        "unshare",
+                        "--mount",
+                        "--propagation",
+                        "private",
+                        "sh",
+                        "-c",
+                        KEEP,
+                        file.toString(),
+                        mountPoint.toString()))
+                .redirectErrorStream(true);
+        builder.environment().clear();
+        builder.environment().putAll(HostTool.ENVIRONMENT);
+        return builder.start();
+    }
+
+    /// Lets go of it; machines on it go on. Idempotent.
+    @Override
+    public void close() {
+        synchronized (lock) {
+            if (keeper != null) {
+                end(keeper);
+                keeper = null;
+            }
+        }
+    }
+
+    private static void end(Process keeper) {
+        try {
+            keeper.getOutputStream().close();
+            if (!keeper.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+                keeper.destroyForcibly();
+            }
+        } catch (IOException e) {
+            keeper.destroyForcibly();
+        } catch (InterruptedException e) {
+            keeper.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package dev.vivarium.core.run;
+
+import dev.vivarium.model.Message;
+import dev.vivarium.model.SandboxId;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/// To a reader that acknowledges what it has: each message is shown to it once, and goes on waiting until it is
+/// acknowledged. One that comes back begins anew. Confined to the worker that serves the reader.
+final class AcknowledgedDelivery implements Delivery {
+    private final Inbox inbox;
+    private final SandboxId sandbox;
+
+    /// Those that may still wait.
+    private final Set<String> shown = new HashSet<>();
+
+    AcknowledgedDelivery(Inbox inbox, SandboxId sandbox) {
+        this.inbox = inbox;
+        this.sandbox = sandbox;
+    }
+
+    @Override
+    public List<Message> next(Duration patience) throws InterruptedException {
+        return inbox.await(sandbox, patience, this::look);
+    }
+
+    private List<Message> look() {
+        // So many that there is a page behind all that was shown.
+        int most = shown.size() + Inbox.AT_ONCE;
+        List<Message> waiting = inbox.list(sandbox, most);
+        if (waiting.size() < most) {
+            shown.retainAll(waiting.stream().map(Message::id).collect(Collectors.toSet()));
+        }
+        return waiting.stream()
+                .filter(message -> !shown.contains(message.id()))
+                .limit(Inbox.AT_ONCE)
+                .toList();
+    }
+
+    @Override
+    public void passed(List<Message> page, int count) {
+        page.subList(0, count).forEach(message -> shown.add(message.id()));
+    }
+}

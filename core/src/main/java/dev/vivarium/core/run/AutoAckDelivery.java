@@ -1,0 +1,32 @@
+package dev.vivarium.core.run;
+
+import dev.vivarium.model.Message;
+import dev.vivarium.model.SandboxId;
+import java.time.Duration;
+import java.util.List;
+
+/// To a reader that acknowledges nothing: what was passed on to it counts as heard. Thread-safe.
+final class AutoAckDelivery implements Delivery {
+    private final Inbox inbox;
+    private final SandboxId sandbox;
+
+    AutoAckDelivery(Inbox inbox, SandboxId sandbox) {
+        this.inbox = inbox;
+        this.sandbox = sandbox;
+    }
+
+    @Override
+    public List<Message> next(Duration patience) throws InterruptedException {
+        return inbox.take(sandbox, patience);
+    }
+
+    /// First what was not passed on: it must not be lost when the log cannot take the rest.
+    @Override
+    public void passed(List<Message> page, int count) {
+        List<Message> left = page.subList(count, page.size());
+        if (!left.isEmpty()) {
+            inbox.putBack(sandbox, left);
+        }
+        inbox.delivered(sandbox, page.subList(0, count));
+    }
+}

@@ -1,0 +1,125 @@
+package dev.vivarium.core.run;
+
+import dev.vivarium.core.files.Digests;
+import dev.vivarium.model.FileEntry;
+import java.io.IOException;
+import java.net.URLDecoder;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/// A directory of the server with copies of files of a sandbox. Their names there are hashes, and an index says which
+/// is which: what a sandbox calls its files cannot lead anywhere here. Confined to one writer at a time.
+final class FileMirror {
+    private static final String INDEX = "index";
+
+    private final Path directory;
+
+    FileMirror(Path directory) {
+        this.directory = directory;
+    }
+
+    /// A file as it was when it was copied.
+    record Copy(String path, long size, long modified) {
+        static Copy of(FileEntry entry) {
+            return new Copy(entry.name(), entry.size(), entry.modified().toEpochMilli());
+        }
+    }
+
+    void make() throws IOException {
+        Files.createDirectories(
+                directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    }
+
+    /// What is here, by path.
+    Map<String, Copy> copies() throws IOException {
+        var copies = new LinkedHashMap<String, Copy>();
+        try {
+            for (String line : Files.readAllLines(directory.resolve(INDEX))) {
+                String[] parts = line.split(" ", 3);
+                String path = URLDecoder.decode(parts[2], StandardCharsets.UTF_8);
+                copies.put(path, new Copy(path, Long.parseLong(parts[0]), Long.parseLong(parts[1])));
+            }
+        } catch (NoSuchFileException e) {
+            // Nothing was copied yet.
+        }
+        return copies;
+    }
+
+    /// Where the content of a file is, or is to be.
+    Path file(String path) {
+        return directory.resolve(hash(path));
+    }
+
+    /// A place for content that is not complete yet.
+    Path unfinished(String path) {
+        return directory.resolve(hash(path) + ".new");
+    }
+
+    /// From now on, these are what is here; everything else goes.
+    void settle(List<Copy> copies) throws IOException {
+        String text = copies.stream()
+                .map(copy -> copy.size() + " " + copy.modified() + " "
+                        + URLEncoder.encode(copy.path(), StandardCharsets.UTF_8) + "\n")
+                .collect(Collectors.joining());
+        Path fresh = directory.resolve(INDEX + ".new");
+        Files.writeString(fresh, text);
+        Files.move(fresh, directory.resolve(INDEX), StandardCopyOption.ATOMIC_MOVE);
+        Set<String> known = copies.stream().map(copy -> hash(copy.path())).collect(Collectors.toSet());
+        for (Path file : list()) {
+            String name = file.getFileName().toString();
+            if (!name.equals(INDEX) && !known.contains(name)) {
+                Files.deleteIfExists(file);
+            }
+        }
+    }
+
+    /// Reports whether there is something here, and all of it is.
+    boolean isWhole() throws IOException {
+        Map<String, Copy> copies = copies();
+        return !copies.isEmpty() && copies.keySet().stream().allMatch(path -> Files.isRegularFile(file(path)));
+    }
+
+    /// How much room it takes. What goes away meanwhile takes none.
+    long bytes() throws IOException {
+        long bytes = 0;
+        for (Path file : list()) {
+            try {
+                bytes += Files.size(file);
+            } catch (NoSuchFileException e) {
+                // Its place is taken by another, or by nothing.
+            }
+        }
+        return bytes;
+    }
+
+    /// Removes all of it.
+    void delete() throws IOException {
+        for (Path file : list()) {
+            Files.deleteIfExists(file);
+        }
+        Files.deleteIfExists(directory);
+    }
+
+    private List<Path> list() throws IOException {
+        try (var files = Files.newDirectoryStream(directory)) {
+            var all = new ArrayList<Path>();
+            files.forEach(all::add);
+            return all;
+        }
+    }
+
+    private static String hash(String path) {
+        return Digests.sha256(path.getBytes(StandardCharsets.UTF_8));
+    }
+}

@@ -1,0 +1,83 @@
+package dev.vivarium.core.run;
+
+import dev.vivarium.core.files.Digests;
+import dev.vivarium.core.store.Db;
+import dev.vivarium.core.store.Sql;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import java.nio.charset.StandardCharsets;
+import java.sql.SQLException;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/// What workers were told when they said something for the first time, so that they are told the same again. Kept
+/// until the run ends. Thread-safe.
+public final class IdempotencyRecords {
+    private static final Pattern KEY = Pattern.compile("[\\x21-\\x7e]{1,200}");
+
+    private final Db db;
+    private final InstantSource clock;
+
+    public IdempotencyRecords(Db db, InstantSource clock) {
+        this.db = db;
+        this.clock = clock;
+    }
+
+    /// Something that a worker says, under the key that it repeats it with.
+    ///
+    /// @param request of what it is told, and how
+    /// @param content what it says; the same key for another request or content is refused
+    public record Saying(SandboxId sandbox, String key, String request, String content) {
+        public Saying {
+            if (!KEY.matcher(key).matches()) {
+                throw new SandboxException(new Failure.InvalidRequest(
+                        "Idempotency-Key", "must be 1 to 200 printable characters without a space"));
+            }
+        }
+
+        private String mark() {
+            return request + " " + Digests.sha256(content.getBytes(StandardCharsets.UTF_8));
+        }
+
+        /// Reports whether this was said under the key before. Servers before this one kept no mark of the
+        /// content.
+        private boolean isMarked(String kept) {
+            return kept.equals(mark()) || kept.equals(request);
+        }
+    }
+
+    private record Kept(String request, String answer) {}
+
+    /// What was answered the first time, if this is not it.
+    public Optional<String> find(Saying saying) {
+        var kept = db.read(sql -> sql.first(
+                "select request, answer from sandbox_answers where sandbox_id = ? and idempotency_key = ?",
+                row -> new Kept(row.getString(1), row.getString(2)),
+                saying.sandbox().value(),
+                saying.key()));
+        if (kept.filter(first -> !saying.isMarked(first.request())).isPresent()) {
+            throw new SandboxException(
+                    new Failure.InvalidRequest("Idempotency-Key", "was used for another request; make a new one"));
+        }
+        return kept.map(Kept::answer);
+    }
+
+    /// Keeps an answer; the first one stands.
+    public void keep(Saying saying, String answer) {
+        db.write(sql -> sql.update(
+                "insert into sandbox_answers (sandbox_id, idempotency_key, request, answer, created_at)"
+                        + " values (?, ?, ?, ?, ?) on conflict do nothing",
+                saying.sandbox().value(),
+                saying.key(),
+                saying.mark(),
+                answer,
+                clock.millis()));
+    }
+
+    /// The run is over, and nobody repeats anything.
+    static void forget(Sql sql, SandboxId sandbox) throws SQLException {
+        sql.update("delete from sandbox_answers where sandbox_id = ?", sandbox.value());
+    }
+}

@@ -1,0 +1,181 @@
+package dev.vivarium.core.sandbox;
+
+import dev.vivarium.core.guest.Disconnect;
+import dev.vivarium.core.guest.Guest;
+import dev.vivarium.core.provider.Machine;
+import dev.vivarium.core.provider.Polling;
+import dev.vivarium.core.sandbox.Lifecycle.Move;
+import dev.vivarium.model.End;
+import dev.vivarium.model.Status;
+import java.time.Duration;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Looks after the streams between sandboxes and their guests: what becomes of a sandbox whose stream breaks.
+/// Thread-safe.
+///
+/// A guest whose machine lives has three chances to connect again. It loses a chance when it breaks the protocol, keeps
+/// hanging up, or does not answer; without chances the sandbox is quarantined. If the machine died, the sandbox ends
+/// with the cause of that. A failure of the server takes no chance: it tries again, without limit, while the machine
+/// lives.
+final class GuestConnections {
+    private static final Duration RECONNECT = Duration.ofSeconds(3);
+
+    /// How long a machine that hung up may take to die. Its stream ends before its last process does, and on a busy
+    /// host that is a while before.
+    private static final Duration DEATH = Duration.ofSeconds(10);
+    private static final int CHANCES = 3;
+
+    private static final Logger LOG = LoggerFactory.getLogger(GuestConnections.class);
+
+    private final Engine engine;
+    private final Launch launch;
+    private final Termination ending;
+
+    GuestConnections(Engine engine, Launch launch, Termination ending) {
+        this.engine = engine;
+        this.launch = launch;
+        this.ending = ending;
+    }
+
+    /// Binds a guest to its sandbox. Call it before the guest is used and after the sandbox can be found.
+    void attach(Sandbox sandbox, Machine machine, Guest guest) {
+        guest.keptBy(sandbox.guestTraffic());
+        guest.onLost(() -> engine.tasks.start("lost-" + sandbox.id(), () -> lost(sandbox, machine, guest)));
+        sandbox.shells().moveTo(guest);
+        sandbox.sandboxEgress().attach(guest);
+        sandbox.controlPort().attach(guest);
+        sandbox.processes().moveTo(guest);
+    }
+
+    /// The guest of a sandbox whose machine has just been thawed.
+    Guest thawed(Sandbox sandbox, State.Paused paused) {
+        Optional<Guest> kept = paused.guest().guest().filter(Guest::isOpen);
+        if (kept.isPresent()) {
+            // What it may reach may have changed while it could not be told.
+            sandbox.sandboxEgress().attach(kept.get());
+            return kept.get();
+        }
+        Guest guest = launch.greet(paused.machine(), sandbox.secret(), RECONNECT);
+        attach(sandbox, paused.machine(), guest);
+        return guest;
+    }
+
+    private void lost(Sandbox sandbox, Machine machine, Guest guest) {
+        if (engine.isDraining() || sandbox.lifecycle().state().findEnd().isPresent()) {
+            return;
+        }
+        Optional<Move> begun = sandbox.lifecycle().tryBegin(Transition.LOSE, RECONNECT);
+        if (begun.isEmpty()) {
+            buryIfDead(sandbox, machine, guest);
+            return;
+        }
+        try (Move move = begun.get()) {
+            boolean current = move.before() instanceof State.Running(var _, var present) && present == guest;
+            if (!current || !move.to(new State.Recovering(Status.RUNNING))) {
+                return;
+            }
+        }
+        reconnect(sandbox, machine, guest.loss());
+    }
+
+    /// A frozen guest cannot hang up, so a stream that breaks during a pause means that the machine died, or that
+    /// we closed it; in that case it is greeted anew when it has thawed.
+    private void buryIfDead(Sandbox sandbox, Machine machine, Guest guest) {
+        boolean closedByUs = guest.loss()
+                .filter(loss -> loss.cause() == Disconnect.Cause.CLOSED)
+                .isPresent();
+        Duration patience = closedByUs ? Duration.ZERO : DEATH;
+        boolean decided = Polling.until(
+                patience, () -> !isMachineOf(sandbox, machine) || !machine.isAlive() || engine.isDraining());
+        if (decided && isMachineOf(sandbox, machine) && !machine.isAlive()) {
+            bury(sandbox, machine);
+        }
+    }
+
+    /// One that is being started again on other files has no machine at the moment, and the old one is not missed.
+    private static boolean isMachineOf(Sandbox sandbox, Machine machine) {
+        return sandbox.lifecycle().state().findMachine().filter(machine::equals).isPresent();
+    }
+
+    private void reconnect(Sandbox sandbox, Machine machine, Optional<Disconnect> loss) {
+        String why = loss.map(Disconnect::why).orElse("the stream broke");
+        int failures = sandbox.losses().count(loss);
+        var retry = new Retry(engine, sandbox);
+        while (retry.isWanted()) {
+            try {
+                if (!machine.isAlive()) {
+                    bury(sandbox, machine);
+                    return;
+                }
+                if (failures >= CHANCES) {
+                    ending.end(sandbox, End.Cause.QUARANTINED, "its guest failed " + CHANCES + " times: " + why);
+                    return;
+                }
+                Guest guest = launch.greet(machine, sandbox.secret(), RECONNECT);
+                recovered(sandbox, machine, guest, Observer.Recovery.RECONNECTED);
+                return;
+            } catch (RuntimeException e) {
+                if (Retry.isFaultOfGuest(e)) {
+                    failures++;
+                    why = String.valueOf(e.getMessage());
+                } else {
+                    LOG.warn("the server failed to reconnect sandbox {} and tries again", sandbox.id(), e);
+                    retry.pause();
+                }
+            }
+        }
+    }
+
+    /// Takes back that a sandbox runs with `guest`, if that was reached.
+    private static void forget(Sandbox sandbox, Guest guest) {
+        sandbox.lifecycle().tryBegin(Transition.LOSE, RECONNECT).ifPresent(begun -> {
+            try (Move move = begun) {
+                if (move.before() instanceof State.Running(var _, var present) && present == guest) {
+                    move.to(new State.Recovering(Status.RUNNING));
+                }
+            }
+        });
+    }
+
+    private void bury(Sandbox sandbox, Machine machine) {
+        if (sandbox.diedForWantOfMemory(machine)) {
+            ending.end(sandbox, End.Cause.OOM, "its machine died for want of memory");
+        } else {
+            ending.end(sandbox, End.Cause.CRASH, "its machine died");
+        }
+    }
+
+    /// Makes a sandbox that was being recovered run, or drops the guest if the sandbox has ended meanwhile. If the
+    /// server fails on the way, the sandbox is being recovered as before.
+    void recovered(Sandbox sandbox, Machine machine, Guest guest, Observer.Recovery how) {
+        try {
+            run(sandbox, machine, guest, how);
+        } catch (RuntimeException e) {
+            forget(sandbox, guest); // First: otherwise the closed stream would be taken for a new loss.
+            guest.close();
+            throw e;
+        }
+    }
+
+    private void run(Sandbox sandbox, Machine machine, Guest guest, Observer.Recovery how) {
+        Optional<Move> begun = sandbox.lifecycle().tryBegin(Transition.RECOVER, RECONNECT);
+        if (begun.isEmpty()) {
+            guest.close();
+            return;
+        }
+        sandbox.shells().expectMove();
+        sandbox.processes().expectMove();
+        // Before it runs: the time without server would look like idleness to a reaper that comes in between.
+        sandbox.lease().touch();
+        try (Move move = begun.get()) {
+            if (!move.to(new State.Running(machine, guest))) {
+                guest.close();
+                return;
+            }
+        }
+        attach(sandbox, machine, guest);
+        engine.tell(observer -> observer.recovered(sandbox.info(), how));
+    }
+}

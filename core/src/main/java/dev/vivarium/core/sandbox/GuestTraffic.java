@@ -1,0 +1,80 @@
+package dev.vivarium.core.sandbox;
+
+import dev.vivarium.core.guest.GuestObserver;
+import dev.vivarium.core.guest.Service;
+import dev.vivarium.model.Exit;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/// What a sandbox knows of the traffic with its guest: that it is in use, how many commands run, and what a lost stream
+/// or a killed command really means. Thread-safe.
+final class GuestTraffic implements GuestObserver {
+    private static final int SIGKILL = 9;
+
+    /// How long a caller whose stream broke waits to learn whether the sandbox died. That is decided within ten
+    /// seconds, on a busy host in more.
+    private static final Duration DIAGNOSIS = Duration.ofSeconds(30);
+
+    private final Sandbox sandbox;
+    private final Engine engine;
+    private final AtomicInteger commands = new AtomicInteger();
+
+    GuestTraffic(Sandbox sandbox, Engine engine) {
+        this.sandbox = sandbox;
+        this.engine = engine;
+    }
+
+    @Override
+    public void began(Service service) {
+        engine.refuseWhileDraining();
+        switch (service) {
+            case EXEC, PTY -> {
+                takeSlot();
+                sandbox.lease().began();
+            }
+            case READ, WRITE, MKDIR, MOVE, REMOVE, DIAL, HASH -> sandbox.lease().began();
+            // Somebody who only looks does not keep it alive. (Sandbox.files() does: it is asked for by a user.)
+            case STAT, LIST, WATCH, STATS, SETUP, LISTEN -> {}
+        }
+    }
+
+    @Override
+    public void ended(Service service) {
+        switch (service) {
+            case EXEC, PTY -> {
+                commands.decrementAndGet();
+                sandbox.lease().ended();
+            }
+            case READ, WRITE, MKDIR, MOVE, REMOVE, DIAL, HASH -> sandbox.lease().ended();
+            case STAT, LIST, WATCH, STATS, SETUP, LISTEN -> {}
+        }
+    }
+
+    private void takeSlot() {
+        int limit = engine.config.room().commands();
+        if (commands.incrementAndGet() > limit) {
+            commands.decrementAndGet();
+            throw new SandboxException(new Failure.TooManyCommands(sandbox.id(), limit));
+        }
+    }
+
+    @Override
+    public Failure explain(Failure.GuestUnreachable loss) {
+        if (engine.isDraining()) {
+            return new Failure.ShuttingDown();
+        }
+        // The loss was noticed just now: whoever finds out whether the machine lives may not have begun.
+        State outcome = sandbox.awaitDiagnosis(DIAGNOSIS);
+        return outcome.findEnd()
+                .<Failure>map(end -> new Failure.SandboxEnded(sandbox.id(), end))
+                .orElse(loss);
+    }
+
+    @Override
+    public Exit explain(Exit exit) {
+        boolean killed = exit.cause() == Exit.Cause.SIGNALLED && exit.code() == SIGKILL;
+        return killed && sandbox.diedForWantOfMemory() ? exit.withCause(Exit.Cause.OOM) : exit;
+    }
+}

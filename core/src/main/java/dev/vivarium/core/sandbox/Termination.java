@@ -1,0 +1,185 @@
+package dev.vivarium.core.sandbox;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.vivarium.core.provider.Provider.Disk;
+import dev.vivarium.core.sandbox.Transition.Kind;
+import dev.vivarium.core.store.EndMarkers;
+import dev.vivarium.core.store.EndMarkers.Marker;
+import dev.vivarium.core.store.SandboxRow;
+import dev.vivarium.core.store.SandboxRow.Phase;
+import dev.vivarium.model.End;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SandboxInfo;
+import dev.vivarium.model.Status;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// How sandboxes end, whoever wants it: decided once, stored, taken from the thread, then the machine removed.
+/// Thread-safe.
+final class Termination {
+    private static final Logger LOG = LoggerFactory.getLogger(Termination.class);
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    private final Engine engine;
+    private final Capacity capacity;
+
+    /// Ends that the store has not taken yet; [#settle] tries again.
+    private final Map<SandboxId, Owed> owed = new ConcurrentHashMap<>();
+
+    /// @param sandbox the sandbox as it was when it ended
+    private record Owed(Marker marker, SandboxInfo sandbox) {}
+
+    Termination(Engine engine, Capacity capacity) {
+        this.engine = engine;
+        this.capacity = capacity;
+    }
+
+    /// Ends `sandbox` and returns when its machine is gone; if somebody else ends it already, waits for that. If
+    /// the store fails, the end proceeds: a marker in the home keeps it until the store takes it.
+    void end(Sandbox sandbox, End.Cause cause, String detail) {
+        Kind kind = Transition.endKind(cause);
+        if (kind == Kind.TERMINATED && sandbox.info().end().isEmpty()) {
+            engine.tellEnding(sandbox);
+        }
+        Optional<Lifecycle.Move> begun = sandbox.lifecycle().tryEnd(kind, PATIENCE);
+        if (begun.isEmpty()) {
+            sandbox.awaitGone();
+            return;
+        }
+        State before;
+        try (Lifecycle.Move move = begun.get()) {
+            before = move.before();
+            var end = new End(cause, detail, engine.timeSource.now());
+            store(sandbox, kind, end);
+            if (!move.to(kind == Kind.TERMINATED ? new State.Terminated(end) : new State.Failed(end))) {
+                sandbox.awaitGone();
+                return;
+            }
+        }
+        dispose(sandbox, before);
+    }
+
+    private void store(Sandbox sandbox, Kind kind, End end) {
+        Phase phase = kind == Kind.TERMINATED ? Phase.TERMINATED : Phase.FAILED;
+        try {
+            engine.rows.end(sandbox.id(), phase, end);
+        } catch (SandboxException e) {
+            LOG.warn("The end of {} is stored later: {}", sandbox.id(), e.getMessage());
+            var marker = new Marker(sandbox.id(), phase, end);
+            owed.put(sandbox.id(), new Owed(marker, sandbox.info().ended(status(phase), end)));
+            mark(marker);
+        }
+    }
+
+    private void mark(Marker marker) {
+        engine.markers.ifPresent(markers -> markers.put(marker));
+    }
+
+    /// The sandbox as it was, if it has ended and the store does not know that yet.
+    Optional<SandboxInfo> findUnstored(SandboxId id) {
+        return Optional.ofNullable(owed.get(id)).map(Owed::sandbox);
+    }
+
+    /// Every sandbox that has ended and whose end the store does not know yet.
+    List<SandboxInfo> unstored() {
+        return owed.values().stream().map(Owed::sandbox).toList();
+    }
+
+    /// Ends one that could not be started, like [#end]. If it was ended before its row was written, that end found
+    /// no row to mark, and does now.
+    void endUnstarted(Sandbox sandbox, String detail) {
+        end(sandbox, End.Cause.SERVER, detail);
+        switch (sandbox.lifecycle().state()) {
+            case State.Terminated(End end) -> store(sandbox, Kind.TERMINATED, end);
+            case State.Failed(End end) -> store(sandbox, Kind.FAILED, end);
+            case State.Creating _, State.Running _, State.Paused _, State.Recovering _ -> {}
+        }
+    }
+
+    private void dispose(Sandbox sandbox, State before) {
+        engine.registry.unassign(sandbox);
+        engine.tellEnded(sandbox.id());
+        closeStream(before);
+        try {
+            remove(sandbox.id());
+            // A full file system has space again once the disk is gone.
+            Optional.ofNullable(owed.get(sandbox.id())).ifPresent(end -> mark(end.marker()));
+        } finally {
+            engine.registry.remove(sandbox);
+            capacity.leave(sandbox.row().limits().diskBytes());
+            sandbox.markGone();
+        }
+        engine.tell(observer -> observer.ended(sandbox.info()));
+    }
+
+    private static void closeStream(State state) {
+        switch (state) {
+            case State.Running running -> running.guest().close();
+            case State.Paused paused -> paused.guest().guest().ifPresent(guest -> guest.close());
+            case State.Creating _, State.Recovering _, State.Terminated _, State.Failed _ -> {}
+        }
+    }
+
+    /// Removes every trace of a machine and gives up its id. When it cannot, the id is an orphan, and the
+    /// reconciler tries again until it is gone. Reports whether it is.
+    @CanIgnoreReturnValue
+    boolean remove(SandboxId id) {
+        try {
+            return engine.registry.inTurn(id, () -> {
+                engine.provider.remove(id, Disk.ERASE);
+                return true;
+            });
+        } catch (RuntimeException e) {
+            LOG.warn("machine {} could not be removed and will be tried again: {}", id, e.getMessage());
+            engine.tell(observer -> observer.removalFailed(id, String.valueOf(e.getMessage())));
+            return false;
+        } finally {
+            engine.registry.release(id);
+        }
+    }
+
+    /// Stores the ends that the store did not take before. If the store still fails, the next call tries again.
+    void settle() {
+        try {
+            for (Owed end : owed.values()) {
+                settle(end.marker());
+                owed.remove(end.marker().id());
+                LOG.info("The end of {} is stored now", end.marker().id());
+            }
+        } catch (SandboxException e) {
+            LOG.debug("{} ends are stored later: {}", owed.size(), e.getMessage());
+        }
+    }
+
+    private void settle(Marker marker) {
+        engine.rows.end(marker.id(), marker.phase(), marker.end());
+        engine.markers.ifPresent(markers -> markers.remove(marker));
+    }
+
+    /// Takes over the ends that an earlier server could not store, and removes what is left of those machines. Call
+    /// it before sandboxes are looked for: their rows still say that they live.
+    void adoptMarked() {
+        List<Marker> marked = engine.markers.map(EndMarkers::list).orElse(List.of());
+        for (Marker marker : marked) {
+            SandboxId id = marker.id();
+            Optional<SandboxInfo> known = engine.rows.find(id).flatMap(SandboxRow::info);
+            known.ifPresent(info -> owed.put(id, new Owed(marker, info.ended(status(marker.phase()), marker.end()))));
+            if (known.isEmpty()) {
+                engine.markers.ifPresent(markers -> markers.remove(marker));
+            }
+            engine.registry.claim(id);
+            engine.tasks.start("remove-" + id, () -> remove(id));
+        }
+        settle();
+    }
+
+    private static Status status(Phase phase) {
+        return phase == Phase.TERMINATED ? Status.TERMINATED : Status.FAILED;
+    }
+}

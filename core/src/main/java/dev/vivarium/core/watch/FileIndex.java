@@ -1,0 +1,383 @@
+package dev.vivarium.core.watch;
+
+import dev.vivarium.core.files.FileChange;
+import dev.vivarium.core.files.ListDepth;
+import dev.vivarium.core.files.Workspace;
+import dev.vivarium.core.log.AppendResult;
+import dev.vivarium.core.log.EventLog;
+import dev.vivarium.core.watch.FileRows.Step;
+import dev.vivarium.model.FileEntry;
+import dev.vivarium.model.Listing;
+import dev.vivarium.model.NewEvent;
+import dev.vivarium.model.SandboxId;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/// What is known of the files of one sandbox, and what was told of them. First told, then remembered: whoever dies in
+/// between tells it again, under the same id. Confined to one worker.
+final class FileIndex {
+    private static final int LISTED = 2 * FileHistory.MOST_FILES;
+    private static final int MOST_LESSONS = 1000;
+    private static final int LESSONS_AT_ONCE = 50;
+    private static final int MOST_FOLDED = 20_000;
+
+    private final SandboxId sandbox;
+    private final EventLog log;
+    private final FileHistory history;
+    private final FileInspector reader;
+    private final RateBucket events;
+
+    /// Paths of which only the beginning of a storm told; what they hold is looked up when it is quiet.
+    private final Set<String> lessons = new LinkedHashSet<>();
+
+    /// What was told in a storm, and is not remembered yet.
+    private final Set<String> folded = new HashSet<>();
+
+    /// Whether the store has nothing yet, and need not be asked.
+    private boolean isBlank = true;
+
+    /// What the last survey found first: the watch tells of it as well, in whatever beat that comes, and then it is
+    /// no news.
+    private final Set<String> discovered = new HashSet<>();
+
+    /// The newest event that is remembered.
+    private long lastSeq;
+
+    private long lastFold;
+    private int files;
+    private long characters;
+
+    FileIndex(SandboxId sandbox, EventLog log, FileHistory history, LongSupplier nanos) {
+        this.sandbox = sandbox;
+        this.log = log;
+        this.history = history;
+        this.reader = new FileInspector(nanos);
+        this.events = new RateBucket(40, 10, nanos);
+    }
+
+    /// What the store has from an earlier server.
+    void recall() {
+        characters = history.characters(sandbox);
+        lastSeq = history.lastSeq(sandbox);
+        isBlank = false;
+    }
+
+    /// Tells each change by itself, and those that cannot be named in one event. Reports whether that was allowed;
+    /// if not, nothing was told.
+    boolean tell(Workspace workspace, List<FileChange> all) {
+        if (all.isEmpty()) {
+            return true;
+        }
+        List<FileChange> net = all.stream()
+                .filter(change -> ChangeCoalescer.isNamed(change.path()))
+                .toList();
+        boolean areNamed = net.size() == all.size();
+        if (!events.tryTake(net.size() + (areNamed ? 0 : 1))) {
+            return false;
+        }
+        net.forEach(change -> discovered.remove(change.path()));
+        if (!areNamed) {
+            List<FileChange> others = all.stream()
+                    .filter(change -> !ChangeCoalescer.isNamed(change.path()))
+                    .toList();
+            log.append(sandbox, FileEvents.folded(others, false));
+        }
+        tellNamed(workspace, net);
+        return true;
+    }
+
+    /// These, and of what came and went that which was told of before: somebody who saw it come must see it go.
+    List<FileChange> withKnown(List<FileChange> net, List<FileChange> passing) {
+        List<String> named = passing.stream()
+                .map(FileChange::path)
+                .filter(ChangeCoalescer::isNamed)
+                .toList();
+        var known = byPath(history.current(sandbox, named));
+        return Stream.concat(net.stream(), passing.stream().filter(change -> known.containsKey(change.path())))
+                .toList();
+    }
+
+    private void tellNamed(Workspace workspace, List<FileChange> net) {
+        var known = byPath(
+                history.current(sandbox, net.stream().map(FileChange::path).toList()));
+        var there = new HashMap<String, Version>();
+        for (FileChange change : net) {
+            FileInspector.find(workspace, change.path())
+                    .ifPresent(seen -> there.put(change.path(), reader.read(workspace, seen)));
+        }
+        var told = new ArrayList<Told>();
+        var unchanged = new ArrayList<Version>();
+        for (FileChange change : withoutTaken(net, known, there)) {
+            Optional<Version> before = Optional.ofNullable(known.get(change.path()));
+            Optional<Version> after = Optional.ofNullable(there.get(change.path()));
+            if (before.isPresent() && after.isPresent() && isSame(before.get(), after.get())) {
+                after.filter(now -> !now.looksLike(before.get())).ifPresent(unchanged::add);
+            } else {
+                compare(change, before, after, known).ifPresent(told::add);
+            }
+        }
+        publish(told, unchanged);
+    }
+
+    /// Without what a directory took along when it went: nobody saw it go by itself, and the directory's event
+    /// counts it. Such a path is no longer among the `known`.
+    private static List<FileChange> withoutTaken(
+            List<FileChange> net, Map<String, Version> known, Map<String, Version> there) {
+        Set<String> gone = known.values().stream()
+                .filter(version -> version.isDirectory() && !there.containsKey(version.path()))
+                .map(Version::path)
+                .collect(Collectors.toSet());
+        var rest = new ArrayList<FileChange>();
+        for (FileChange change : net) {
+            boolean isSeen = change.kind() == FileChange.Kind.DELETED || there.containsKey(change.path());
+            if (isSeen || !isBelow(change.path(), gone)) {
+                rest.add(change);
+            } else {
+                known.remove(change.path());
+            }
+        }
+        return rest;
+    }
+
+    /// One change that is told, with all that it means for what is known.
+    private record Told(NewEvent event, List<Pair> pairs) {}
+
+    private record Pair(Optional<Version> before, Optional<Version> after) {}
+
+    private static boolean isSame(Version before, Version after) {
+        if (before.type() != after.type() || before.isDirectory()) {
+            return before.type() == after.type();
+        }
+        return before.sha256().isPresent() && after.sha256().isPresent()
+                ? before.sha256().equals(after.sha256())
+                : before.looksLike(after);
+    }
+
+    private Optional<Told> compare(
+            FileChange change, Optional<Version> before, Optional<Version> after, Map<String, Version> alsoTold) {
+        boolean isUnknown = before.isEmpty() && after.isEmpty();
+        if (isUnknown && change.kind() != FileChange.Kind.DELETED) {
+            return Optional.empty(); // It came and went.
+        }
+        var pairs = new ArrayList<>(List.of(new Pair(before, after.map(this::affordable))));
+        if (before.filter(Version::isDirectory).isPresent()) {
+            for (Version below : history.below(sandbox, change.path())) {
+                if (!alsoTold.containsKey(below.path())) {
+                    pairs.add(new Pair(Optional.of(below), Optional.empty()));
+                }
+            }
+        }
+        var kind = after.isEmpty()
+                ? FileChange.Kind.DELETED
+                : before.isEmpty() ? FileChange.Kind.CREATED : FileChange.Kind.MODIFIED;
+        var really = new FileChange(kind, change.directory(), change.path());
+        return Optional.of(new Told(FileEvents.of(really, before, after, pairs.size() - 1, lastSeq), pairs));
+    }
+
+    /// Without its text if too much is kept.
+    private Version affordable(Version version) {
+        return FileHistory.hasRoom(characters) ? version : version.withoutContent();
+    }
+
+    private void publish(List<Told> told, List<Version> unchanged) {
+        learn(unchanged);
+        if (told.isEmpty()) {
+            return;
+        }
+        try (var _ = history.begin(sandbox)) {
+            List<AppendResult> appended =
+                    log.append(sandbox, told.stream().map(Told::event).toList());
+            var steps = new ArrayList<Step>();
+            for (int i = 0; i < told.size(); i++) {
+                long seq = appended.get(i).event().seq();
+                told.get(i).pairs().forEach(pair -> steps.add(new Step(pair.before(), pair.after(), seq)));
+            }
+            remember(steps);
+        }
+    }
+
+    private void learn(List<Version> versions) {
+        if (!versions.isEmpty()) {
+            history.learn(sandbox, versions);
+        }
+    }
+
+    private void remember(List<Step> steps) {
+        isBlank = false;
+        var kept = new ArrayList<Step>();
+        for (Step step : steps) {
+            boolean isNew = step.before().isEmpty();
+            if (isNew && (step.after().isEmpty() || files >= FileHistory.MOST_FILES)) {
+                continue;
+            }
+            files += (isNew ? 1 : 0) - (step.after().isEmpty() ? 1 : 0);
+            kept.add(step);
+            step.after().ifPresent(this::noteLesson);
+        }
+        history.write(sandbox, kept);
+        for (Step step : kept) {
+            lastSeq = Math.max(lastSeq, step.seq());
+            characters +=
+                    step.after().flatMap(Version::content).map(String::length).orElse(0);
+        }
+        characters = history.makeRoom(sandbox, characters);
+    }
+
+    private void noteLesson(Version version) {
+        if (FileEvents.isWorthLearning(version) && lessons.size() < MOST_LESSONS) {
+            lessons.add(version.path());
+        }
+    }
+
+    /// Tells many changes in one event, and remembers them later, by [#survey].
+    void tellFolded(List<FileChange> all, boolean incomplete) {
+        List<FileChange> net = all.stream()
+                .filter(change -> !discovered.remove(change.path()) || change.kind() == FileChange.Kind.DELETED)
+                .toList();
+        if (net.isEmpty() && !incomplete) {
+            return;
+        }
+        lastFold =
+                log.append(sandbox, FileEvents.folded(net, incomplete)).event().seq();
+        for (FileChange change : net) {
+            if (folded.size() < MOST_FOLDED && ChangeCoalescer.isNamed(change.path())) {
+                folded.add(change.path());
+            }
+        }
+    }
+
+    /// Looks at the whole workspace and tells how it differs from what is known, except for what was told folded.
+    void survey(Workspace workspace) {
+        Listing listing = workspace.list("", ListDepth.ALL, LISTED);
+        Map<String, Version> known = byPath(isBlank ? List.of() : history.current(sandbox));
+        files = known.size();
+        Map<String, Version> there = new TreeMap<>();
+        for (FileEntry entry : listing.entries()) {
+            if (ChangeCoalescer.isTold(entry.name()) && ChangeCoalescer.isNamed(entry.name())) {
+                there.put(entry.name(), Version.of(entry, entry.name()));
+            }
+        }
+        List<FileChange> differences = differences(known, there, listing.truncated());
+        List<FileChange> news =
+                differences.stream().filter(change -> !isSettled(change.path())).toList();
+        discovered.clear();
+        boolean isTold = tell(workspace, tops(news));
+        if (!isTold) {
+            tellFolded(news, false);
+        }
+        absorb(
+                isTold
+                        ? differences.stream()
+                                .filter(change -> isSettled(change.path()))
+                                .toList()
+                        : differences,
+                known,
+                there);
+        folded.clear();
+        news.forEach(change -> discovered.add(change.path()));
+    }
+
+    /// What was told folded, and what a server before remembered by a name that is too long, is not told again.
+    private boolean isSettled(String path) {
+        return folded.contains(path) || !ChangeCoalescer.isNamed(path);
+    }
+
+    private static List<FileChange> differences(
+            Map<String, Version> known, Map<String, Version> there, boolean truncated) {
+        var differences = new ArrayList<FileChange>();
+        there.forEach((path, now) -> {
+            Version before = known.get(path);
+            boolean isNew = before == null && known.size() < FileHistory.MOST_FILES;
+            if (isNew || before != null && !before.looksLike(now)) {
+                var kind = before == null ? FileChange.Kind.CREATED : FileChange.Kind.MODIFIED;
+                differences.add(new FileChange(kind, now.isDirectory(), path));
+            }
+        });
+        known.values().stream()
+                .filter(old -> !truncated && !there.containsKey(old.path()))
+                .forEach(
+                        old -> differences.add(new FileChange(FileChange.Kind.DELETED, old.isDirectory(), old.path())));
+        return differences;
+    }
+
+    /// Without what went together with a directory, whose event counts it.
+    private static List<FileChange> tops(List<FileChange> changes) {
+        Set<String> gone = new HashSet<>();
+        for (FileChange change : changes) {
+            if (change.directory() && change.kind() == FileChange.Kind.DELETED) {
+                gone.add(change.path());
+            }
+        }
+        return changes.stream()
+                .filter(change -> change.kind() != FileChange.Kind.DELETED || !isBelow(change.path(), gone))
+                .toList();
+    }
+
+    private static boolean isBelow(String path, Set<String> directories) {
+        for (int slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
+            if (directories.contains(path.substring(0, slash))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Remembers what was told already.
+    private void absorb(List<FileChange> changes, Map<String, Version> known, Map<String, Version> there) {
+        var steps = new ArrayList<Step>();
+        for (FileChange change : changes) {
+            steps.add(new Step(
+                    Optional.ofNullable(known.get(change.path())),
+                    Optional.ofNullable(there.get(change.path())),
+                    lastFold));
+        }
+        // What is near the top is more often somebody's own.
+        steps.sort(Comparator.comparingInt(
+                step -> step.after().map(FileIndex::depth).orElse(0)));
+        remember(steps);
+    }
+
+    private static int depth(Version version) {
+        return (int) version.path().chars().filter(c -> c == '/').count();
+    }
+
+    /// Reports whether there is something to do when nothing happens.
+    boolean isUnsettled() {
+        return !lessons.isEmpty() || !discovered.isEmpty();
+    }
+
+    /// Looks up what some of the files of a storm hold, so that the next change of them can be shown.
+    void settle(Workspace workspace) {
+        discovered.clear();
+        List<String> some = lessons.stream().limit(LESSONS_AT_ONCE).toList();
+        var learnt = new ArrayList<Version>();
+        for (Version known : history.current(sandbox, some)) {
+            if (known.sha256().isEmpty() && FileHistory.hasRoom(characters)) {
+                Version now = reader.read(workspace, known);
+                if (now.sha256().isPresent() && now.looksLike(known)) {
+                    learnt.add(now);
+                    characters += now.content().map(String::length).orElse(0);
+                }
+            }
+        }
+        some.forEach(lessons::remove);
+        learn(learnt);
+    }
+
+    private static Map<String, Version> byPath(List<Version> versions) {
+        var byPath = new HashMap<String, Version>();
+        versions.forEach(version -> byPath.put(version.path(), version));
+        return byPath;
+    }
+}

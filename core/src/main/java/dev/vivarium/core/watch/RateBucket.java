@@ -1,0 +1,34 @@
+package dev.vivarium.core.watch;
+
+import java.util.function.LongSupplier;
+
+/// So much at once, and so much a second in the long run. Confined to one worker.
+final class RateBucket {
+    private static final double NANOS = 1e9;
+
+    private final double burst;
+    private final double perSecond;
+    private final LongSupplier nanos;
+    private double left;
+    private long filledAt;
+
+    RateBucket(double burst, double perSecond, LongSupplier nanos) {
+        this.burst = burst;
+        this.perSecond = perSecond;
+        this.nanos = nanos;
+        this.left = burst;
+        this.filledAt = nanos.getAsLong();
+    }
+
+    /// Takes all of it or nothing.
+    boolean tryTake(double amount) {
+        long now = nanos.getAsLong();
+        left = Math.min(burst, left + (now - filledAt) / NANOS * perSecond);
+        filledAt = now;
+        if (amount > left) {
+            return false;
+        }
+        left -= amount;
+        return true;
+    }
+}

@@ -1,0 +1,84 @@
+package dev.vivarium.core.watch;
+
+import dev.vivarium.core.guest.GuestStats;
+import dev.vivarium.core.log.EventLog;
+import dev.vivarium.core.provider.Machine;
+import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.model.EventData;
+import dev.vivarium.model.Limits;
+import dev.vivarium.model.NewEvent;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SandboxInfo;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+/// Tells what a sandbox uses, if somebody used it since the last time or something in it did. Thread-safe.
+final class UsageSampler {
+    /// What an idle sandbox may compute and still be idle, as a part of one processor.
+    private static final double IDLE = 0.005;
+
+    private static final double NANOS = 1e9;
+
+    private final EventLog log;
+    private final InstantSource clock;
+    private final Map<SandboxId, Sample> samples = new ConcurrentHashMap<>();
+
+    /// What a sandbox had computed at some moment.
+    private record Sample(Instant at, Duration cpu, UsageSample reading) {}
+
+    UsageSampler(EventLog log, InstantSource clock) {
+        this.log = log;
+        this.clock = clock;
+    }
+
+    /// Takes a sample, and tells it if it is news.
+    void read(Sandbox sandbox) {
+        SandboxInfo info = sandbox.info();
+        Machine.Usage usage = sandbox.usage();
+        Instant at = clock.instant();
+        Optional<Sample> last = Optional.ofNullable(samples.get(info.id()));
+        Instant since = last.map(Sample::at).orElse(info.createdAt());
+        double cpus = cpus(last.map(Sample::cpu).orElse(Duration.ZERO), usage.cpu(), Duration.between(since, at));
+        samples.put(info.id(), new Sample(at, usage.cpu(), new UsageSample(at, percent(cpus), usage.memoryBytes())));
+        if (info.lastActivity().isAfter(since) || cpus > IDLE) {
+            log.note(info.id(), event(usage, sandbox.stats(), info.limits(), cpus));
+        }
+    }
+
+    /// What a sandbox used when it was last looked at, if it was.
+    Optional<UsageSample> last(SandboxId sandbox) {
+        return Optional.ofNullable(samples.get(sandbox)).map(Sample::reading);
+    }
+
+    private static double cpus(Duration before, Duration now, Duration elapsed) {
+        double used = now.minus(before).toNanos() / NANOS;
+        // A machine that was started again counts anew.
+        return !elapsed.isPositive() || used < 0 ? 0 : used / (elapsed.toNanos() / NANOS);
+    }
+
+    private static double percent(double cpus) {
+        return Math.round(cpus * 1000) / 10.0;
+    }
+
+    private static NewEvent event(Machine.Usage usage, GuestStats stats, Limits limits, double cpus) {
+        var data = EventData.nothing()
+                .with("cpu_percent", percent(cpus))
+                .with("cpu_limit_percent", percent(limits.cpus()))
+                .with("memory_bytes", usage.memoryBytes())
+                .with("memory_limit_bytes", limits.memoryBytes())
+                .with("processes", stats.processes())
+                .with("processes_limit", limits.processes())
+                .with("disk_bytes", Math.max(0, stats.diskTotal() - stats.diskFree()))
+                .with("disk_limit_bytes", limits.diskBytes())
+                .with("oom_kills", usage.oomKills());
+        return NewEvent.of("sandbox.metrics", data.text(), "sandbox");
+    }
+
+    void forget(SandboxId sandbox) {
+        samples.remove(sandbox);
+    }
+}

@@ -1,0 +1,162 @@
+package dev.vivarium.core.watch;
+
+import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.log.EventLog;
+import dev.vivarium.core.sandbox.Observer;
+import dev.vivarium.core.sandbox.PauseReason;
+import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.core.sandbox.Sandboxes;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SandboxInfo;
+import dev.vivarium.model.Status;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Watches the files of every sandbox that somebody has, and what it uses. To be given to [Sandboxes] as an observer,
+/// and then told of them by [#begin]. Thread-safe.
+public final class Watchers implements Observer, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Watchers.class);
+    private static final int SURVEYS = 4;
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    private final EventLog log;
+    private final FileHistory history;
+    private final Semaphore surveys = new Semaphore(SURVEYS, true);
+    private final Map<SandboxId, Watcher> watchers = new ConcurrentHashMap<>();
+    private final ExecutorService workers = Executors.newThreadPerTaskExecutor(
+            Thread.ofVirtual().name("watcher-", 0).factory());
+    private final UsageSampler meter;
+    private final Duration metricsEvery;
+    private final ScheduledExecutorService scheduler = Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().daemon().name("watching").factory());
+    private final Set<SandboxId> beingRead = ConcurrentHashMap.newKeySet();
+    private volatile Optional<Sandboxes> sandboxes = Optional.empty();
+
+    /// @param metricsEvery how often it is told what a sandbox uses that is in use
+    public Watchers(EventLog log, FileHistory history, Duration metricsEvery, InstantSource clock) {
+        this.log = log;
+        this.history = history;
+        this.metricsEvery = metricsEvery;
+        this.meter = new UsageSampler(log, clock);
+    }
+
+    /// Watches those that are there, and from now on each that comes.
+    public void begin(Sandboxes all) {
+        sandboxes = Optional.of(all);
+        long beat = metricsEvery.toMillis();
+        var _ = scheduler.scheduleWithFixedDelay(
+                VitalThread.repeating("measuring sandboxes", () -> readMeters(all)), beat, beat, TimeUnit.MILLISECONDS);
+        all.list().forEach(info -> start(() -> all.find(info.id()).ifPresent(sandbox -> watch(sandbox, Age.OLD))));
+    }
+
+    private void readMeters(Sandboxes all) {
+        for (SandboxInfo info : all.list()) {
+            if (info.status() == Status.RUNNING && beingRead.add(info.id())) {
+                start(() -> readMeter(all, info.id()));
+            }
+        }
+    }
+
+    private void readMeter(Sandboxes all, SandboxId id) {
+        try {
+            surveys.acquire();
+            try {
+                all.find(id).ifPresent(meter::read);
+            } finally {
+                surveys.release();
+            }
+        } catch (SandboxException e) {
+            LOG.debug("what {} uses is not known at the moment: {}", id, e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            beingRead.remove(id);
+        }
+    }
+
+    /// What a sandbox used when it was last looked at; nothing of one that nobody has looked at since the server
+    /// started. Asks nobody.
+    public Optional<UsageSample> reading(SandboxId sandbox) {
+        return meter.last(sandbox);
+    }
+
+    @Override
+    public void created(SandboxInfo sandbox, Origin origin, Duration took) {
+        sandboxes.ifPresent(all -> start(() -> all.find(sandbox.id()).ifPresent(made -> watch(made, Age.NEW))));
+    }
+
+    /// Whether the store can have something of a sandbox's files.
+    private enum Age {
+        NEW,
+        OLD
+    }
+
+    private void start(Runnable work) {
+        try {
+            workers.execute(work);
+        } catch (RejectedExecutionException e) {
+            // We are closing; the next server will watch it.
+        }
+    }
+
+    private void watch(Sandbox sandbox, Age age) {
+        var fileIndex = new FileIndex(sandbox.id(), log, history, System::nanoTime);
+        if (age == Age.OLD) {
+            fileIndex.recall();
+        }
+        var watcher = new Watcher(sandbox, fileIndex, surveys);
+        if (watchers.putIfAbsent(sandbox.id(), watcher) == null) {
+            try {
+                watcher.run();
+            } finally {
+                watchers.remove(sandbox.id(), watcher);
+            }
+        }
+    }
+
+    @Override
+    public void resumed(SandboxInfo sandbox, PauseReason why) {
+        nudge(sandbox);
+    }
+
+    @Override
+    public void recovered(SandboxInfo sandbox, Recovery how) {
+        nudge(sandbox);
+    }
+
+    @Override
+    public void ended(SandboxInfo sandbox) {
+        meter.forget(sandbox.id());
+        Optional.ofNullable(watchers.get(sandbox.id())).ifPresent(Watcher::close);
+    }
+
+    private void nudge(SandboxInfo sandbox) {
+        Optional.ofNullable(watchers.get(sandbox.id())).ifPresent(Watcher::nudge);
+    }
+
+    /// Watches no more. To be closed after the sandboxes, and before the log. Idempotent.
+    @Override
+    public void close() {
+        scheduler.shutdownNow();
+        watchers.values().forEach(Watcher::close);
+        workers.shutdownNow();
+        try {
+            workers.awaitTermination(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package dev.vivarium.core.sandbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.vivarium.core.exec.CommandStarted;
+import dev.vivarium.model.EventData;
+import dev.vivarium.model.ExecEvent.Stream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class CommandEventsTest {
+    private final List<String> events = new ArrayList<>();
+    private long nanos;
+    private final CommandEvents commandEvents = commandEvents(CommandEvents.Pace.COMMAND);
+
+    @Test
+    void theFirstWordsGoAtOnceAndTheRestTogether() {
+        say("one");
+        say("two");
+        say("three");
+        assertThat(events).containsExactly("command.output {\"pid\":7,\"stdout\":\"one\"}");
+
+        commandEvents.left();
+
+        assertThat(events.get(1)).isEqualTo("command.output {\"pid\":7,\"stdout\":\"twothree\"}");
+        assertThat(events.get(2)).isEqualTo("command.completed {\"pid\":7,\"cause\":\"cancelled\"}");
+        assertThat(events.get(3)).isEqualTo("over");
+    }
+
+    @Test
+    void whatWasCollectedIsToldByTheBeatAndSilenceIsNot() {
+        say("one");
+        say("two");
+
+        commandEvents.beat();
+        assertThat(events).hasSize(1);
+        nanos += Duration.ofMillis(100).toNanos();
+        commandEvents.beat();
+        assertThat(events).hasSize(2);
+        nanos += Duration.ofMillis(100).toNanos();
+        commandEvents.beat();
+        assertThat(events).hasSize(2);
+    }
+
+    @Test
+    void aFloodIsFoldedAndTheFoldingIsVisible() {
+        say("first");
+        say("x".repeat(100_000));
+        say("more");
+        commandEvents.left();
+
+        assertThat(events.get(1)).contains("\"folded_bytes\":" + (100_000 + 4 - 8 * 1024));
+        assertThat(events.get(1).length()).isLessThan(9_000);
+    }
+
+    @Test
+    void aCharacterInTwoPiecesIsNotTorn() {
+        byte[] euro = "€".getBytes(StandardCharsets.UTF_8);
+        commandEvents.output(Stream.STDERR, new byte[] {euro[0], euro[1]});
+        commandEvents.output(Stream.STDERR, new byte[] {euro[2]});
+        commandEvents.left();
+
+        assertThat(String.join("", events)).contains("\"stderr\":\"€\"").doesNotContain("\ufffd");
+    }
+
+    @Test
+    void itEndsOnce() {
+        commandEvents.left();
+        commandEvents.left();
+
+        assertThat(events).hasSize(2);
+    }
+
+    @Test
+    void anObjectOfOursIsJsonWhateverItSays() {
+        assertThat(EventData.of("a\"b", "\\ \n \u0001 €\ud83d").with("n", 1).text())
+                .isEqualTo("{\"a\\\"b\":\"\\\\ \\n \\u0001 €\\ud83d\",\"n\":1}");
+    }
+
+    private void say(String text) {
+        commandEvents.output(Stream.STDOUT, text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private CommandEvents commandEvents(CommandEvents.Pace pace) {
+        return new CommandEvents(
+                EventData.of("pid", 7),
+                pace,
+                (type, data) -> events.add(type + " " + data.text()),
+                () -> events.add("over"),
+                () -> nanos);
+    }
+
+    @Test
+    void aTerminalIsToldByTheBeatAlone() {
+        var shell = commandEvents(CommandEvents.Pace.TERMINAL);
+        shell.output(Stream.STDOUT, bytes("$ ls"));
+        assertThat(events).isEmpty();
+
+        shell.beat();
+        assertThat(events).containsExactly("command.output {\"pid\":7,\"stdout\":\"$ ls\"}");
+    }
+
+    @Test
+    void whatAnEarlierServerToldIsNotToldAgain() {
+        var place = new CommandEvents.Bookmark(new CommandStarted.Place(10, 0), new CommandStarted.Place(13, 0));
+        var found = commandEvents(CommandEvents.Pace.COMMAND).continued(place);
+        found.output(Stream.STDOUT, bytes("ab"));
+        found.output(Stream.STDOUT, bytes("cde"));
+        found.lost();
+
+        assertThat(events).containsExactly("command.output {\"pid\":7,\"stdout\":\"de\",\"stdout_end\":15}", "over");
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,40 @@
+package dev.vivarium.server.api;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.server.http.Exchange;
+import java.time.Duration;
+import java.util.Optional;
+
+/// How much of a list a request asks for, and how long it waits for one. Stateless.
+final class PageQuery {
+    private static final int ORDINARY = 100;
+    private static final long LONGEST_WAIT = 60;
+
+    private PageQuery() {}
+
+    static int limit(Exchange exchange, int most) {
+        long limit = number(exchange, "limit").orElse((long) Math.min(ORDINARY, most));
+        if (limit < 1 || limit > most) {
+            throw new SandboxException(new Failure.InvalidRequest("limit", "must be between 1 and " + most));
+        }
+        return (int) limit;
+    }
+
+    /// How long a request is willing to wait for something.
+    static Duration wait(Exchange exchange) {
+        long seconds = number(exchange, "wait").orElse(0L);
+        if (seconds < 0 || seconds > LONGEST_WAIT) {
+            throw new SandboxException(new Failure.InvalidRequest("wait", "must be 0 to " + LONGEST_WAIT + " seconds"));
+        }
+        return Duration.ofSeconds(seconds);
+    }
+
+    static Optional<Long> number(Exchange exchange, String name) {
+        try {
+            return exchange.optionalQuery(name).map(Long::parseLong);
+        } catch (NumberFormatException e) {
+            throw new SandboxException(new Failure.InvalidRequest(name, "must be a whole number"), e);
+        }
+    }
+}

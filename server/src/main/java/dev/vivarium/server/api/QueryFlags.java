@@ -1,0 +1,18 @@
+package dev.vivarium.server.api;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.server.http.Exchange;
+
+/// Query parameters that are true or false. Stateless.
+final class QueryFlags {
+    private QueryFlags() {}
+
+    static boolean of(Exchange exchange, String name, boolean standard) {
+        return switch (exchange.optionalQuery(name).orElse(Boolean.toString(standard))) {
+            case "true" -> true;
+            case "false" -> false;
+            default -> throw new SandboxException(new Failure.InvalidRequest(name, "must be true or false"));
+        };
+    }
+}

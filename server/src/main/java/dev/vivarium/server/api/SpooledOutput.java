@@ -1,0 +1,124 @@
+package dev.vivarium.server.api;
+
+import dev.vivarium.core.ByteBudget;
+import dev.vivarium.core.exec.Execution;
+import dev.vivarium.json.ExecJson;
+import dev.vivarium.model.Command;
+import dev.vivarium.model.ExecEvent;
+import dev.vivarium.model.Exit;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.server.http.Exchange;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.SequenceInputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonGenerator;
+
+/// Output of a command until its answer is written. The beginning of each stream is in memory, the rest in a file
+/// without a name; both count against a budget. Confined to one worker.
+final class SpooledOutput implements AutoCloseable {
+    /// Bytes that each stream may hold in memory without a reservation, and with one.
+    private static final int FREE = 64 * 1024;
+
+    private static final int RESERVED = 256 * 1024;
+
+    private final Exchange exchange;
+    private final Path directory;
+    private final ByteBudget.Reservation onDisk;
+    private final Part stdout = new Part();
+    private final Part stderr = new Part();
+
+    /// Where the output of all commands is held.
+    ///
+    /// @param directory the files' own
+    /// @param budget    for the bytes in files
+    record Place(Path directory, ByteBudget budget) {
+        SpooledOutput open(Exchange exchange) {
+            return new SpooledOutput(exchange, this);
+        }
+    }
+
+    private SpooledOutput(Exchange exchange, Place place) {
+        this.exchange = exchange;
+        this.directory = place.directory();
+        this.onDisk = place.budget().open(exchange.principal().name().value());
+    }
+
+    /// Waits for the end of a command and keeps what it writes, up to [Command#OUTPUT_LIMIT] bytes of each stream.
+    Exit await(Execution execution) {
+        while (true) {
+            switch (execution.next()) {
+                case ExecEvent.Started _ -> {}
+                case ExecEvent.Output(ExecEvent.Stream stream, byte[] bytes) ->
+                    (stream == ExecEvent.Stream.STDOUT ? stdout : stderr).add(bytes);
+                case ExecEvent.Exited(Exit exit) -> {
+                    return exit;
+                }
+            }
+        }
+    }
+
+    /// Writes the answer piece by piece.
+    void write(JsonGenerator out, Exit exit) {
+        boolean truncated = exit.stdoutBytes() > Command.OUTPUT_LIMIT || exit.stderrBytes() > Command.OUTPUT_LIMIT;
+        ExecJson.write(out, exit, new ExecJson.Output(stdout.text(), stderr.text(), truncated));
+    }
+
+    @Override
+    public void close() throws IOException {
+        try (onDisk;
+                var first = stdout.file;
+                var second = stderr.file) {
+            // All are closed, whatever becomes of the others.
+        }
+    }
+
+    private final class Part {
+        private final ByteArrayOutputStream memory = new ByteArrayOutputStream(256);
+        private int mostInMemory = FREE;
+        private long kept;
+        private @Nullable SpoolFile file;
+
+        void add(byte[] bytes) {
+            int length = (int) Math.min(bytes.length, Command.OUTPUT_LIMIT - kept);
+            kept += length;
+            if (file == null && memory.size() + length > mostInMemory && mostInMemory == FREE) {
+                // Twice, because a buffer that grows is there twice for a moment. Without room it goes to the disk.
+                mostInMemory = exchange.tryReserve(2 * RESERVED) ? RESERVED : FREE - 1;
+            }
+            if (file == null && memory.size() + length <= mostInMemory) {
+                memory.write(bytes, 0, length);
+            } else if (length > 0) {
+                onDisk.add(length);
+                spool(bytes, length);
+            }
+        }
+
+        private void spool(byte[] bytes, int length) {
+            try {
+                if (file == null) {
+                    file = SpoolFile.in(directory, Command.OUTPUT_LIMIT);
+                }
+                file.write(bytes, 0, length);
+            } catch (UncheckedIOException e) {
+                throw new SandboxException(
+                        new Failure.ProviderFailed("keep the output of a command", String.valueOf(e.getCause())), e);
+            }
+        }
+
+        ExecJson.Text text() {
+            if (file == null) {
+                return ExecJson.Text.of(memory.toString(StandardCharsets.UTF_8));
+            }
+            InputStream all = new SequenceInputStream(new ByteArrayInputStream(memory.toByteArray()), file.read());
+            return ExecJson.Text.of(new InputStreamReader(all, StandardCharsets.UTF_8));
+        }
+    }
+}

@@ -1,0 +1,115 @@
+package dev.vivarium.server.api;
+
+import dev.vivarium.core.run.Inbox;
+import dev.vivarium.json.EventJson;
+import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.Message;
+import dev.vivarium.model.NewEvent;
+import dev.vivarium.model.NewMessage;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Function;
+
+/// An event that somebody sent to be kept. Nobody speaks for the server. Immutable.
+///
+/// @param message what it says to the agent, if that is what it is for
+record SubmittedEvent(NewEvent event, Optional<NewMessage> message) {
+    /// What is told by doing it.
+    private static final List<String> ANSWERS = List.of("user.approve", "user.reject");
+
+    static NewEvent ofWorker(JsonFields fields) {
+        return inPlace(fields, at -> {
+            NewEvent event = read(at, "agent");
+            RunEventHandler.requireItsOwn(event);
+            return event;
+        });
+    }
+
+    static SubmittedEvent ofPerson(JsonFields fields, SandboxId sandbox) {
+        return inPlace(fields, at -> {
+            NewEvent event = read(at, "user");
+            require(
+                    !event.source().equals(NewEvent.OURS),
+                    "source",
+                    "must not be '" + NewEvent.OURS + "': only the server speaks as that");
+            require(
+                    !ANSWERS.contains(event.type()),
+                    "event_type",
+                    "must not be " + event.type() + ": answer a review by POST …/reviews/{review_id}");
+            Optional<Message.Kind> said = Inbox.kindOf(event.type());
+            require(
+                    said.filter(Message.Kind.SYSTEM::equals).isEmpty(),
+                    "event_type",
+                    "must not be " + event.type() + ": say it by POST …/messages with message_type system");
+            return said.map(kind -> said(at, event, kind, sandbox))
+                    .orElseGet(() -> new SubmittedEvent(event, Optional.empty()));
+        });
+    }
+
+    private static NewEvent read(JsonFields fields, String source) {
+        NewEvent event = EventJson.read(fields, source);
+        require(
+                event.id().filter(id -> id.startsWith(NewEvent.OUR_IDS)).isEmpty(),
+                "event_id",
+                "must not begin with '" + NewEvent.OUR_IDS + "': only the server's own do");
+        return event;
+    }
+
+    /// With the message in the event, so that it can be told from others when it is heard.
+    private static SubmittedEvent said(JsonFields fields, NewEvent event, Message.Kind kind, SandboxId sandbox) {
+        String id = event.id().orElseGet(() -> "said." + UUID.randomUUID());
+        JsonFields data = fields.optionalObject("event_data").orElseThrow(() -> silent("is required", event));
+        NewMessage message = message(data, event, kind);
+        String text = data.with("message_id", Inbox.idOf(sandbox, id))
+                .with("content", message.content())
+                .with("inject_mode", message.mode().text())
+                .text();
+        return new SubmittedEvent(
+                new NewEvent(Optional.of(id), event.type(), text, event.source()), Optional.of(message));
+    }
+
+    private static NewMessage message(JsonFields data, NewEvent event, Message.Kind kind) {
+        String content = data.string("content");
+        var mode = Message.Mode.find(data.optionalString("inject_mode").orElse(Message.Mode.IMMEDIATE.text()))
+                .orElseThrow(() -> refused("event_data.inject_mode", "must be immediate or next_turn"));
+        try {
+            return new NewMessage(content, kind, mode, event.source());
+        } catch (SandboxException e) {
+            if (e.failure() instanceof Failure.InvalidRequest(String field, String rule) && field.equals("content")) {
+                throw silent(rule, event);
+            }
+            throw e;
+        }
+    }
+
+    private static SandboxException silent(String rule, NewEvent event) {
+        return refused("event_data.content", rule + ": an event " + event.type() + " is said to the agent");
+    }
+
+    /// What is wrong with one of several is told with its place.
+    private static <T> T inPlace(JsonFields fields, Function<JsonFields, T> read) {
+        try {
+            return read.apply(fields);
+        } catch (SandboxException e) {
+            if (e.failure() instanceof Failure.InvalidRequest(String field, String rule)
+                    && !field.startsWith(fields.place())) {
+                throw new SandboxException(new Failure.InvalidRequest(fields.place() + field, rule), e);
+            }
+            throw e;
+        }
+    }
+
+    private static void require(boolean holds, String field, String rule) {
+        if (!holds) {
+            throw refused(field, rule);
+        }
+    }
+
+    private static SandboxException refused(String field, String rule) {
+        return new SandboxException(new Failure.InvalidRequest(field, rule));
+    }
+}

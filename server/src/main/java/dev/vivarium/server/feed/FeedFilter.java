@@ -1,0 +1,155 @@
+package dev.vivarium.server.feed;
+
+import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.Event;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.server.http.Exchange;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import tools.jackson.core.JsonGenerator;
+
+/// What somebody wants to hear of: events of these types, about things of these kinds and with these ids. What is
+/// absent is not asked for; what is empty is wanted by nobody. Immutable.
+///
+/// @param types whole types (`agent.started`), or what they begin with if they end with a dot (`agent.`)
+public record FeedFilter(
+        Optional<Set<String>> types, Optional<Set<String>> entityTypes, Optional<Set<String>> entityIds) {
+    public static final FeedFilter ALL = new FeedFilter(Optional.empty(), Optional.empty(), Optional.empty());
+
+    private static final int MOST = 100;
+    private static final int LONGEST = 100;
+    private static final String TYPES = "event_types";
+    private static final String ENTITY_TYPES = "entity_types";
+    private static final String ENTITY_IDS = "entity_ids";
+
+    public FeedFilter {
+        types = checked(TYPES, types);
+        entityTypes = checked(ENTITY_TYPES, entityTypes);
+        entityIds = checked(ENTITY_IDS, entityIds);
+        entityTypes.ifPresent(kinds -> kinds.forEach(EventEntities::require));
+    }
+
+    private static Optional<Set<String>> checked(String name, Optional<Set<String>> wanted) {
+        wanted.ifPresent(texts -> {
+            if (texts.size() > MOST) {
+                throw refused(name, "has " + texts.size() + " entries; at most " + MOST + " are taken");
+            }
+            if (texts.stream().anyMatch(text -> text.isBlank() || text.length() > LONGEST)) {
+                throw refused(name, "must hold texts of 1 to " + LONGEST + " characters");
+            }
+        });
+        return wanted.map(Set::copyOf);
+    }
+
+    /// A message names what is wanted; an empty list is as none.
+    public static FeedFilter read(JsonFields fields) {
+        return of(name -> fields.optionalStrings(name).orElse(List.of()));
+    }
+
+    /// The same for types alone, where all is about one sandbox.
+    public static FeedFilter readTypes(JsonFields fields) {
+        return of(name -> name.equals(TYPES) ? fields.optionalStrings(name).orElse(List.of()) : List.of());
+    }
+
+    /// The same in a query, with commas between.
+    public static FeedFilter of(Exchange exchange) {
+        return of(name -> exchange.optionalQuery(name)
+                .filter(list -> !list.isEmpty())
+                .map(list -> List.of(list.split(",", -1)))
+                .orElse(List.of()));
+    }
+
+    private static FeedFilter of(Function<String, List<String>> lists) {
+        return new FeedFilter(
+                someOf(lists.apply(TYPES)), someOf(lists.apply(ENTITY_TYPES)), someOf(lists.apply(ENTITY_IDS)));
+    }
+
+    private static Optional<Set<String>> someOf(List<String> texts) {
+        return texts.isEmpty() ? Optional.empty() : Optional.of(new TreeSet<>(texts));
+    }
+
+    /// This, or `other` if this asks for nothing.
+    public FeedFilter or(FeedFilter other) {
+        return equals(ALL) ? other : this;
+    }
+
+    /// This and what `more` names. Where everything was wanted, from now on it is only that.
+    public FeedFilter with(FeedFilter more) {
+        return merged(more, (all, some) -> {
+            all.addAll(some);
+            return all;
+        });
+    }
+
+    /// This without what `less` names, which may leave nothing.
+    public FeedFilter without(FeedFilter less) {
+        if (less.types.isPresent() && types.isEmpty()
+                || less.entityTypes.isPresent() && entityTypes.isEmpty()
+                || less.entityIds.isPresent() && entityIds.isEmpty()) {
+            throw refused("type", "cannot be unsubscribe for what was not chosen; say with filter what is wanted");
+        }
+        return merged(less, (all, some) -> {
+            all.removeAll(some);
+            return all;
+        });
+    }
+
+    private FeedFilter merged(FeedFilter other, BiFunction<Set<String>, Set<String>, Set<String>> merge) {
+        return new FeedFilter(
+                merged(types, other.types, merge),
+                merged(entityTypes, other.entityTypes, merge),
+                merged(entityIds, other.entityIds, merge));
+    }
+
+    private static Optional<Set<String>> merged(
+            Optional<Set<String>> mine,
+            Optional<Set<String>> other,
+            BiFunction<Set<String>, Set<String>, Set<String>> merge) {
+        return other.isEmpty() ? mine : Optional.of(merge.apply(new TreeSet<>(mine.orElse(Set.of())), other.get()));
+    }
+
+    /// Reports whether the type of an event is wanted.
+    public boolean includesType(Event event) {
+        return types.isEmpty() || types.get().stream().anyMatch(wanted -> matches(wanted, event.type()));
+    }
+
+    private static boolean matches(String wanted, String type) {
+        return wanted.endsWith(".") ? type.startsWith(wanted) : type.equals(wanted);
+    }
+
+    /// Reports whether an event is wanted that is about these.
+    boolean includes(Event event, EventEntities about) {
+        if (!includesType(event)) {
+            return false;
+        }
+        if (entityTypes.isEmpty() && entityIds.isEmpty()) {
+            return true;
+        }
+        Set<String> kinds = entityTypes.orElse(EventEntities.KINDS);
+        return entityIds.isEmpty() ? about.hasAny(kinds) : about.hasAny(kinds, entityIds.get());
+    }
+
+    /// Writes what holds, without what is not asked for.
+    public void write(JsonGenerator out) {
+        write(out, TYPES, types);
+        write(out, ENTITY_TYPES, entityTypes);
+        write(out, ENTITY_IDS, entityIds);
+    }
+
+    private static void write(JsonGenerator out, String name, Optional<Set<String>> texts) {
+        texts.ifPresent(some -> {
+            out.writeArrayPropertyStart(name);
+            new TreeSet<>(some).forEach(out::writeString);
+            out.writeEndArray();
+        });
+    }
+
+    static SandboxException refused(String field, String rule) {
+        return new SandboxException(new Failure.InvalidRequest(field, rule));
+    }
+}

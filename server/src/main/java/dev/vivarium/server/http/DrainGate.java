@@ -1,0 +1,70 @@
+package dev.vivarium.server.http;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.time.Duration;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/// Counts the requests inside and, once shut, lets no more in. Thread-safe.
+public final class DrainGate {
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition empty = lock.newCondition();
+
+    @GuardedBy("lock")
+    private int inside;
+
+    @GuardedBy("lock")
+    private boolean shut;
+
+    /// Reports whether the caller may go in; if so, it must [#leave].
+    boolean enter() {
+        lock.lock();
+        try {
+            if (shut) {
+                return false;
+            }
+            inside++;
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void leave() {
+        lock.lock();
+        try {
+            if (--inside == 0) {
+                empty.signalAll();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    public boolean isShut() {
+        lock.lock();
+        try {
+            return shut;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Lets nobody in any more and waits until all are out. Reports whether they are.
+    boolean shut(Duration patience) {
+        lock.lock();
+        try {
+            shut = true;
+            long left = patience.toNanos();
+            while (inside > 0 && left > 0) {
+                left = empty.awaitNanos(left);
+            }
+            return inside == 0;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        } finally {
+            lock.unlock();
+        }
+    }
+}

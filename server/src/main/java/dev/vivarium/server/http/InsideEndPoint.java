@@ -1,0 +1,321 @@
+package dev.vivarium.server.http;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.vivarium.core.inside.InsideConnection;
+import dev.vivarium.model.SandboxId;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.eclipse.jetty.io.AbstractEndPoint;
+import org.eclipse.jetty.io.EofException;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.util.BufferUtil;
+import org.eclipse.jetty.util.thread.Scheduler;
+import org.jspecify.annotations.Nullable;
+
+/// One [InsideConnection] as Jetty wants a connection: reads and writes that never wait. Two workers do the waiting:
+/// one takes a piece from the wire when the last has been read, the other carries out what was written. Thread-safe.
+///
+/// No wake-up is lost, because both sides look after they have announced themselves: Jetty registers its interest and
+/// then asks ([#needsFillInterest], [#onIncompleteFlush]); a worker changes the state and then tells. Jetty is never
+/// called with the lock held, nor by the two workers themselves: it may run a handler, and that waits for them.
+final class InsideEndPoint extends AbstractEndPoint {
+    /// What may have been written and not carried out yet.
+    private static final int ROOM = 32 * 1024;
+
+    /// How long a program may take to hang up once it has been told everything.
+    private static final Duration GOODBYE = Duration.ofSeconds(10);
+
+    private static final SocketAddress NOWHERE = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+
+    private final InsideConnection visit;
+    private final Executor executor;
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+
+    @GuardedBy("lock")
+    private ByteBuffer arrived = BufferUtil.EMPTY_BUFFER;
+
+    /// The program says no more.
+    @GuardedBy("lock")
+    private boolean silent;
+
+    @GuardedBy("lock")
+    private final Deque<byte[]> leaving = new ArrayDeque<>();
+
+    @GuardedBy("lock")
+    private int waiting;
+
+    /// Nothing more is written.
+    @GuardedBy("lock")
+    private boolean finished;
+
+    @GuardedBy("lock")
+    private @Nullable Runnable whenGone;
+
+    InsideEndPoint(InsideConnection visit, Scheduler scheduler, Executor executor) {
+        super(scheduler);
+        this.visit = visit;
+        this.executor = executor;
+    }
+
+    /// The connection that brought a request, if it came through a door.
+    static Optional<InsideEndPoint> of(Request request) {
+        return request.getConnectionMetaData().getConnection().getEndPoint() instanceof InsideEndPoint visited
+                ? Optional.of(visited)
+                : Optional.empty();
+    }
+
+    SandboxId sandbox() {
+        return visit.sandbox();
+    }
+
+    /// Runs `action` once, when the program says no more or is gone; at once if it is. Another call replaces it.
+    void whenGone(Runnable action) {
+        boolean now;
+        lock.lock();
+        try {
+            now = silent;
+            whenGone = now ? null : action;
+        } finally {
+            lock.unlock();
+        }
+        if (now) {
+            action.run();
+        }
+    }
+
+    /// Carries bytes both ways until the connection has ended, and tells Jetty of it.
+    void serve() {
+        var gone = new EofException("the program has hung up");
+        Thread writer = Thread.ofVirtual().name("door-out-" + visit.sandbox()).start(this::carryOut);
+        try {
+            takeIn();
+            visit.awaitEnd();
+            close(gone);
+            ended.countDown();
+            writer.join();
+        } catch (InterruptedException e) {
+            close(e);
+            Thread.currentThread().interrupt();
+        } finally {
+            getConnection().onClose(gone);
+        }
+    }
+
+    private void takeIn() throws InterruptedException {
+        Optional<byte[]> piece = visit.read();
+        while (piece.isPresent() && offer(piece.get())) {
+            piece = visit.read();
+        }
+        Runnable action;
+        lock.lock();
+        try {
+            silent = true;
+            action = whenGone;
+            whenGone = null;
+        } finally {
+            lock.unlock();
+        }
+        tellFillable();
+        if (action != null) {
+            executor.execute(action);
+        }
+    }
+
+    /// Waits until the piece was read. Reports whether anybody wants another.
+    private boolean offer(byte[] piece) throws InterruptedException {
+        notIdle();
+        lock.lock();
+        try {
+            arrived = ByteBuffer.wrap(piece);
+        } finally {
+            lock.unlock();
+        }
+        tellFillable();
+        lock.lock();
+        try {
+            while (arrived.hasRemaining() && isOpen()) {
+                changed.await();
+            }
+            return isOpen();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void carryOut() {
+        try {
+            for (Optional<byte[]> piece = take(); piece.isPresent(); piece = take()) {
+                if (!visit.write(piece.get(), 0, piece.get().length)) {
+                    close(new EofException("the program has hung up"));
+                    break;
+                }
+                notIdle();
+                executor.execute(getWriteFlusher()::completeWrite);
+            }
+            visit.closeOutput();
+            awaitClosed();
+            ended.await(GOODBYE.toMillis(), TimeUnit.MILLISECONDS);
+            visit.close();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void awaitClosed() throws InterruptedException {
+        lock.lock();
+        try {
+            while (isOpen()) {
+                changed.await();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// The next piece to carry out; nothing when there will be none.
+    private Optional<byte[]> take() throws InterruptedException {
+        lock.lock();
+        try {
+            while (leaving.isEmpty() && !finished) {
+                changed.await();
+            }
+            Optional<byte[]> piece = Optional.ofNullable(leaving.poll());
+            waiting -= piece.map(bytes -> bytes.length).orElse(0);
+            return piece;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void tellFillable() {
+        executor.execute(getFillInterest()::fillable);
+    }
+
+    @Override
+    protected void needsFillInterest() {
+        boolean readable;
+        lock.lock();
+        try {
+            readable = arrived.hasRemaining() || silent;
+        } finally {
+            lock.unlock();
+        }
+        if (readable) {
+            tellFillable();
+        }
+    }
+
+    @Override
+    protected void onIncompleteFlush() {
+        boolean writable;
+        lock.lock();
+        try {
+            writable = waiting < ROOM;
+        } finally {
+            lock.unlock();
+        }
+        if (writable) {
+            executor.execute(getWriteFlusher()::completeWrite);
+        }
+    }
+
+    @Override
+    public int fill(ByteBuffer buffer) throws IOException {
+        if (!isOpen()) {
+            throw new EofException("closed");
+        }
+        if (isInputShutdown()) {
+            return -1;
+        }
+        boolean atEnd;
+        lock.lock();
+        try {
+            int position = BufferUtil.flipToFill(buffer);
+            int count = BufferUtil.put(arrived, buffer);
+            BufferUtil.flipToFlush(buffer, position);
+            changed.signalAll();
+            atEnd = count == 0 && silent && !arrived.hasRemaining();
+            if (!atEnd) {
+                return count;
+            }
+        } finally {
+            lock.unlock();
+        }
+        shutdownInput();
+        return -1;
+    }
+
+    @Override
+    public boolean flush(ByteBuffer... buffers) throws IOException {
+        if (!isOpen() || isOutputShutdown()) {
+            throw new EofException("closed");
+        }
+        lock.lock();
+        try {
+            for (ByteBuffer buffer : buffers) {
+                var piece = new byte[Math.min(buffer.remaining(), ROOM - waiting)];
+                if (piece.length > 0) {
+                    buffer.get(piece);
+                    leaving.add(piece);
+                    waiting += piece.length;
+                }
+                if (buffer.hasRemaining()) {
+                    return false;
+                }
+            }
+            return true;
+        } finally {
+            changed.signalAll();
+            lock.unlock();
+        }
+    }
+
+    @Override
+    protected void doShutdownOutput() {
+        finish();
+    }
+
+    @Override
+    protected void doClose() {
+        finish();
+    }
+
+    private void finish() {
+        lock.lock();
+        try {
+            finished = true;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public Object getTransport() {
+        return visit;
+    }
+
+    @Override
+    public SocketAddress getLocalSocketAddress() {
+        return NOWHERE;
+    }
+
+    @Override
+    public SocketAddress getRemoteSocketAddress() {
+        return NOWHERE;
+    }
+}

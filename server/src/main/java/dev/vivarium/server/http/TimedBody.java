@@ -1,0 +1,64 @@
+package dev.vivarium.server.http;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.eclipse.jetty.io.Content;
+
+/// A body that has to arrive within a time, all of it: whoever sends a byte now and then is never idle, and must not
+/// hold a place for ever. Stateless.
+final class TimedBody {
+    private TimedBody() {}
+
+    /// The first `most` bytes of a body, or all of it. Throws [Failure.Unrecognized] when that took too long; the
+    /// connection can then carry nothing more.
+    static byte[] await(Content.Source source, Duration patience, int most) throws IOException {
+        long deadline = System.nanoTime() + patience.toNanos();
+        var bytes = new ByteArrayOutputStream();
+        boolean isLast = false;
+        while (!isLast && bytes.size() < most) {
+            Content.Chunk chunk = source.read();
+            if (System.nanoTime() - deadline >= 0 || chunk == null && !isReady(source, deadline)) {
+                if (chunk != null) {
+                    chunk.release();
+                }
+                throw late(patience);
+            }
+            if (chunk != null) {
+                isLast = take(chunk, bytes, most);
+            }
+        }
+        return bytes.toByteArray();
+    }
+
+    private static boolean take(Content.Chunk chunk, ByteArrayOutputStream bytes, int most) throws IOException {
+        if (Content.Chunk.isFailure(chunk)) {
+            throw new IOException("the body broke off", chunk.getFailure());
+        }
+        var piece = new byte[Math.min(chunk.remaining(), most - bytes.size())];
+        chunk.get(piece, 0, piece.length);
+        bytes.writeBytes(piece);
+        chunk.release();
+        return chunk.isLast();
+    }
+
+    private static boolean isReady(Content.Source source, long deadline) throws IOException {
+        var ready = new CountDownLatch(1);
+        source.demand(ready::countDown);
+        try {
+            return ready.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
+    }
+
+    private static SandboxException late(Duration patience) {
+        return new SandboxException(new Failure.Unrecognized(
+                "request-timeout", 408, "the body did not arrive within " + patience.toSeconds() + " s"));
+    }
+}

@@ -1,0 +1,80 @@
+package dev.vivarium.server.model;
+
+import dev.vivarium.core.access.WorkerGrant;
+import dev.vivarium.core.log.EventLog;
+import dev.vivarium.core.run.Budget;
+import dev.vivarium.core.run.Runs;
+import dev.vivarium.model.EventData;
+import dev.vivarium.model.NewEvent;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.Usage;
+import dev.vivarium.server.telemetry.Telemetry;
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// What models cost: charged to the run, told in the sandbox's log, and counted. Thread-safe.
+public final class CostRecorder {
+    private static final Logger LOG = LoggerFactory.getLogger(CostRecorder.class);
+    private static final String SOURCE = "gateway";
+
+    private final Runs runs;
+    private final EventLog log;
+    private final Telemetry telemetry;
+
+    public CostRecorder(Runs runs, EventLog log, Telemetry telemetry) {
+        this.runs = runs;
+        this.log = log;
+        this.telemetry = telemetry;
+    }
+
+    /// What became of one question. Immutable.
+    ///
+    /// @param status what the agent was answered, as a status of HTTP
+    record Call(Usage usage, boolean isEstimated, int status, Duration took) {}
+
+    /// Fails with [ModelError] when the run of this work may not ask a model any more, or there is none.
+    void requireFunds(WorkerGrant.Work work) throws ModelError {
+        try {
+            Budget allowance = runs.allowance(work.sandbox(), work.task());
+            if (allowance.isSpent()) {
+                throw new ModelError(
+                        ModelError.Kind.SPENT,
+                        "the budget of this run is spent: $"
+                                + allowance.spentUsd().toPlainString() + " of $"
+                                + allowance.budgetUsd().orElseThrow().toPlainString());
+            }
+        } catch (SandboxException e) {
+            throw new ModelError(ModelError.Kind.REFUSED, e.failure().sentence());
+        }
+    }
+
+    /// Durable when it returns: the charge first, as it may be the last of the run.
+    void enter(WorkerGrant.Work work, Call call) {
+        SandboxId sandbox = work.sandbox();
+        Usage usage = call.usage();
+        try {
+            if (usage.costUsd().signum() > 0 || usage.inputTokens() + usage.outputTokens() > 0) {
+                runs.charge(sandbox, work.task(), usage);
+            }
+            log.append(sandbox, NewEvent.of("agent.model_call", data(call).text(), SOURCE));
+        } catch (SandboxException e) {
+            LOG.warn("sandbox {}: a call of {} was not charged: {}", sandbox, usage.model(), e.getMessage());
+        }
+        telemetry.modelCalled(usage, call.status(), call.took());
+    }
+
+    private static EventData data(Call call) {
+        Usage usage = call.usage();
+        return EventData.of("model", usage.model())
+                .with("input_tokens", usage.inputTokens())
+                .with("output_tokens", usage.outputTokens())
+                .with("cache_read_tokens", usage.cacheReadTokens())
+                .with("cache_write_tokens", usage.cacheWriteTokens())
+                .with("cost_usd", usage.costUsd())
+                .with("duration_ms", call.took().toMillis())
+                .with("status", call.status())
+                .with("estimated", call.isEstimated());
+    }
+}

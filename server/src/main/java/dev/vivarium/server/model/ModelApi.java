@@ -1,0 +1,165 @@
+package dev.vivarium.server.model;
+
+import dev.vivarium.json.Json;
+import dev.vivarium.json.JsonFields;
+import java.net.http.HttpRequest;
+import java.util.Optional;
+
+/// The two languages in which models are asked: where they differ in keys, errors and the count of tokens.
+enum ModelApi {
+    /// Messages, by Anthropic.
+    ANTHROPIC {
+        @Override
+        void authorize(HttpRequest.Builder request, String key) {
+            request.setHeader("x-api-key", key);
+        }
+
+        @Override
+        byte[] error(String type, String sentence) {
+            return Json.bytes(out -> {
+                out.writeStringProperty("type", "error");
+                out.writeObjectPropertyStart("error");
+                out.writeStringProperty("type", type);
+                out.writeStringProperty("message", sentence);
+                out.writeEndObject();
+            });
+        }
+
+        @Override
+        String errorType(ModelError.Kind kind) {
+            return kind.anthropic;
+        }
+
+        @Override
+        void whole(JsonFields answer, TokenCounter tally) {
+            tally.part(answer, "usage").ifPresent(usage -> usage(usage, tally));
+            tally.finished();
+            tally.model(answer.optionalString("model"));
+            for (JsonFields block : answer.findObjects("content")) {
+                said(block, tally);
+                tally.said(block.optionalObject("input").map(JsonFields::text));
+            }
+        }
+
+        @Override
+        void event(JsonFields event, TokenCounter tally) {
+            switch (event.optionalString("type").orElse("")) {
+                case "message_start" ->
+                    event.optionalObject("message").ifPresent(message -> {
+                        tally.part(message, "usage").ifPresent(usage -> usage(usage, tally));
+                        tally.model(message.optionalString("model"));
+                    });
+                case "content_block_delta" -> event.optionalObject("delta").ifPresent(delta -> said(delta, tally));
+                case "message_delta" -> tally.part(event, "usage").ifPresent(usage -> total(usage, tally));
+                // After an error nothing comes, and SDKs know it for one.
+                case "message_stop", "error" -> tally.ended();
+                default -> {}
+            }
+        }
+
+        private void said(JsonFields words, TokenCounter tally) {
+            for (String field : new String[] {"text", "thinking", "partial_json"}) {
+                tally.said(words.optionalString(field));
+            }
+        }
+
+        /// The last usage of a stream. Without its output it is none: the first one does not know it yet.
+        private void total(JsonFields usage, TokenCounter tally) {
+            usage(usage, tally);
+            if (tally.told(usage, "output_tokens").isPresent()) {
+                tally.finished();
+            }
+        }
+
+        /// What comes later counts from the beginning again, and may leave out what has not changed.
+        private void usage(JsonFields usage, TokenCounter tally) {
+            tally.told(usage, "input_tokens").ifPresent(tally::input);
+            tally.told(usage, "output_tokens").ifPresent(tally::output);
+            tally.told(usage, "cache_read_input_tokens").ifPresent(tally::cacheRead);
+            tally.told(usage, "cache_creation_input_tokens").ifPresent(tally::cacheWrite);
+            tally.part(usage, "cache_creation")
+                    .flatMap(created -> tally.told(created, "ephemeral_1h_input_tokens"))
+                    .ifPresent(tally::longCacheWrite);
+        }
+    },
+
+    /// Chat completions, by OpenAI and many others.
+    OPENAI {
+        @Override
+        void authorize(HttpRequest.Builder request, String key) {
+            request.setHeader("Authorization", "Bearer " + key);
+        }
+
+        @Override
+        byte[] error(String type, String sentence) {
+            return Json.bytes(out -> {
+                out.writeObjectPropertyStart("error");
+                out.writeStringProperty("message", sentence);
+                out.writeStringProperty("type", type);
+                out.writeNullProperty("param");
+                out.writeStringProperty("code", type);
+                out.writeEndObject();
+            });
+        }
+
+        @Override
+        String errorType(ModelError.Kind kind) {
+            return kind.openai;
+        }
+
+        @Override
+        void whole(JsonFields answer, TokenCounter tally) {
+            tally.finished();
+            event(answer, tally);
+        }
+
+        @Override
+        void event(JsonFields event, TokenCounter tally) {
+            tally.part(event, "usage").ifPresent(usage -> usage(usage, tally));
+            tally.model(event.optionalString("model"));
+            if (event.has("error")) {
+                tally.ended();
+            }
+            for (JsonFields choice : event.findObjects("choices")) {
+                // Not everybody who speaks this dialect says more than that; some say an empty one all the time.
+                choice.optionalString("finish_reason")
+                        .filter(why -> !why.isEmpty())
+                        .ifPresent(_ -> tally.ended());
+                Optional<JsonFields> said = choice.optionalObject("delta").or(() -> choice.optionalObject("message"));
+                said.ifPresent(words -> said(words, tally));
+            }
+        }
+
+        private void usage(JsonFields usage, TokenCounter tally) {
+            long cached = tally.part(usage, "prompt_tokens_details")
+                    .flatMap(details -> tally.told(details, "cached_tokens"))
+                    .orElse(0L);
+            tally.told(usage, "prompt_tokens").ifPresent(all -> tally.input(Math.max(0, all - cached)));
+            tally.told(usage, "completion_tokens").ifPresent(tally::output);
+            tally.cacheRead(cached);
+            tally.finished();
+        }
+
+        private void said(JsonFields words, TokenCounter tally) {
+            tally.said(words.optionalString("content"));
+            tally.said(words.optionalString("reasoning_content"));
+            for (JsonFields call : words.findObjects("tool_calls")) {
+                call.optionalObject("function").ifPresent(f -> tally.said(f.optionalString("arguments")));
+            }
+        }
+    };
+
+    /// Adds the operator's key.
+    abstract void authorize(HttpRequest.Builder request, String key);
+
+    /// An error as its SDKs expect it.
+    abstract byte[] error(String type, String sentence);
+
+    abstract String errorType(ModelError.Kind kind);
+
+    /// Counts an answer that came in one piece.
+    abstract void whole(JsonFields answer, TokenCounter tally);
+
+    /// Counts one event of a stream.
+    abstract void event(JsonFields event, TokenCounter tally);
+}

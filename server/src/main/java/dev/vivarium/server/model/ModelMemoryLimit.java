@@ -1,0 +1,96 @@
+package dev.vivarium.server.model;
+
+import dev.vivarium.model.SandboxId;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+/// What questions under way may take of the memory: all of them together, and those of one sandbox, so that one that
+/// asks slowly or much stands in its own way first. Thread-safe.
+final class ModelMemoryLimit {
+    private static final int KIB = 1024;
+    private static final int LARGEST_QUESTION = 32 * KIB;
+
+    /// An eighth of the heap, within bounds: there must be room for one question.
+    private static final int ALL =
+            (int) Math.clamp(Runtime.getRuntime().maxMemory() / 8 / KIB, LARGEST_QUESTION, 256L * KIB);
+
+    private static final int ONE_SANDBOX = Math.max(LARGEST_QUESTION, ALL / 4);
+
+    private final Duration patience;
+    private final Semaphore all = new Semaphore(ALL, true);
+    private final Map<SandboxId, Share> shares = new ConcurrentHashMap<>();
+
+    /// @param patience how long a question waits for room
+    ModelMemoryLimit(Duration patience) {
+        this.patience = patience;
+    }
+
+    /// What one sandbox has, and how many questions of it have something of that or wait for it.
+    private record Share(Semaphore free, int users) {
+        Share with(int more) {
+            return new Share(free, users + more);
+        }
+    }
+
+    /// Room for one question. Close it when the answer is complete.
+    final class Place implements AutoCloseable {
+        private final SandboxId sandbox;
+        private final Share share;
+        private final int kib;
+
+        private Place(SandboxId sandbox, Share share, int kib) {
+            this.sandbox = sandbox;
+            this.share = share;
+            this.kib = kib;
+        }
+
+        @Override
+        public void close() {
+            all.release(kib);
+            share.free.release(kib);
+            leave(sandbox);
+        }
+    }
+
+    /// Waits a while for so many bytes.
+    Place take(SandboxId sandbox, long bytes) throws ModelError {
+        int kib = (int) ((bytes + KIB - 1) / KIB);
+        Share share = shares.compute(
+                sandbox, (_, old) -> (old == null ? new Share(new Semaphore(ONE_SANDBOX, true), 0) : old).with(1));
+        boolean isTaken = false;
+        try {
+            require(share.free, kib, "this sandbox has too many questions under way; try again");
+            try {
+                require(all, kib, "too many questions are under way; try again");
+                isTaken = true;
+            } finally {
+                if (!isTaken) {
+                    share.free.release(kib);
+                }
+            }
+            return new Place(sandbox, share, kib);
+        } finally {
+            if (!isTaken) {
+                leave(sandbox);
+            }
+        }
+    }
+
+    private void leave(SandboxId sandbox) {
+        shares.computeIfPresent(sandbox, (_, share) -> share.users == 1 ? null : share.with(-1));
+    }
+
+    private void require(Semaphore room, int kib, String otherwise) throws ModelError {
+        try {
+            if (!room.tryAcquire(kib, patience.toMillis(), TimeUnit.MILLISECONDS)) {
+                throw new ModelError(ModelError.Kind.FULL, otherwise);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ModelError(ModelError.Kind.FULL, "the server is shutting down");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+package dev.vivarium.server.model;
+
+import dev.vivarium.json.ModelJson;
+import dev.vivarium.model.SandboxException;
+import java.util.Optional;
+
+/// What an agent asks a model: the body as it leaves, and the model's name. Immutable.
+@SuppressWarnings("ArrayRecordComponent") // Compared by nobody; a copy may be tens of megabytes.
+record ModelRequest(Optional<byte[]> body, String model) {
+    private static final String UNNAMED = "unknown";
+    private static final int LONGEST_NAME = 100;
+
+    /// One that has no body.
+    static final ModelRequest EMPTY = new ModelRequest(Optional.empty(), UNNAMED);
+
+    static ModelRequest of(ModelApi dialect, byte[] body) throws ModelError {
+        try {
+            var outline = ModelJson.outline(body);
+            boolean mustAsk = dialect == ModelApi.OPENAI && outline.isStreamed();
+            if (mustAsk && outline.usage() == ModelJson.Outline.Usage.UNWANTED) {
+                throw new ModelError(
+                        ModelError.Kind.MALFORMED,
+                        "stream_options.include_usage must not be false: answers are charged by it");
+            }
+            String model = outline.model().filter(name -> !name.isBlank()).orElse(UNNAMED);
+            return new ModelRequest(
+                    Optional.of(mustAsk ? outline.askingForUsage(body) : body),
+                    model.length() <= LONGEST_NAME ? model : model.substring(0, LONGEST_NAME));
+        } catch (SandboxException e) {
+            throw new ModelError(ModelError.Kind.MALFORMED, e.failure().sentence());
+        }
+    }
+
+    int length() {
+        return body.map(bytes -> bytes.length).orElse(0);
+    }
+}

@@ -1,0 +1,52 @@
+package dev.vivarium.server.model;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.function.Consumer;
+
+/// Finds the data of server-sent events in bytes that pass, wherever they are cut. Confined to one worker.
+final class SseParser {
+    private static final String DATA = "data:";
+
+    /// Longer ones are passed on and not read.
+    private static final int LONGEST = 4 * 1024 * 1024;
+
+    private final Consumer<String> reader;
+    private final ByteArrayOutputStream line = new ByteArrayOutputStream();
+    private boolean isTooLong;
+
+    SseParser(Consumer<String> reader) {
+        this.reader = reader;
+    }
+
+    void see(byte[] piece) {
+        int from = 0;
+        for (int at = 0; at < piece.length; at++) {
+            // Of two that end one line, the second ends an empty one.
+            if (piece[at] == '\n' || piece[at] == '\r') {
+                add(piece, from, at - from);
+                end();
+                from = at + 1;
+            }
+        }
+        add(piece, from, piece.length - from);
+    }
+
+    private void add(byte[] piece, int from, int count) {
+        isTooLong |= line.size() + count > LONGEST;
+        if (!isTooLong) {
+            line.write(piece, from, count);
+        }
+    }
+
+    /// The line is over, or all of it is.
+    void end() {
+        String text = line.toString(StandardCharsets.UTF_8).strip();
+        line.reset();
+        boolean isRead = !isTooLong && text.startsWith(DATA);
+        isTooLong = false;
+        if (isRead) {
+            reader.accept(text.substring(DATA.length()).strip());
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package dev.vivarium.server.preview;
+
+import dev.vivarium.core.access.Audit;
+import dev.vivarium.core.access.AuditEntry;
+import dev.vivarium.core.access.Principal;
+import dev.vivarium.server.http.Caller;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/// Puts on record who uses previews: once for each token, or each user with a key, and each port, and again after an
+/// hour. A page asks for a hundred things, and the audit is no access log. Thread-safe.
+public final class PreviewAudit {
+    static final Duration LENGTH = Duration.ofHours(1);
+
+    private static final String ROUTE = "ANY /sandboxes/{sandbox_id}/ports/{port}/{rest…}";
+    /// How many are remembered. Whoever is forgotten is put on record again.
+    private static final int MOST = 10_000;
+
+    private final Audit audit;
+    private final InstantSource clock;
+    /// When each began, the one that was forgotten longest first. Guarded by itself.
+    private final Map<Visit, Instant> begun = new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Visit, Instant> eldest) {
+            return size() > MOST;
+        }
+    };
+
+    public PreviewAudit(Audit audit, InstantSource clock) {
+        this.audit = audit;
+        this.clock = clock;
+    }
+
+    /// Who, by token or by name, looks at what.
+    private record Visit(String sandbox, int port, String who) {}
+
+    /// Somebody was let in.
+    void saw(Caller caller, PreviewAddress address) {
+        Principal principal = caller.principal().orElseThrow();
+        String who = principal instanceof Principal.Holder(var grant)
+                ? grant.jti()
+                : "key of " + principal.name().value();
+        Instant now = clock.instant();
+        if (begins(new Visit(address.sandbox(), address.port(), who), now)) {
+            var info = caller.sandbox().orElseThrow().info();
+            audit.record(AuditEntry.of(now, AuditEntry.Kind.USED, 200, ROUTE)
+                    .by(principal)
+                    .on(info.id(), info.thread())
+                    .scopes(caller.scopes())
+                    .detail("port " + address.port()));
+        }
+    }
+
+    private boolean begins(Visit visit, Instant now) {
+        synchronized (begun) {
+            Instant since = begun.get(visit);
+            if (since != null && now.isBefore(since.plus(LENGTH))) {
+                return false;
+            }
+            begun.remove(visit);
+            begun.put(visit, now);
+            return true;
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package dev.vivarium.server.preview;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/// A query with our own parameter taken out; the rest is as it came. Immutable.
+record PreviewQuery(Optional<String> token, String rest) {
+    private static final String TOKEN = "viv_token=";
+
+    static PreviewQuery of(Optional<String> raw) {
+        var rest = new ArrayList<String>();
+        var tokens = new ArrayList<String>();
+        for (String pair : List.of(raw.orElse("").split("&", -1))) {
+            if (pair.startsWith(TOKEN)) {
+                tokens.add(pair.substring(TOKEN.length()));
+            } else {
+                rest.add(pair);
+            }
+        }
+        if (tokens.size() > 1) {
+            throw new SandboxException(new Failure.InvalidRequest("viv_token", "must be given once"));
+        }
+        return new PreviewQuery(tokens.stream().findFirst(), raw.isPresent() ? String.join("&", rest) : "");
+    }
+
+    /// An address without our parameter, however often it is there.
+    static String withoutToken(String url) {
+        int question = url.indexOf('?');
+        if (question < 0) {
+            return url;
+        }
+        String rest = Stream.of(url.substring(question + 1).split("&", -1))
+                .filter(pair -> !pair.startsWith(TOKEN))
+                .collect(Collectors.joining("&"));
+        return url.substring(0, question) + (rest.isEmpty() ? "" : "?" + rest);
+    }
+
+    /// The rest as it follows a path.
+    String suffix() {
+        return rest.isEmpty() ? "" : "?" + rest;
+    }
+}

@@ -1,0 +1,91 @@
+package dev.vivarium.server.preview;
+
+import dev.vivarium.core.LoopBudget;
+import dev.vivarium.model.SandboxException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.server.Request;
+
+/// The body of a request on its way to the program, in a worker of its own, because a program may answer before it has
+/// read everything. What the program no longer wants is thrown away, so that the caller gets to read the answer.
+/// Confined to the worker that starts it.
+final class RequestUpload implements AutoCloseable {
+    /// How long a caller may go on sending what nobody wants.
+    private static final Duration LINGER = Duration.ofSeconds(10);
+
+    private final Request request;
+    private final Upstream upstream;
+    private final Thread worker;
+    private final LoopBudget budget = new LoopBudget();
+    private boolean wanted = true;
+
+    private RequestUpload(Request request, Upstream upstream) {
+        this.request = request;
+        this.upstream = upstream;
+        this.worker =
+                Thread.ofVirtual().name("preview-upload-" + request.getId()).start(this::run);
+    }
+
+    static RequestUpload start(Request request, Upstream upstream) {
+        return new RequestUpload(request, upstream);
+    }
+
+    private void run() {
+        try {
+            pass();
+        } catch (IOException | SandboxException e) {
+            // The caller broke off, or the sandbox is gone: whoever waits for the answer must not wait on.
+            upstream.close();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void pass() throws IOException, InterruptedException {
+        boolean last = false;
+        while (!last) {
+            Content.Chunk chunk = request.read();
+            if (chunk == null) {
+                budget.blocks();
+                awaitContent();
+                continue;
+            }
+            if (Content.Chunk.isFailure(chunk)) {
+                throw new IOException("the request broke off", chunk.getFailure());
+            }
+            last = chunk.isLast();
+            int length = chunk.remaining();
+            send(chunk.getByteBuffer(), last);
+            chunk.release();
+            budget.spend(length);
+        }
+    }
+
+    private void send(ByteBuffer piece, boolean last) throws IOException {
+        wanted = wanted && upstream.send(piece, last);
+    }
+
+    private void awaitContent() throws InterruptedException {
+        var ready = new CountDownLatch(1);
+        request.demand(ready::countDown);
+        ready.await();
+    }
+
+    /// Lets a caller who still sends come to an end, within reason. The answer must have been given.
+    @Override
+    public void close() {
+        upstream.close();
+        try {
+            if (!worker.join(LINGER)) {
+                worker.interrupt();
+                worker.join();
+            }
+        } catch (InterruptedException e) {
+            worker.interrupt();
+            Thread.currentThread().interrupt();
+        }
+    }
+}

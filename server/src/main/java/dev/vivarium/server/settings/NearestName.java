@@ -1,0 +1,33 @@
+package dev.vivarium.server.settings;
+
+import java.util.Comparator;
+import java.util.List;
+
+/// The known name that a misspelt one is most like. Stateless.
+final class NearestName {
+    private NearestName() {}
+
+    static String of(String wrong, List<String> known) {
+        return known.stream()
+                .min(Comparator.comparingInt(name -> distance(wrong, name)))
+                .orElseThrow();
+    }
+
+    /// Levenshtein's: how many characters must be added, removed or changed.
+    private static int distance(String from, String to) {
+        int[] previous = new int[to.length() + 1];
+        for (int j = 0; j <= to.length(); j++) {
+            previous[j] = j;
+        }
+        for (int i = 1; i <= from.length(); i++) {
+            int[] current = new int[to.length() + 1];
+            current[0] = i;
+            for (int j = 1; j <= to.length(); j++) {
+                int change = previous[j - 1] + (from.charAt(i - 1) == to.charAt(j - 1) ? 0 : 1);
+                current[j] = Math.min(change, Math.min(previous[j], current[j - 1]) + 1);
+            }
+            previous = current;
+        }
+        return previous[to.length()];
+    }
+}

@@ -1,0 +1,103 @@
+package dev.vivarium.server.socket;
+
+import dev.vivarium.core.shell.Participant;
+import dev.vivarium.core.shell.Shell;
+import dev.vivarium.core.shell.ShellEvent;
+import dev.vivarium.core.shell.TerminalSize;
+import dev.vivarium.json.Json;
+import dev.vivarium.model.Exit;
+import dev.vivarium.model.Failure;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Consumer;
+import tools.jackson.core.JsonGenerator;
+
+/// What the server says on a shell's socket: one JSON object a message, told apart by `type`. Stateless.
+final class SocketMessages {
+    private SocketMessages() {}
+
+    static String authOk(Shell shell, Participant.Role role) {
+        return message("auth_ok", out -> {
+            out.writeStringProperty("session_id", shell.id().value());
+            out.writeStringProperty("role", role(role));
+            writeSize(out, shell.size());
+        });
+    }
+
+    static String size(TerminalSize size) {
+        return message("size", out -> writeSize(out, size));
+    }
+
+    static void writeSize(JsonGenerator out, TerminalSize size) {
+        out.writeNumberProperty("cols", size.columns());
+        out.writeNumberProperty("rows", size.rows());
+    }
+
+    static String pong() {
+        return message("pong", out -> {});
+    }
+
+    static String error(Failure failure) {
+        return message("error", out -> {
+            out.writeStringProperty("code", failure.slug());
+            out.writeStringProperty("message", failure.sentence());
+        });
+    }
+
+    static String stdout(String text) {
+        return message("stdout", out -> out.writeStringProperty("data", text));
+    }
+
+    static String missed(long bytes) {
+        return message("missed", out -> out.writeNumberProperty("bytes", bytes));
+    }
+
+    static String exit(Exit exit) {
+        return message("exit", out -> {
+            out.writeNumberProperty("code", exit.exitCode());
+            out.writeStringProperty("cause", exit.cause().label());
+        });
+    }
+
+    static String presence(List<Participant> people) {
+        return message("presence", out -> writePeople(out, people));
+    }
+
+    /// What a viewer heard, as a message; nothing is said about having left.
+    static String of(ShellEvent event) {
+        return switch (event) {
+            case ShellEvent.Output(String text) -> stdout(text);
+            case ShellEvent.Missed(long bytes) -> missed(bytes);
+            case ShellEvent.Presence(List<Participant> people) -> presence(people);
+            case ShellEvent.Resized(TerminalSize size) -> size(size);
+            case ShellEvent.Exited(Exit exit) -> exit(exit);
+            case ShellEvent.Gone(Failure failure) -> error(failure);
+            case ShellEvent.Left _ -> throw new IllegalArgumentException("whoever left hears nothing");
+        };
+    }
+
+    static void writePeople(JsonGenerator out, List<Participant> people) {
+        out.writeArrayPropertyStart("people");
+        for (Participant who : people) {
+            out.writeStartObject();
+            out.writeStringProperty("user_id", who.user().value());
+            out.writeStringProperty("role", role(who.role()));
+            Json.time(out, "since", who.since());
+            out.writeEndObject();
+        }
+        out.writeEndArray();
+    }
+
+    static String role(Participant.Role role) {
+        return role.name().toLowerCase(Locale.ROOT);
+    }
+
+    static String message(String type, Consumer<JsonGenerator> fields) {
+        byte[] bytes = Json.bytes(out -> {
+            out.writeStringProperty("type", type);
+            fields.accept(out);
+        });
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+}

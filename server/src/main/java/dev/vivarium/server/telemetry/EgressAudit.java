@@ -1,0 +1,62 @@
+package dev.vivarium.server.telemetry;
+
+import dev.vivarium.core.access.Audit;
+import dev.vivarium.core.access.AuditEntry;
+import dev.vivarium.core.egress.EgressRecord;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SandboxInfo;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/// Tells the audit of each connection that a program in a sandbox made. One that makes a great many at once must not
+/// push everybody's history out of it, so the rest of a minute is counted and told with the next. Thread-safe.
+public final class EgressAudit {
+    private static final int A_MINUTE = 300;
+    private static final int SECONDS = 60;
+
+    private final Audit audit;
+    private final InstantSource clock;
+    private final Map<SandboxId, Minute> minutes = new ConcurrentHashMap<>();
+
+    public EgressAudit(Audit audit, InstantSource clock) {
+        this.audit = audit;
+        this.clock = clock;
+    }
+
+    /// How many were told in a minute, how many were not, and how many of an earlier one are to be told of now.
+    private record Minute(long number, int told, int untold, int owed) {
+        Minute next(long now) {
+            if (number != now) {
+                return new Minute(now, 1, 0, untold);
+            }
+            return told < A_MINUTE ? new Minute(number, told + 1, 0, 0) : new Minute(number, told, untold + 1, 0);
+        }
+    }
+
+    void record(SandboxInfo sandbox, EgressRecord egressRecord) {
+        Instant now = clock.instant();
+        long minute = now.getEpochSecond() / SECONDS;
+        Minute present = minutes.merge(sandbox.id(), new Minute(minute, 1, 0, 0), (known, _) -> known.next(minute));
+        if (present.untold() == 0) {
+            audit.record(
+                    AuditEntry.of(now, AuditEntry.Kind.EGRESS, egressRecord.status(), "egress " + egressRecord.method())
+                            .on(sandbox.id(), sandbox.thread())
+                            .detail(detail(egressRecord, present.owed())));
+        }
+    }
+
+    void forget(SandboxId id) {
+        minutes.remove(id);
+    }
+
+    private static String detail(EgressRecord egressRecord, int owed) {
+        return (owed == 0 ? "" : "(after " + owed + " that are only in the log) ")
+                + egressRecord.verdict().label() + " "
+                + egressRecord.host() + ":" + egressRecord.port()
+                + (egressRecord.address().isEmpty() ? "" : " at " + egressRecord.address())
+                + ", " + egressRecord.up() + " bytes up, " + egressRecord.down() + " down, "
+                + egressRecord.took().toMillis() + " ms";
+    }
+}

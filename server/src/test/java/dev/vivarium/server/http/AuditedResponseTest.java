@@ -1,0 +1,66 @@
+package dev.vivarium.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.util.Blocker;
+import org.eclipse.jetty.util.Callback;
+import org.junit.jupiter.api.Test;
+
+class AuditedResponseTest {
+    private final List<Integer> record = new CopyOnWriteArrayList<>();
+    private final CountDownLatch heard = new CountDownLatch(1);
+
+    @Test
+    void whoeverHasTheAnswerFindsItOnRecordOnce() throws Exception {
+        var server = new Server();
+        var connector = new ServerConnector(server);
+        server.addConnector(connector);
+        server.setHandler(slowAfterTheAnswer());
+        server.start();
+        try (var client = HttpClient.newHttpClient()) {
+            var request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + connector.getLocalPort()))
+                    .build();
+            var answer = client.send(request, BodyHandlers.ofString());
+
+            assertThat(answer.body()).isEqualTo("x");
+            assertThat(record).containsExactly(200);
+        } finally {
+            heard.countDown();
+            server.stop();
+        }
+        assertThat(record).containsExactly(200);
+    }
+
+    /// Does not go on after the answer before somebody has heard it.
+    private Handler slowAfterTheAnswer() {
+        return new Handler.Abstract() {
+            @Override
+            public boolean handle(Request request, Response response, Callback callback) throws Exception {
+                var auditedResponse = new AuditedResponse(request, response);
+                auditedResponse.to(record::add);
+                auditedResponse.setStatus(200);
+                try (var sent = Blocker.callback()) {
+                    auditedResponse.write(true, ByteBuffer.wrap(new byte[] {'x'}), sent);
+                    sent.block();
+                }
+                heard.await();
+                auditedResponse.give(500);
+                callback.succeeded();
+                return true;
+            }
+        };
+    }
+}
