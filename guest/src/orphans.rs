@@ -129,9 +129,11 @@ impl<'a> Watcher<'a> {
         ids
     }
 
-    /// The server writes the grace of each machine to its run directory.
+    /// The server writes two graces to the run directory of each machine. The one in `unused` counts until the server
+    /// removes that file, when it hands the machine out.
     fn grace_of(&self, id: &str) -> u64 {
-        read(&format!("{}/{id}/grace", self.run)).trim().parse().unwrap_or(self.grace)
+        let grace = |name: &str| read(&format!("{}/{id}/{name}", self.run)).trim().parse().ok();
+        grace("unused").or_else(|| grace("grace")).unwrap_or(self.grace)
     }
 
     /// Kills a machine and removes everything but its disk. Reports whether that worked.

@@ -111,6 +111,17 @@ fn machinesAreRemovedWhenTheirGraceIsOverAlsoStoppedOnes() {
 }
 
 #[test]
+fn theGraceOfAnUnusedMachineCountsUntilItIsHandedOut() {
+    let mut home = Home::new();
+    let unused = home.machine(ID, "3600");
+    fs::write(home.folder.join(format!("run/{ID}/unused")), "1").unwrap();
+    let watcher = home.watcher();
+    home.end_server(watcher);
+    home.await_end(watcher);
+    assert!(!is_alive(unused));
+}
+
+#[test]
 fn nothingIsRemovedWhileTheServerIsThere() {
     let mut home = Home::new();
     let guest = home.machine(ID, "1");

@@ -214,66 +214,26 @@ public final class Guest implements AutoCloseable {
         }
     }
 
-    /// Measures the way to the guest and back; throws after five seconds without an answer.
+    /// Measures the round trip to the guest. Throws after five seconds without a reply.
     public Duration ping() {
         return pingWithin(PATIENCE);
     }
 
-    /// The same for somebody with more patience, or less.
+    /// The same with another time limit.
     public Duration pingWithin(Duration patience) {
-        try (Ping ping = startPing(patience)) {
-            return ping.await();
-        }
-    }
-
-    /// Sends a ping and returns before it is answered, for somebody who has other things to do meanwhile. Close the
-    /// result.
-    public Ping startPing() {
-        return startPing(PATIENCE);
-    }
-
-    private Ping startPing(Duration patience) {
         long token = tokens.incrementAndGet();
         long began = System.nanoTime();
-        var ping = new Ping(token, began, patience, connection.channelTable().expectPong(token));
+        var pong = connection.channelTable().expectPong(token);
         try {
             var frame = new Payload().u64(token).frame(0, Kind.PING);
             if (!connection.offerWithin(patience.toNanos(), frame)) {
                 throw connection.unreachable("it does not read");
             }
-            return ping;
+            return Duration.ofNanos(await(connection, pong, patience) - began);
         } catch (InterruptedException e) {
-            ping.close();
             Thread.currentThread().interrupt();
             throw connection.unreachable("the wait for it was interrupted");
-        } catch (SandboxException e) {
-            ping.close();
-            throw e;
-        }
-    }
-
-    /// A question whether the guest is there. Confined to the worker that asked.
-    public final class Ping implements AutoCloseable {
-        private final long token;
-        private final long began;
-        private final Duration patience;
-        private final CompletableFuture<Long> pong;
-
-        private Ping(long token, long began, Duration patience, CompletableFuture<Long> pong) {
-            this.token = token;
-            this.began = began;
-            this.patience = patience;
-            this.pong = pong;
-        }
-
-        /// Waits for the answer and returns how long it took; throws when the patience is at its end.
-        public Duration await() {
-            return Duration.ofNanos(Guest.await(connection, pong, patience) - began);
-        }
-
-        /// Forgets the answer. Idempotent.
-        @Override
-        public void close() {
+        } finally {
             connection.channelTable().forgetPong(token);
         }
     }
@@ -283,10 +243,33 @@ public final class Guest implements AutoCloseable {
     }
 
     /// Sets how many processors later commands may see, 0 for all, and for how many seconds the guest goes on
-    /// without a host, 0 for ever. A guest of 0.1 ignores the second number.
-    public void setup(int cpus, long orphanGraceSeconds) {
+    /// without a host, 0 for ever. A guest of 0.1 ignores the second number. Returns before the guest replies, for
+    /// a caller that has other things to do meanwhile. Close the result.
+    public Setup startSetup(int cpus, long orphanGraceSeconds) {
         var request = new Payload().u32(cpus).u32((int) orphanGraceSeconds);
-        ask(Service.SETUP, request, new RequestSubject.Machine(), Fields::isEmpty);
+        return new Setup(open(Service.SETUP, request, new RequestSubject.Machine()));
+    }
+
+    /// A setup that the guest has not confirmed yet. Confined to the thread that asked.
+    public final class Setup implements AutoCloseable {
+        private final Channel channel;
+
+        private Setup(Channel channel) {
+            this.channel = channel;
+        }
+
+        /// Waits for the reply. Throws if there is none within the patience of a ping.
+        public void await() {
+            if (channel.next(PATIENCE).isEmpty()) {
+                throw connection.unreachable("it does not answer");
+            }
+            boolean _ = channel.result(Fields::isEmpty);
+        }
+
+        @Override
+        public void close() {
+            channel.close();
+        }
     }
 
     /// Has the guest kill every process and exit. Returns before it has.

@@ -6,6 +6,7 @@ import dev.vivarium.model.SnapshotId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -56,17 +57,20 @@ public final class Inventory {
         this.orphans = new Orphans(orphans);
     }
 
-    /// Records in the directory of a machine that is being started which store it belongs to, and whether its disk
-    /// is new.
-    public void recordMachine(SandboxId id, StoreId store, boolean isNew) throws IOException {
-        var machine = places.machine(id);
-        Files.writeString(machine.resolve(STORE), store.value());
+    /// Records in the directory of a machine that is being started which store it belongs to, its graces, and
+    /// whether its disk is new.
+    public void recordMachine(MachineSpec spec, boolean isNew) throws IOException {
+        var machine = places.machine(spec.id());
+        Files.writeString(machine.resolve(STORE), spec.store().value());
+        OrphanWatcher.writeGrace(machine, spec.grace().used());
         if (isNew) {
-            Files.createFile(machine.resolve(UNUSED));
+            long seconds = MachineSpec.seconds(spec.grace().first());
+            Files.writeString(machine.resolve(UNUSED), Long.toString(seconds), StandardOpenOption.CREATE_NEW);
         }
     }
 
-    /// Records that a machine is about to be handed out: its disk may hold data from now on.
+    /// Records that a machine is about to be handed out: its disk may hold data from now on, and the orphan watcher
+    /// gives it the grace of a used machine.
     public void recordUse(SandboxId id) {
         FileOperation.RECORD.run(() -> Files.deleteIfExists(places.machine(id).resolve(UNUSED)));
     }

@@ -138,15 +138,17 @@ final class Creation {
         Launched launched = warm.launched();
         try (var undo = new Undo()) {
             undo.add("discard " + row.id(), () -> pool.discard(warm));
-            try (Guest.Ping ping = launched.guest().startPing()) {
-                // The guest answers while the row is being written.
+            try (Guest.Setup setup = launch.startSetup(launched, row.limits())) {
+                // The guest replies while the row is being written.
                 if (!handOut(row, warm, undo)) {
                     return Optional.empty();
                 }
                 engine.inventory.recordUse(row.id());
-                ping.await();
+                setup.await();
             }
-            launch.personalise(launched, warm.row().limits(), row.limits());
+            if (!warm.row().limits().equals(row.limits())) {
+                launched.machine().limit(row.limits());
+            }
             undo.keep();
             return Optional.of(new Prepared(row, launched));
         } catch (SandboxException e) {

@@ -40,9 +40,10 @@ final class Launch {
         }
     }
 
-    private Duration grace(SandboxRow row) {
+    private MachineSpec.OrphanGrace grace(SandboxRow row) {
         var times = engine.config.times();
-        return row.owner().isPresent() ? times.orphanGrace() : times.unusedGrace();
+        Duration first = row.owner().isPresent() ? times.orphanGrace() : times.unusedGrace();
+        return new MachineSpec.OrphanGrace(first, times.orphanGrace());
     }
 
     /// Takes the guest's next connection. What it still runs from before goes on alone, since nobody can be
@@ -63,19 +64,18 @@ final class Launch {
         }
     }
 
-    /// Gives a machine of the pool its owner's limits, and the grace of a sandbox that is used. The disk stays as
-    /// it is.
-    void personalise(Launched launched, Limits from, Limits to) {
-        if (!from.equals(to)) {
-            launched.machine().limit(to);
-        }
-        setUp(launched, to);
+    /// Sends a guest of the pool the number of its processors and its grace as a used machine. The reply also
+    /// proves that the guest is there. Close the result.
+    Guest.Setup startSetup(Launched launched, Limits limits) {
+        Duration grace = engine.config.times().orphanGrace();
+        return launched.guest().startSetup(limits.visibleCpus(), MachineSpec.seconds(grace));
     }
 
-    /// Tells a used machine how many processors it has and how long it goes on without a server.
+    /// The same for a machine that an earlier server, perhaps with another grace, has started.
     void setUp(Launched launched, Limits limits) {
-        Duration grace = engine.config.times().orphanGrace();
-        launched.machine().orphanGrace(grace);
-        launched.guest().setup(limits.visibleCpus(), MachineSpec.seconds(grace));
+        launched.machine().orphanGrace(engine.config.times().orphanGrace());
+        try (var setup = startSetup(launched, limits)) {
+            setup.await();
+        }
     }
 }

@@ -52,7 +52,9 @@ final class GuestTest {
 
     @Test
     void setUpBoundsTheProcessorsThatLaterCommandsSee() {
-        real.guest().setup(1, 3600);
+        try (var setup = real.guest().startSetup(1, 3600)) {
+            setup.await();
+        }
         try (var execution = Execution.start(real.guest(), Command.of("nproc"))) {
             assertThat(execution.collect().stdout().strip()).isEqualTo("1");
         }

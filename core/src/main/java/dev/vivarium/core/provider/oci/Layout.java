@@ -75,7 +75,8 @@ record Layout(List<Mount> mounts, List<Mount> binds) {
     static List<String> guest(MachineSpec spec) {
         var command = new ArrayList<>(GUEST);
         command.addAll(List.of("--cpus", Integer.toString(spec.limits().visibleCpus())));
-        command.addAll(List.of("--orphan-grace", Long.toString(MachineSpec.seconds(spec.orphanGrace()))));
+        command.addAll(List.of(
+                "--orphan-grace", Long.toString(MachineSpec.seconds(spec.grace().first()))));
         return List.copyOf(command);
     }
 

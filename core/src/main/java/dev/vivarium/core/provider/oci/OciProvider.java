@@ -171,7 +171,7 @@ public final class OciProvider implements Provider {
         int slot = slots.take();
         try {
             directory.make(slot, config.runtime());
-            inventory.recordMachine(id, spec.store(), !hadDisk);
+            inventory.recordMachine(spec, !hadDisk);
         } catch (IOException e) {
             // From here on the directory names the slot, and remove gives it back.
             slots.release(slot);
@@ -179,7 +179,6 @@ public final class OciProvider implements Provider {
             throw e;
         }
         watcher.ensure();
-        OrphanWatcher.writeGrace(directory.path(), spec.orphanGrace());
         directory.showMemory(spec.limits().memoryBytes());
         if (!hadDisk && !disks.carryStore()) {
             inventory.label(id, new Label(spec.store(), Map.of()));

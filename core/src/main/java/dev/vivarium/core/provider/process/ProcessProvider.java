@@ -138,8 +138,7 @@ public final class ProcessProvider implements Provider {
         var id = spec.id();
         var directory = FileTrees.make(directory(id), "rwx------");
         watcher.ensure();
-        OrphanWatcher.writeGrace(directory, spec.orphanGrace());
-        inventory.recordMachine(id, spec.store(), isNew);
+        inventory.recordMachine(spec, isNew);
         if (isNew) {
             inventory.label(id, new Label(spec.store(), Map.of()));
         }
@@ -168,7 +167,7 @@ public final class ProcessProvider implements Provider {
                 "--cpus",
                 Integer.toString(spec.limits().visibleCpus()),
                 "--orphan-grace",
-                Long.toString(MachineSpec.seconds(spec.orphanGrace())),
+                Long.toString(MachineSpec.seconds(spec.grace().first())),
                 "--socket",
                 ProcessMachine.socket(directory(id)).toString(),
                 "--workspace",
