@@ -66,7 +66,7 @@ test('the audit is filtered in the address, and is saved', async ({ browser, adm
   const lines = (await readFile(await file.path(), 'utf8')).trim().split('\n')
   expect(new Set(lines.map((line) => JSON.parse(line).kind))).toEqual(new Set(['issued']))
   await page.getByLabel('Outcome').selectOption('refused or failed')
-  await page.getByText('Nothing matches').waitFor()
+  await page.getByText('No matches').waitFor()
   await page.getByRole('button', { name: 'Show everything' }).click()
   await page.getByRole('listitem').first().waitFor()
   expect(await axe(page)).toEqual([])

@@ -16,7 +16,7 @@ test('a question comes without a reload, and is rejected with a reason by keys a
 }) => {
   await model.play(ASKS, APPROVED, REJECTED)
   await person.open('/inbox')
-  await page.getByText('Nothing needs you').waitFor()
+  await page.getByText('No open questions').waitFor()
   const id = await person.api.spawn(agent('Merge it'))
   await page.getByRole('button', { name: 'Question: merge conflict' }).waitFor()
   await page.getByRole('link', { name: 'Inbox' }).getByText('1').waitFor()

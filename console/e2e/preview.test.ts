@@ -16,7 +16,7 @@ test('a port of the sandbox is shown in a pane, with its scripts and styles', as
   const port = 20_000 + Math.floor(Math.random() * 10_000)
   await page.getByLabel('Port').fill(String(port))
   await page.keyboard.press('Enter')
-  await page.getByText(`Nothing listens on port ${port}`).waitFor()
+  await page.getByText(`No program listens on port ${port}`).waitFor()
   expect(await axe(page)).toEqual([])
 
   const command = `cd web && exec python3 -m http.server ${port} --bind 127.0.0.1`

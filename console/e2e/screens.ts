@@ -39,8 +39,8 @@ export const SCREENS: readonly Screen[] = [
     name: 'inbox',
     path: () => '/inbox',
     shown: (page) => page.getByRole('list', { name: 'Inbox' }).getByText('Push over a newer commit?').waitFor(),
-    ripe: (page) => page.getByRole('region', { name: 'What happened before' }).getByText('As I thought').waitFor(),
-    empty: (page) => page.getByText('Nothing needs you').waitFor(),
+    ripe: (page) => page.getByRole('region', { name: 'Earlier events' }).getByText('As I thought').waitFor(),
+    empty: (page) => page.getByText('No open questions').waitFor(),
   },
   {
     name: 'timeline',

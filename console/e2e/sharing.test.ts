@@ -7,7 +7,7 @@ import { expect, test } from './house/test'
 async function invite(person: Person, guest: string, preset: string): Promise<void> {
   const { page } = person
   await page.getByRole('button', { name: 'Invite' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Invite somebody' })
+  const dialog = page.getByRole('dialog', { name: 'Invite a user' })
   await dialog.getByLabel('Their user id').fill(guest)
   await dialog.getByRole('button', { name: preset }).click()
   await dialog.getByRole('button', { name: 'Invite' }).click()

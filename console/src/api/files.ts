@@ -38,7 +38,7 @@ const paused = () =>
   new ApiError({
     type: 'urn:vivarium:problem:sandbox-not-running',
     title: 'The sandbox is paused',
-    detail: 'To read this file it would have to be resumed. Nothing here does that unasked.',
+    detail: 'The sandbox is paused. Resume it to read this file.',
     status: 409,
   })
 

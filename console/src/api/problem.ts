@@ -39,7 +39,7 @@ export class ApiError extends Error {
 const UNREACHABLE = {
   type: 'urn:vivarium:problem:unreachable',
   title: 'The server cannot be reached',
-  detail: 'The server cannot be reached. What you see is the last that it said.',
+  detail: 'The server cannot be reached. The page shows the last data it received.',
   status: 0,
 }
 

@@ -34,7 +34,7 @@ export function AuditPart() {
       {error && <Failure error={error} onRetry={() => void refetch()} />}
       {data === undefined && !error && <Skeleton rows={8} label="Loading the audit" />}
       {data?.length === 0 && (
-        <Empty title={isFiltered ? 'Nothing matches' : 'Nothing yet'}>
+        <Empty title={isFiltered ? 'No matches' : 'Nothing yet'}>
           {isFiltered && <Button onClick={() => choose({})}>Show everything</Button>}
         </Empty>
       )}

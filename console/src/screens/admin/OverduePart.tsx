@@ -35,7 +35,7 @@ export function OverduePart() {
   return (
     <Section
       title="Sandboxes"
-      about="Every one that lives, oldest first; those that are overdue above the others. What they cost and do is in the fleet."
+      about="All live sandboxes, overdue ones first, then the oldest. The fleet shows their cost and activity."
     >
       {error && <Failure error={error} onRetry={() => void refetch()} />}
       {data === undefined && !error && <Skeleton rows={4} label="Loading the sandboxes" />}

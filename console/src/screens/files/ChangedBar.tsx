@@ -29,7 +29,7 @@ export function ChangedBar({ file, isComparing, onCompare, onReload }: Props) {
       <Button
         look={hasDraft ? 'danger' : 'plain'}
         onClick={onReload}
-        title={hasDraft ? 'What you typed is lost' : undefined}
+        title={hasDraft ? 'Your changes are lost' : undefined}
       >
         {hasDraft ? 'Take theirs' : 'Reload'}
       </Button>

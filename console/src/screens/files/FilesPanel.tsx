@@ -110,7 +110,7 @@ function Paused({ onResume, isBusy }: { onResume: () => void; isBusy: boolean })
   return (
     <div className={css.note} role="status">
       <p>The sandbox is paused, and looking does not wake it. The tab Changes shows what the log knows.</p>
-      <Button onClick={onResume} disabled={isBusy} title="Everything in it goes on">
+      <Button onClick={onResume} disabled={isBusy} title="Resumes every process in it">
         Resume
       </Button>
     </div>

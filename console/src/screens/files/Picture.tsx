@@ -29,7 +29,7 @@ export function Picture({ file, mediaType, workspace }: Props) {
   if (isBroken) {
     return (
       <>
-        <p className={css.notice}>It is called an image and is none. These are its first bytes.</p>
+        <p className={css.notice}>The file name says image, but the content is not one. These are its first bytes.</p>
         <pre className={css.hex}>{hex(content.bytes.subarray(0, HEX)).join('\n')}</pre>
       </>
     )

@@ -109,7 +109,7 @@ function Activity({ row }: { row: FleetRow }) {
   const quiet = quietFor(row, now)
   if (quiet !== undefined) {
     return (
-      <span className={css.quiet} title="Running, but nothing was heard of it">
+      <span className={css.quiet} title="Running, without a heartbeat">
         quiet {span(quiet)}
       </span>
     )

@@ -84,7 +84,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
         ))}
       </div>
       <p role="status" className={list.length === 0 ? css.none : 'visually-hidden'}>
-        {list.length === 0 ? 'Nothing is called that' : `${list.length} found`}
+        {list.length === 0 ? 'No results' : `${list.length} found`}
       </p>
     </dialog>
   )

@@ -30,8 +30,8 @@ export function Around({ sandboxId, seq }: { sandboxId: string; seq: number | un
     return timeline.rows.slice(-MOST_ROWS)
   }, [data])
   return (
-    <section className={css.around} aria-label="What happened before">
-      <h3>What happened before</h3>
+    <section className={css.around} aria-label="Earlier events">
+      <h3>Earlier events</h3>
       {error && <p className={css.from}>The log cannot be read: {sentence(error)}</p>}
       {data === undefined && !error && <Skeleton rows={4} label="Loading the log" />}
       {data !== undefined && rows.length === 0 && <p className={css.from}>Nothing.</p>}

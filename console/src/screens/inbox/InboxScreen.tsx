@@ -64,7 +64,7 @@ export function InboxScreen() {
 function NothingToDo() {
   const running = useFleet().fleet.rows.filter((row) => row.status === 'running' && row.sandbox.run).length
   return (
-    <Empty title="Nothing needs you">
+    <Empty title="No open questions">
       <p>{running === 1 ? 'One agent is at work.' : `${running} agents are at work.`}</p>
     </Empty>
   )

@@ -60,7 +60,7 @@ export function PortBar({ sandbox, events, port, isAwake, onChoose }: Props) {
         Find ports
       </Button>
       <span role="status" className={css.found}>
-        {find.error ? sentence(find.error) : find.data?.length === 0 ? 'Nothing listens in the sandbox.' : ''}
+        {find.error ? sentence(find.error) : find.data?.length === 0 ? 'No program listens on a port.' : ''}
       </span>
     </form>
   )

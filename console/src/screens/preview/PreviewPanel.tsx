@@ -43,7 +43,7 @@ export function PreviewPanel({ sandbox, watch, actions }: PanelProps) {
         </Empty>
       ) : !isAwake ? (
         <Empty title={sandbox.state === 'creating' ? 'The sandbox is not there yet' : 'The sandbox has ended'}>
-          <p>Nothing listens in it.</p>
+          <p>No program listens on a port.</p>
         </Empty>
       ) : port === undefined ? (
         <Empty title="Which port?">
@@ -106,7 +106,7 @@ function Port({ sandbox, port, look, onLook }: PortProps) {
 
 function Silence({ port, onRetry }: { port: number; onRetry: () => void }) {
   return (
-    <Empty title={`Nothing listens on port ${port}`}>
+    <Empty title={`No program listens on port ${port}`}>
       <p>
         Start a program in the sandbox that listens on <code>localhost</code>, such as{' '}
         <code>python3 -m http.server {port}</code>, then look again.

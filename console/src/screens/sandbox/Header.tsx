@@ -53,7 +53,7 @@ export function Header({ sandbox, watch, actions }: Props) {
       </div>
       {isAlive && (
         <div className={css.actions}>
-          <Button icon={Users} title="Who may come, who is here (s)" onClick={share}>
+          <Button icon={Users} title="Members and present users (s)" onClick={share}>
             Share
           </Button>
           {may('process') && <Hold sandbox={sandbox} actions={actions} blocked={blocked} />}
@@ -89,7 +89,7 @@ function Hold({ sandbox, actions, blocked }: HoldProps) {
     <Button
       icon={isPaused ? Play : Pause}
       disabled={blocked !== undefined || action.isPending}
-      title={blocked ?? (isPaused ? 'Everything in it goes on' : 'Freezes every process; nothing is lost')}
+      title={blocked ?? (isPaused ? 'Resumes every process in it' : 'Freezes every process; nothing is lost')}
       onClick={() => action.mutate()}
     >
       {isPaused ? 'Resume' : 'Pause'}

@@ -64,7 +64,7 @@ export function TimelinePanel({ sandbox, watch, actions }: PanelProps) {
             onLive={toLive}
           />
         )}
-        {timeline.rows.length === 0 && <Empty title="Nothing has happened yet" />}
+        {timeline.rows.length === 0 && <Empty title="No events yet" />}
         {timeline.rows.length > 0 && shown?.length === 0 && (
           <Empty title={`0 of ${timeline.rows.length} match`}>
             <button type="button" onClick={showAll}>

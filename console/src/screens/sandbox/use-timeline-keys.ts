@@ -35,7 +35,7 @@ export function useTimelineKeys(parts: Parts): void {
       return [
         { keys: 'j', does: 'Down', run: () => scroll(0.3) },
         { keys: 'k', does: 'Up', run: () => scroll(-0.3) },
-        { keys: 'End', does: 'Follow what comes', run: () => latest.current.toEnd() },
+        { keys: 'End', does: 'Follow new events', run: () => latest.current.toEnd() },
         { keys: 'f', does: 'Follow, or stay', run: () => latest.current.toggle() },
         { keys: 'Home', does: 'To the oldest loaded', run: toOldest },
         { keys: 'c', does: 'Copy a link to the event', run: () => copyLink(latest.current) },

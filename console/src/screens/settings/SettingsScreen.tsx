@@ -21,7 +21,7 @@ export function SettingsScreen() {
   return (
     <div className={css.screen}>
       <h1>Settings</h1>
-      <Section title="This browser" about="Kept here, for nobody else.">
+      <Section title="This browser" about="Stored in this browser only.">
         <Choice legend="Colours" options={THEMES} chosen={useTheme()} onChoose={setTheme} />
         <Choice legend="Moments" options={TIMES} chosen={useTimes()} onChoose={setTimes} />
         <fieldset className={form.set}>

@@ -26,7 +26,7 @@ export function InviteDialog({ sharing, member, onClose }: Props) {
     mutate({ user: user.trim(), scopes }, { onSuccess: onClose })
   }
   return (
-    <Dialog title={member ? `What ${member.user_id} may do` : 'Invite somebody'} onClose={onClose}>
+    <Dialog title={member ? `What ${member.user_id} may do` : 'Invite a user'} onClose={onClose}>
       <form className={form.form} onSubmit={submit}>
         {member === undefined && (
           <Field label="Their user id" hint="They find the sandbox in their fleet, signed in with their own key.">

@@ -40,7 +40,7 @@ export function People({ sandbox, sharing, isOwner }: Props) {
     </Button>
   )
   return (
-    <Section title="People" about="Who may come, and what they may do at most." actions={invite}>
+    <Section title="People" about="Members and their maximum scopes." actions={invite}>
       {error && <Failure error={error} onRetry={() => void refetch()} />}
       {data === undefined && !error && <Skeleton rows={2} label="Loading the people" />}
       {data && (
@@ -127,6 +127,6 @@ function useInviteKey(isOwner: boolean, open: () => void): void {
   useShortcuts(
     'Sharing',
     // biome-ignore lint/correctness/useExhaustiveDependencies: opening is the same whatever was drawn since
-    useMemo(() => (isOwner ? [{ keys: 'i', does: 'Invite somebody', run: open }] : []), [isOwner]),
+    useMemo(() => (isOwner ? [{ keys: 'i', does: 'Invite a user', run: open }] : []), [isOwner]),
   )
 }

@@ -22,7 +22,7 @@ export function Recent({ sandbox }: { sandbox: Sandbox }) {
   return (
     <Section
       title="Recent accesses"
-      about="Who did what with it, from the audit, without what you only looked at. What agents do is in the timeline."
+      about="Recent changes from the audit log, without reads. The timeline shows the agent's actions."
       actions={
         session.is_admin && (
           <Link to="/console/admin" search={{ part: 'audit', sandbox: sandbox.sandbox_id }}>
@@ -33,7 +33,7 @@ export function Recent({ sandbox }: { sandbox: Sandbox }) {
     >
       {error && <Failure error={error} onRetry={() => void refetch()} />}
       {data === undefined && !error && <Skeleton rows={4} label="Loading the audit" />}
-      {data && lines.length === 0 && <p className={css.quiet}>Nothing yet.</p>}
+      {data && lines.length === 0 && <p className={css.quiet}>No entries yet.</p>}
       <AuditList lines={shown} isNarrow />
       {lines.length > FEW && !isAll && (
         <Button className={css.more} onClick={() => setAll(true)}>

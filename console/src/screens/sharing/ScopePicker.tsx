@@ -13,7 +13,7 @@ export function ScopePicker({ chosen, onChoose }: Props) {
   const preset = presetOf(chosen)
   return (
     <fieldset className={form.set}>
-      <legend>What they may do</legend>
+      <legend>Scopes</legend>
       <div className={form.row}>
         {PRESETS.map(({ name, scopes }) => (
           <Button key={name} aria-pressed={preset === name} className={css.preset} onClick={() => onChoose(scopes)}>

@@ -35,11 +35,7 @@ export function Tokens({ sandbox, sharing }: { sandbox: Sandbox; sharing: Sharin
   return (
     <Section
       title="Tokens"
-      about={
-        isOver
-          ? 'They ended with the sandbox.'
-          : 'For somebody without an account, or a program. A token ends by itself.'
-      }
+      about={isOver ? 'They ended with the sandbox.' : 'For a program or a person without an account. A token expires.'}
       actions={actions}
     >
       {error && <Failure error={error} onRetry={() => void refetch()} />}

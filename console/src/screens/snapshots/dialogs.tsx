@@ -31,7 +31,7 @@ export function TakeDialog({ actions, onDone, onClose }: Props) {
   return (
     <Dialog title="Take a snapshot" onClose={onClose}>
       <form className={form.form} onSubmit={submit}>
-        <p>Everything in the sandbox stands still for a moment while its files are saved, and then goes on.</p>
+        <p>The sandbox is frozen for a moment while its files are saved.</p>
         <Field label="Name" hint="For people; may be left empty.">
           {(control) => (
             <input

@@ -12,7 +12,7 @@ const CHOICES: readonly { value: Runtime; icon: typeof Bot; name: string; about:
 export function Runtimes({ value, onChange }: { value: Runtime; onChange: (value: Runtime) => void }) {
   return (
     <fieldset className={css.runtimes} data-field="runtime">
-      <legend>What runs in it</legend>
+      <legend>Runtime</legend>
       {CHOICES.map(({ value: each, icon: Icon, name, about }) => (
         <label key={each} className={css.runtime}>
           <input type="radio" name="runtime" checked={value === each} onChange={() => onChange(each)} />

@@ -118,8 +118,8 @@ function Task(props: Props) {
           placeholder="https://github.com/you/project.git"
           hint={
             host === undefined
-              ? 'The agent is told the address and fetches it itself.'
-              : `The agent is told the address and fetches it itself; ${host} joins the hosts that it may reach.`
+              ? 'The agent gets the address and clones the repository itself.'
+              : `The agent gets the address and clones the repository itself; ${host} is added to the allowed hosts.`
           }
         />
         <Input {...props} name="revision" label="Branch or commit" placeholder="its default" />
@@ -162,7 +162,7 @@ function Network(props: Props) {
         hint={
           all.length === 0
             ? 'A sandbox has no network; models are reached through the server. One host a word.'
-            : `Reaches: ${all.join(', ')}. Nothing else.`
+            : `Allowed hosts: ${all.join(', ')}.`
         }
       />
       <div className={css.presets}>
@@ -231,7 +231,7 @@ function Place(props: Props) {
           name="resumeFrom"
           label="Go on with the conversation of"
           placeholder="sbx…"
-          hint="A sandbox whose run has ended. Its conversation comes along, its files do not."
+          hint="A sandbox whose run has ended. The new run gets its conversation, not its files."
         />
       )}
     </div>

@@ -48,7 +48,7 @@ export function Banners(props: Props) {
         </Banner>
       )}
       <p role="status" className="visually-hidden">
-        {nudges > 0 && session.deaf !== undefined && `Nothing was sent: ${REASONS[session.deaf]}`}
+        {nudges > 0 && session.deaf !== undefined && `Not sent: ${REASONS[session.deaf]}`}
       </p>
       {session.notice && (
         <p key={session.notice.number} role="alert" className={css.notice}>
@@ -74,7 +74,7 @@ function Connection({ session, nudges, onAnother, onDismiss }: Props) {
       if (state.kind === 'connecting' && !state.isAgain) return null
       return (
         <Banner tone="warn" icon={<Unplug size={15} aria-hidden />} nudges={nudges}>
-          <span role="status">Connection lost. The shell goes on; what you type is not sent.</span>
+          <span role="status">Connection lost. The shell keeps running; your input is not sent.</span>
           <Wait state={state} />
           <Button className={css.plain} disabled={state.kind === 'connecting'} onClick={() => session.retryNow()}>
             Reconnect

@@ -25,7 +25,7 @@ export function CommandsTable({ events }: { events: EventStore }) {
   const more = hasMore ? () => setMost(most + STEP) : events.hasOlder ? () => void events.loadOlder() : undefined
   if (found.length === 0 && more === undefined) {
     return (
-      <Empty title="Nothing was run here yet">
+      <Empty title="No commands yet">
         <p>Commands of the agent, of the API and of shells are listed as they start.</p>
       </Empty>
     )

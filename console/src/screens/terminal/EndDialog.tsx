@@ -13,7 +13,7 @@ export function EndDialog({ others, onClose, onEnd }: Props) {
   return (
     <Dialog title="End this shell?" onClose={onClose}>
       <p>
-        What runs in it is killed.
+        Runtime is killed.
         {others === 1 && ' Somebody else is in it.'}
         {others > 1 && ` ${others} others are in it.`} To leave it running, just go elsewhere.
       </p>

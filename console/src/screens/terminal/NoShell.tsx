@@ -18,7 +18,7 @@ export function NoShell({ running, opening }: { running: number; opening: OpenSh
         <p role="alert">You may watch shells of this sandbox, but not open one. Its owner can let you.</p>
       ) : (
         <>
-          <p>A shell lives in the sandbox: it goes on when you leave, and you find it again.</p>
+          <p>A shell keeps running in the sandbox when you leave. You can reattach to it.</p>
           {opening.error && (
             <p role="alert" className={css.problem}>
               {sentence(opening.error)}
@@ -44,7 +44,7 @@ export function Paused({ onResume }: { onResume: () => Promise<unknown> }) {
   const [problem, setProblem] = useState<unknown>()
   return (
     <Empty title="The sandbox is paused">
-      <p>Its shells stand still with it. Nothing is lost.</p>
+      <p>Its shells are paused with it. No data is lost.</p>
       {problem !== undefined && (
         <p role="alert" className={css.problem}>
           {sentence(problem)}
@@ -60,7 +60,7 @@ export function Paused({ onResume }: { onResume: () => Promise<unknown> }) {
 export function Ended({ onCommands }: { onCommands: () => void }) {
   return (
     <Empty title="The sandbox has ended, and its shells with it">
-      <p>What they showed is in the log.</p>
+      <p>The log has their output.</p>
       <Button onClick={onCommands}>See its commands</Button>
     </Empty>
   )

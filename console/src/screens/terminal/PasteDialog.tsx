@@ -16,7 +16,7 @@ export function PasteDialog({ paste, onClose, onPaste }: { paste: Paste; onClose
   const { text, lines, removed } = paste
   return (
     <Dialog title={lines === 1 ? 'Paste this line?' : `Paste ${count(lines)} lines?`} onClose={onClose}>
-      {text.includes('\n') && <p>A shell may run each line as it comes.</p>}
+      {text.includes('\n') && <p>The shell may run each line immediately.</p>}
       {removed > 0 && (
         <p className={css.problem}>
           {removed === 1 ? 'One control character was' : `${count(removed)} control characters were`} taken out.

@@ -17,7 +17,7 @@ export function People({ people, me }: { people: readonly Participant[]; me: str
   const all = together(people)
   if (all.length === 0) return null
   return (
-    <ul className={css.people} aria-label="Who is in this shell">
+    <ul className={css.people} aria-label="Users in this shell">
       {all.slice(0, MOST).map((person) => (
         <li key={person.name} className={css.person} title={words(person, me)}>
           {person.types ? <Keyboard size={14} aria-hidden /> : <Eye size={14} aria-hidden />}

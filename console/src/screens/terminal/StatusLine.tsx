@@ -24,7 +24,7 @@ export function StatusLine({ session, link, hintId }: { session: ShellSession; l
       {link !== undefined && <span className={css.link}>{plain(link)}</span>}
       <span className={css.standing}>
         {size && (
-          <span title={people.length > 1 ? 'The size of whoever typed last' : undefined}>
+          <span title={people.length > 1 ? 'Size of the last user who typed' : undefined}>
             {size.cols} × {size.rows}
           </span>
         )}
