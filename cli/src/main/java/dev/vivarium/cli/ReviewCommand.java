@@ -4,6 +4,7 @@ import dev.vivarium.cli.remote.Http;
 import dev.vivarium.cli.run.Runs;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.SandboxException;
 import java.util.Comparator;
 import java.util.List;
@@ -25,7 +26,6 @@ import picocli.CommandLine.Parameters;
             "  viv review ID reject --comment no --of REVIEW"
         })
 final class ReviewCommand implements Callable<Integer> {
-    private static final int CONFLICT = 409;
 
     private final Terminal terminal;
 
@@ -91,7 +91,7 @@ final class ReviewCommand implements Callable<Integer> {
                 .map(one -> one.string("review_id"))
                 .toList();
         if (pending.isEmpty()) {
-            throw new SandboxException(new Failure.Unrecognized("nothing-asked", CONFLICT, nothingWaits(all)));
+            throw new SandboxException(new RunFailure.NothingAsked(nothingWaits(all)));
         }
         if (pending.size() > 1) {
             throw new SandboxException(new Failure.InvalidRequest("--of", "must be one of " + pending));

@@ -10,6 +10,7 @@ import dev.vivarium.cli.tty.ShellClient.Wishes;
 import dev.vivarium.cli.tty.Tty;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.CommandFailure;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.sdk.Shell;
@@ -138,9 +139,7 @@ final class ShellCommand implements Callable<Integer> {
     private String newest(List<JsonFields> shells) {
         var running = shells.stream().filter(shell -> shell.flag("running")).toList();
         if (running.isEmpty()) {
-            throw new SandboxException(new Failure.Unrecognized(
-                    "no-such-shell",
-                    404,
+            throw new SandboxException(new CommandFailure.NoSuchShell(
                     "there is no shell in " + thread + " to watch; viv shell " + thread + " opens one"));
         }
         return running.getLast().string("session_id");

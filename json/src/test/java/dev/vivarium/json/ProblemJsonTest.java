@@ -4,9 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.Review;
+import dev.vivarium.model.ReviewId;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.Status;
+import dev.vivarium.model.TaskId;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.UserId;
 import java.io.ByteArrayInputStream;
 import java.lang.reflect.RecordComponent;
 import java.nio.charset.StandardCharsets;
@@ -21,10 +25,41 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class ProblemJsonTest {
     private static final SandboxId ID = new SandboxId("sbxaaaaaaaaaaaaaaaaaaaa");
+    private static final TaskId TASK = new TaskId("tskaaaaaaaaaaaaaaaaaaaa");
     private static final End END = new End(End.Cause.IDLE, "unused for 30 min", Instant.parse("2026-01-01T10:00:00Z"));
 
+    /// Statuses that clients know. `bad-http` and `internal-error` carry the status of the HTTP server,
+    /// which is 499 in the examples.
+    private static final String STATUSES = """
+            400 cannot-run invalid-request path-escapes policy-refused wrong-file-type
+            401 not-authenticated
+            403 file-not-permitted not-allowed wrong-origin
+            404 no-sandbox-for-thread no-such-file no-such-key no-such-member no-such-process no-such-review
+            404 no-such-route no-such-run no-such-sandbox no-such-shell no-such-snapshot no-such-task no-task
+            404 version-not-kept
+            405 method-not-allowed
+            408 request-timeout
+            409 file-changing file-exists no-run no-transcript no-worker-image nothing-asked process-ended
+            409 process-limit-reached review-answered run-in-progress sandbox-not-running task-over thread-has-sandbox
+            409 too-many-messages too-many-reviews too-many-snapshots
+            410 sandbox-ended
+            412 precondition-failed
+            413 body-too-large file-too-large file-too-large-to-show
+            415 unsupported-media-type
+            416 range-not-satisfiable
+            426 upgrade-required
+            429 rate-limited too-many-commands too-many-requests too-many-revocations too-many-tokens
+            499 bad-http client-gone internal-error
+            500 internal provider-failed
+            501 unsupported
+            502 bad-answer connection-refused guest-unreachable server-unreachable
+            503 at-capacity shutting-down store-failed too-much-in-flight
+            504 answer-timed-out
+            507 disk-full no-disk-space too-many-files workspace-full
+            """;
+
     static Stream<Failure> everyFailure() {
-        return records(Failure.class).map(ProblemJsonTest::example);
+        return records(Failure.class).distinct().map(ProblemJsonTest::example);
     }
 
     private static Stream<Class<?>> records(Class<?> type) {
@@ -52,6 +87,25 @@ class ProblemJsonTest {
         assertThat(json.string("title")).isNotBlank();
         assertThat(json.integer("status")).isBetween(400L, 599L);
         assertThat(json.string("detail")).isEqualTo(failure.sentence());
+    }
+
+    @Test
+    void everySlugKeepsItsStatus() {
+        var expected = STATUSES.lines()
+                .flatMap(line -> Arrays.stream(line.split(" ")).skip(1).map(slug -> slug + " " + line.substring(0, 3)));
+        var actual = everyFailure()
+                .filter(failure -> !(failure instanceof Failure.Unrecognized))
+                .map(failure -> failure.slug() + " " + ProblemJson.status(failure));
+
+        assertThat(actual).containsExactlyInAnyOrderElementsOf(expected.toList());
+    }
+
+    @Test
+    void aFailureWithoutTheFieldsOfThisVersionKeepsItsNameStatusAndSentence() {
+        var fields = Json.answer("""
+                {"error": "no", "type": "urn:vivarium:problem:no-such-review", "status": 404, "detail": "no review"}""");
+
+        assertThat(ProblemJson.read(fields)).isEqualTo(new Failure.Unrecognized("no-such-review", 404, "no review"));
     }
 
     @Test
@@ -119,6 +173,14 @@ class ProblemJsonTest {
             return ID;
         } else if (type == ThreadId.class) {
             return new ThreadId("t 1");
+        } else if (type == UserId.class) {
+            return new UserId("u 1");
+        } else if (type == TaskId.class) {
+            return TASK;
+        } else if (type == ReviewId.class) {
+            return new ReviewId("revaaaaaaaaaaaaaaaaaaaa");
+        } else if (type == Review.Status.class) {
+            return Review.Status.APPROVED;
         } else if (type == Status.class) {
             return Status.PAUSED;
         } else if (type == End.class) {
@@ -127,6 +189,8 @@ class ProblemJsonTest {
             return Duration.ofSeconds(5);
         } else if (component.getName().equals("end")) {
             return Optional.of(END);
+        } else if (component.getName().equals("task")) {
+            return Optional.of(TASK);
         } else {
             return Optional.of("\\brm\\b");
         }

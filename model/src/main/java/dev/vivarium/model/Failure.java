@@ -4,41 +4,50 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
 
-/// Everything that can go wrong on purpose: a closed set of small records, each with a stable slug, the fields needed
-/// to act, and an owner.
+/// An expected failure: a small record with a stable slug, the fields needed to act, and an owner. Immutable.
 ///
-/// Our own switches over it have no `default`, so that a new failure breaks the build where it must be handled. Users
-/// should have one: a new record is a minor release. Outcomes of the user's own command (exit codes, time-outs, kills)
-/// are results, never failures.
-public sealed interface Failure {
-    /// The stable name that is sent to clients: the record's own name in kebab case.
+/// Each record belongs to one family, which is a sealed interface named after its subject. The oldest records are
+/// nested here, where their users import them; newer records are nested in their family.
+///
+/// Switches of this repository have no `default`, so that a new failure breaks the build where code must handle it.
+/// Users should have a `default`: a new record is a minor release. Outcomes of a user's own command (exit codes,
+/// timeouts, kills) are results, not failures. HTTP statuses are the business of `ProblemJson`.
+public sealed interface Failure
+        permits SandboxFailure,
+                CommandFailure,
+                FileFailure,
+                RunFailure,
+                AccessFailure,
+                RequestFailure,
+                PortFailure,
+                ServerFailure,
+                Failure.OfCapacity,
+                Failure.OfPlatform,
+                Failure.Unrecognized {
+    /// Stable name that clients receive: the name of the record in kebab case.
     default String slug() {
         return getClass().getSimpleName().replaceAll("(?<=.)([A-Z])", "-$1").toLowerCase(Locale.ROOT);
     }
 
-    /// One sentence for people that names the thing, its state and the way out.
+    /// Sentence for people: the subject, its state, and what to do.
     String sentence();
 
-    /// Who has to act.
+    /// Party that has to act.
     default Owner owner() {
-        boolean isForWantOfRoom = this instanceof AtCapacity
-                || this instanceof NoDiskSpace
-                || this instanceof TooManyCommands
-                || this instanceof ShuttingDown;
-        return isForWantOfRoom ? Owner.CAPACITY : Owner.CALLER;
+        return Owner.CALLER;
     }
 
-    /// Who has to act on a failure.
+    /// Party that has to act on a failure.
     enum Owner {
-        /// The request is wrong; the same request will fail again.
+        /// The request is invalid. The same request fails again.
         CALLER,
-        /// There is no room now; the same request may succeed later.
+        /// A resource is exhausted. The same request may succeed later.
         CAPACITY,
-        /// We failed; an operator should look.
+        /// The server failed. An operator should look at its log.
         PLATFORM
     }
 
-    /// The server has no room for it now, and may have later.
+    /// Failures for lack of a resource that may become free.
     sealed interface OfCapacity extends Failure {
         @Override
         default Owner owner() {
@@ -46,7 +55,7 @@ public sealed interface Failure {
         }
     }
 
-    /// The server, or what it depends on, has failed.
+    /// Failures of the server or of a part that it depends on.
     sealed interface OfPlatform extends Failure {
         @Override
         default Owner owner() {
@@ -54,37 +63,37 @@ public sealed interface Failure {
         }
     }
 
-    record InvalidRequest(String field, String rule) implements Failure {
+    record InvalidRequest(String field, String rule) implements RequestFailure {
         @Override
         public String sentence() {
             return field + " " + rule;
         }
     }
 
-    record NotAuthenticated(String why) implements Failure {
+    record NotAuthenticated(String why) implements AccessFailure {
         @Override
         public String sentence() {
             return why;
         }
     }
 
-    record NotAllowed(String why) implements Failure {
+    record NotAllowed(String why) implements AccessFailure {
         @Override
         public String sentence() {
             return why;
         }
     }
 
-    /// The thread has no sandbox, or it is somebody else's: the two are told apart by nobody.
-    record NoSandboxForThread(ThreadId thread) implements Failure {
+    /// The thread has no sandbox, or another user owns the thread. The server does not reveal which.
+    record NoSandboxForThread(ThreadId thread) implements SandboxFailure {
         @Override
         public String sentence() {
             return "No active session found for thread_id";
         }
     }
 
-    /// There is no such sandbox for this caller. `end` says how it ended, if it was theirs.
-    record NoSuchSandbox(String id, Optional<End> end) implements Failure {
+    /// The caller has no such sandbox. `end` is present if the caller owned it.
+    record NoSuchSandbox(String id, Optional<End> end) implements SandboxFailure {
         @Override
         public String sentence() {
             return "Invalid or expired session '" + id + "'"
@@ -93,8 +102,8 @@ public sealed interface Failure {
         }
     }
 
-    /// The sandbox is there but in a state that does not allow the call.
-    record SandboxNotRunning(SandboxId id, Status status) implements Failure {
+    /// The sandbox is in a state that does not allow the call.
+    record SandboxNotRunning(SandboxId id, Status status) implements SandboxFailure {
         @Override
         public String sentence() {
             return "sandbox " + id + " is " + status.label()
@@ -102,8 +111,8 @@ public sealed interface Failure {
         }
     }
 
-    /// The sandbox ended while it was being used.
-    record SandboxEnded(SandboxId id, End end) implements Failure {
+    /// The sandbox ended during the call.
+    record SandboxEnded(SandboxId id, End end) implements SandboxFailure {
         @Override
         public String sentence() {
             return "sandbox " + id + " ended at " + end.at() + " (" + end.sentence()
@@ -111,84 +120,82 @@ public sealed interface Failure {
         }
     }
 
-    /// The thread has a sandbox, where one without was wanted.
-    record ThreadHasSandbox(ThreadId thread) implements Failure {
+    /// The call needs a thread without a sandbox.
+    record ThreadHasSandbox(ThreadId thread) implements SandboxFailure {
         @Override
         public String sentence() {
             return "thread " + thread + " has a sandbox; choose another thread, or end that one first";
         }
     }
 
-    /// The thread has no such snapshot, or it is somebody else's.
-    record NoSuchSnapshot(String id) implements Failure {
+    /// The snapshot does not exist, or another user owns it.
+    record NoSuchSnapshot(String id) implements SandboxFailure {
         @Override
         public String sentence() {
             return "there is no snapshot '" + id + "'";
         }
     }
 
-    record TooManySnapshots(ThreadId thread, int limit) implements Failure {
+    record TooManySnapshots(ThreadId thread, int limit) implements SandboxFailure {
         @Override
         public String sentence() {
             return "thread " + thread + " has " + limit + " snapshots, which is the most; delete some";
         }
     }
 
-    record PolicyRefused(String command, String why, Optional<String> forbiddenPattern) implements Failure {
+    record PolicyRefused(String command, String why, Optional<String> forbiddenPattern) implements CommandFailure {
         @Override
         public String sentence() {
             return why;
         }
     }
 
-    /// The program could not be started: it is not there, or it is not a program.
-    record CannotRun(String program, String why) implements Failure {
+    /// The guest cannot start the program: the file is missing or not executable.
+    record CannotRun(String program, String why) implements CommandFailure {
         @Override
         public String sentence() {
             return "cannot run " + program + ": " + why;
         }
     }
 
-    record ProcessLimitReached(SandboxId id) implements Failure {
+    record ProcessLimitReached(SandboxId id) implements CommandFailure {
         @Override
         public String sentence() {
             return "sandbox " + id + " is at its process limit; end some of its processes or clean it up";
         }
     }
 
-    record NoSuchProcess(String id) implements Failure {
+    record NoSuchProcess(String id) implements CommandFailure {
         @Override
         public String sentence() {
             return "there is no process '" + id + "'; list those that are known";
         }
     }
 
-    /// The process has ended, so that nothing can be sent to it.
-    record ProcessEnded(String id) implements Failure {
+    record ProcessEnded(String id) implements CommandFailure {
         @Override
         public String sentence() {
             return "process " + id + " has ended";
         }
     }
 
-    record NoSuchFile(String path) implements Failure {
+    record NoSuchFile(String path) implements FileFailure {
         @Override
         public String sentence() {
             return "File not found in workspace";
         }
     }
 
-    /// The path names something that cannot be used this way: a directory, a FIFO, a device, a name below a
-    /// file.
-    record WrongFileType(String path, String why) implements Failure {
+    /// The path names a directory, a FIFO, a device or a name below a file, which the call cannot use.
+    record WrongFileType(String path, String why) implements FileFailure {
         @Override
         public String sentence() {
             return "'" + path + "' " + why;
         }
     }
 
-    /// The file is not as the caller said it must be. `current` is the hash of what is there, if a file is.
-    record PreconditionFailed(String path, Optional<String> current) implements Failure {
+    /// The precondition of the request does not hold. `current` is the hash of the file, if it exists.
+    record PreconditionFailed(String path, Optional<String> current) implements FileFailure {
         @Override
         public String sentence() {
             return "'" + path + "' is not as the request says it must be"
@@ -197,8 +204,8 @@ public sealed interface Failure {
         }
     }
 
-    /// The file is written to while it is being read, again and again.
-    record FileChanging(String path) implements Failure {
+    /// A process wrote to the file during each attempt to read it.
+    record FileChanging(String path) implements FileFailure {
         @Override
         public String sentence() {
             return "'" + path + "' is being written to; try again when it holds still";
@@ -206,7 +213,7 @@ public sealed interface Failure {
     }
 
     /// The path is absolute, or leaves the workspace by `..` or a symbolic link.
-    record PathEscapes(String path) implements Failure {
+    record PathEscapes(String path) implements FileFailure {
         @Override
         public String sentence() {
             return "'" + path
@@ -214,68 +221,68 @@ public sealed interface Failure {
         }
     }
 
-    record FileExists(String path) implements Failure {
+    record FileExists(String path) implements FileFailure {
         @Override
         public String sentence() {
             return "'" + path + "' exists already";
         }
     }
 
-    /// The sandbox's own user may not do this to the file.
-    record FileNotPermitted(String path) implements Failure {
+    /// The user of the sandbox lacks the permission for the file.
+    record FileNotPermitted(String path) implements FileFailure {
         @Override
         public String sentence() {
             return "the sandbox user may not do that to '" + path + "'; check its permissions";
         }
     }
 
-    /// `actualBytes` is what had arrived, or was announced, when it was refused.
-    record FileTooLarge(long maxBytes, long actualBytes) implements Failure {
+    /// `actualBytes` is the announced size, or the number of bytes received before the refusal.
+    record FileTooLarge(long maxBytes, long actualBytes) implements FileFailure {
         @Override
         public String sentence() {
             return "File size exceeds maximum allowed size";
         }
     }
 
-    record TooManyFiles(long maxFiles, long currentFiles) implements Failure {
+    record TooManyFiles(long maxFiles, long currentFiles) implements FileFailure {
         @Override
         public String sentence() {
             return "Maximum file count exceeded";
         }
     }
 
-    record WorkspaceFull(long maxBytes, long currentBytes, long fileBytes) implements Failure {
+    record WorkspaceFull(long maxBytes, long currentBytes, long fileBytes) implements FileFailure {
         @Override
         public String sentence() {
             return "Workspace size limit exceeded";
         }
     }
 
-    /// The sandbox's disk, which the kernel bounds, has no room left.
-    record DiskFull(SandboxId id) implements Failure {
+    /// The disk quota of the sandbox is used up.
+    record DiskFull(SandboxId id) implements SandboxFailure {
         @Override
         public String sentence() {
             return "the disk of sandbox " + id + " is full; remove some files";
         }
     }
 
-    /// The file system of the server has too little free space for what was asked.
-    record NoDiskSpace(String why, Duration retryAfter) implements Failure {
+    /// The file system of the server has too little free space.
+    record NoDiskSpace(String why, Duration retryAfter) implements SandboxFailure, OfCapacity {
         @Override
         public String sentence() {
             return why;
         }
     }
 
-    record BodyTooLarge(long maxBytes) implements Failure {
+    record BodyTooLarge(long maxBytes) implements RequestFailure {
         @Override
         public String sentence() {
             return "the request body is larger than " + maxBytes + " bytes";
         }
     }
 
-    /// Nothing listens where a connection into the sandbox was wanted.
-    record ConnectionRefused(String target) implements Failure {
+    /// No program in the sandbox listens on the port.
+    record ConnectionRefused(String target) implements PortFailure {
         @Override
         public String sentence() {
             return "nothing in the sandbox listens on " + target
@@ -283,30 +290,30 @@ public sealed interface Failure {
         }
     }
 
-    /// A program in the sandbox was reached, and what it sent is no HTTP answer.
-    record BadAnswer(String target, String why) implements Failure {
+    /// The program in the sandbox did not send a valid HTTP response.
+    record BadAnswer(String target, String why) implements PortFailure {
         @Override
         public String sentence() {
             return "what listens on " + target + " in the sandbox did not answer properly: " + why;
         }
     }
 
-    /// A program in the sandbox was reached, and said nothing for too long.
-    record AnswerTimedOut(String target, Duration patience) implements Failure {
+    /// The program in the sandbox sent nothing within the time limit.
+    record AnswerTimedOut(String target, Duration patience) implements PortFailure {
         @Override
         public String sentence() {
             return "what listens on " + target + " in the sandbox sent nothing for " + patience.toSeconds() + " s";
         }
     }
 
-    record Unsupported(String feature, String why) implements Failure {
+    record Unsupported(String feature, String why) implements RequestFailure {
         @Override
         public String sentence() {
             return feature + " is not supported: " + why;
         }
     }
 
-    record AtCapacity(int limit, Duration retryAfter) implements OfCapacity {
+    record AtCapacity(int limit, Duration retryAfter) implements SandboxFailure, OfCapacity {
         @Override
         public String sentence() {
             return "Pool at max capacity: all " + limit + " sandboxes are in use; retry after " + retryAfter.toSeconds()
@@ -314,8 +321,8 @@ public sealed interface Failure {
         }
     }
 
-    /// The server holds as many bytes for unfinished work as it may. `limitBytes` is the share of one caller.
-    record TooMuchInFlight(long limitBytes, Duration retryAfter) implements OfCapacity {
+    /// The buffers for requests in progress are full. `limitBytes` is the share of one caller.
+    record TooMuchInFlight(long limitBytes, Duration retryAfter) implements ServerFailure, OfCapacity {
         @Override
         public String sentence() {
             return "the server holds too many bytes for unfinished requests, of which one caller may have " + limitBytes
@@ -323,59 +330,59 @@ public sealed interface Failure {
         }
     }
 
-    record TooManyCommands(SandboxId id, int limit) implements OfCapacity {
+    record TooManyCommands(SandboxId id, int limit) implements CommandFailure, OfCapacity {
         @Override
         public String sentence() {
             return "sandbox " + id + " runs " + limit + " commands already; wait for one to end";
         }
     }
 
-    record ShuttingDown() implements OfCapacity {
+    record ShuttingDown() implements ServerFailure, OfCapacity {
         @Override
         public String sentence() {
             return "the server is stopping; retry in a moment";
         }
     }
 
-    record GuestUnreachable(SandboxId id, String why) implements OfPlatform {
+    record GuestUnreachable(SandboxId id, String why) implements SandboxFailure, OfPlatform {
         @Override
         public String sentence() {
             return "sandbox " + id + " does not answer: " + why;
         }
     }
 
-    /// A step of the isolation provider failed; `why` is the runtime's own word.
-    record ProviderFailed(String step, String why) implements OfPlatform {
+    /// A step of the isolation provider failed. `why` is the message of the runtime.
+    record ProviderFailed(String step, String why) implements ServerFailure, OfPlatform {
         @Override
         public String sentence() {
             return step + " failed: " + why;
         }
     }
 
-    record StoreFailed(String why) implements OfPlatform {
+    record StoreFailed(String why) implements ServerFailure, OfPlatform {
         @Override
         public String sentence() {
             return "the store did not answer: " + why;
         }
     }
 
-    /// The server could not be reached, broke off or did not answer in time. Only clients make it: nobody can say
-    /// whether a command that was sent has run.
-    record ServerUnreachable(String server, String why) implements OfPlatform {
+    /// The client could not connect, lost the connection, or timed out. Only clients create it. Whether a command
+    /// that the client sent has run is unknown.
+    record ServerUnreachable(String server, String why) implements ServerFailure, OfPlatform {
         @Override
         public String sentence() {
             return "the server at " + server + " did not answer: " + why;
         }
     }
 
-    record Internal(String requestId) implements OfPlatform {
+    record Internal(String requestId) implements ServerFailure, OfPlatform {
         @Override
         public String sentence() {
             return "something went wrong on our side; the log has it under request " + requestId;
         }
     }
 
-    /// A failure that a newer server sent and this client does not know.
+    /// A failure that a server sent and this client does not know. Only `ProblemJson` creates it.
     record Unrecognized(String name, int status, String detail) implements Failure {
         @Override
         public String slug() {

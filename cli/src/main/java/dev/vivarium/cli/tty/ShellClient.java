@@ -2,6 +2,7 @@ package dev.vivarium.cli.tty;
 
 import dev.vivarium.cli.tty.Escapes.Order;
 import dev.vivarium.json.JsonFields;
+import dev.vivarium.json.ProblemJson;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.io.InputStream;
@@ -387,13 +388,13 @@ public final class ShellClient {
                     case UNAUTHORIZED -> new Failure.NotAuthenticated(reason);
                     case FORBIDDEN -> new Failure.NotAllowed(reason);
                     case NOT_THERE, GONE ->
-                        new Failure.Unrecognized("session-ended", code - OWN, "session ended: " + reason);
-                    default -> new Failure.Unrecognized("shell-closed", code - OWN, reason);
+                        ProblemJson.unrecognized("session-ended", code - OWN, "session ended: " + reason);
+                    default -> ProblemJson.unrecognized("shell-closed", code - OWN, reason);
                 });
     }
 
     private SandboxException refused(String code, String message) {
         boolean gone = code.equals("no-such-shell") && session.isPresent();
-        return new SandboxException(new Failure.Unrecognized(code, 404, gone ? "session ended: " + message : message));
+        return new SandboxException(ProblemJson.unrecognized(code, 404, gone ? "session ended: " + message : message));
     }
 }

@@ -2,7 +2,7 @@ package dev.vivarium.core.access;
 
 import com.nimbusds.jwt.JWTClaimsSet;
 import dev.vivarium.core.store.Db;
-import dev.vivarium.model.Failure;
+import dev.vivarium.model.AccessFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import java.nio.charset.StandardCharsets;
@@ -49,8 +49,7 @@ final class OpaqueTokens implements TokenForm {
     @Override
     public String write(Claims claims) {
         if (byHash.size() >= MOST) {
-            throw new SandboxException(new Failure.Unrecognized(
-                    "too-many-tokens", 429, "there are too many tokens; use those there are, or retry in a minute"));
+            throw new SandboxException(new AccessFailure.TooManyTokens());
         }
         String token = PREFIX + Base64.getUrlEncoder().withoutPadding().encodeToString(MasterKey.bytes(random, BYTES));
         String hash = hash(token);

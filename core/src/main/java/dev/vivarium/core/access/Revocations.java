@@ -1,7 +1,7 @@
 package dev.vivarium.core.access;
 
 import dev.vivarium.core.store.Db;
-import dev.vivarium.model.Failure;
+import dev.vivarium.model.AccessFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import java.time.Duration;
@@ -98,8 +98,7 @@ final class Revocations {
         var entry = new Entry(Kind.REVOKED, now, now.plus(TokenRequest.MAX_TTL));
         var entries = of(sandbox);
         if (entries.size() >= MOST_PER_SANDBOX) {
-            throw new SandboxException(new Failure.Unrecognized(
-                    "too-many-revocations", 429, "this sandbox has too many revoked tokens; revoke all of them"));
+            throw new SandboxException(new AccessFailure.TooManyRevocations());
         }
         write(
                 sandbox,

@@ -2,6 +2,7 @@ package dev.vivarium.core.guest;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.RequestFailure;
 import dev.vivarium.model.SandboxException;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,8 +15,7 @@ import java.util.List;
 /// interrupt would be simpler, but it would also break database connections and half-finished changes of sandboxes.
 public final class Cancellation {
     /// Failure of cancelled calls.
-    public static final Failure FAILURE =
-            new Failure.Unrecognized("client-gone", 499, "the client closed the connection before the answer");
+    public static final Failure FAILURE = new RequestFailure.ClientGone();
 
     /// From here on, channels that have ended are forgotten before another is registered.
     private static final int MANY = 64;

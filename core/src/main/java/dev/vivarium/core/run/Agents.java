@@ -10,6 +10,7 @@ import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.Run;
+import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import java.util.Optional;
@@ -102,11 +103,7 @@ public final class Agents {
     private String sessionOf(SandboxId from, NewRun wanted) {
         Run earlier = runs.find(from)
                 .filter(run -> run.owner().equals(wanted.sandbox().user()))
-                .orElseThrow(() -> new SandboxException(new Failure.Unrecognized(
-                        "no-such-run",
-                        404,
-                        "resume_from: no run of yours was in sandbox '" + from
-                                + "'; GET /api/v1/sandboxes?runs=only&ended=true lists those that were (viv runs)")));
+                .orElseThrow(() -> new SandboxException(new RunFailure.NoSuchRun(from)));
         if (earlier.isActive()) {
             throw Runs.inProgress("sandbox " + from + " has an agent at work");
         }
@@ -151,7 +148,7 @@ public final class Agents {
                 throw e;
             }
             String sentence = e.failure().sentence() + "; agents need '" + image + "': " + howToMake();
-            throw new SandboxException(new Failure.Unrecognized("no-worker-image", 409, sentence), e);
+            throw new SandboxException(new RunFailure.NoWorkerImage(image, sentence), e);
         }
     }
 

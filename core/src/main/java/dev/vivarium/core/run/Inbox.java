@@ -5,10 +5,10 @@ import dev.vivarium.core.log.AppendResult;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.EventData;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.Message;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.NewMessage;
+import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import java.nio.charset.StandardCharsets;
@@ -99,11 +99,7 @@ public final class Inbox {
     private void requireRoom(SandboxId sandbox, Message.Kind kind) {
         int waiting = waiting(sandbox);
         if (waiting >= (kind == Message.Kind.INTERRUPT ? MOST_INTERRUPTED : MOST)) {
-            throw new SandboxException(new Failure.Unrecognized(
-                    "too-many-messages",
-                    409,
-                    "the agent of sandbox " + sandbox + " has not heard " + waiting
-                            + " messages yet: say this again when it has heard some"));
+            throw new SandboxException(new RunFailure.TooManyMessages(sandbox, waiting));
         }
     }
 

@@ -9,6 +9,7 @@ import dev.vivarium.model.NewReview;
 import dev.vivarium.model.Review;
 import dev.vivarium.model.ReviewId;
 import dev.vivarium.model.Run;
+import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.UserId;
@@ -57,8 +58,7 @@ public final class Reviews {
                 now().plus(patience));
         outbox.send(db.write(sql -> {
             if (ReviewRows.pending(sql, run.sandbox()) >= MOST_PENDING) {
-                throw new SandboxException(new Failure.Unrecognized(
-                        "too-many-reviews", 409, "this run waits for " + MOST_PENDING + " answers already"));
+                throw new SandboxException(new RunFailure.TooManyReviews(MOST_PENDING));
             }
             ReviewRows.insert(sql, review);
             RunRows.settle(sql, run.sandbox());
@@ -147,10 +147,7 @@ public final class Reviews {
         });
         Review now = require(review.sandbox(), review.id().value());
         if (letter.isEmpty()) {
-            throw new SandboxException(new Failure.Unrecognized(
-                    "review-answered",
-                    409,
-                    "review " + review.id() + " is " + now.status().text() + " and cannot be answered again"));
+            throw new SandboxException(new RunFailure.ReviewAnswered(review.id(), now.status()));
         }
         return now;
     }
@@ -232,7 +229,6 @@ public final class Reviews {
 
     private static SandboxException unknown(String id) {
         String shown = id.length() <= 64 ? id : id.substring(0, 64) + "…";
-        return new SandboxException(
-                new Failure.Unrecognized("no-such-review", 404, "there is no review '" + shown + "'"));
+        return new SandboxException(new RunFailure.NoSuchReview(shown));
     }
 }

@@ -4,9 +4,9 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.EventData;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.Run;
+import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -116,8 +116,7 @@ public final class Runs {
     }
 
     static SandboxException inProgress(String what) {
-        return new SandboxException(
-                new Failure.Unrecognized("run-in-progress", 409, what + "; wait for its end, or end its sandbox"));
+        return new SandboxException(new RunFailure.RunInProgress(what + "; wait for its end, or end its sandbox"));
     }
 
     private TaskId task(Sql sql, UserId owner, NewRun.Assignment assignment) throws SQLException {
@@ -353,13 +352,10 @@ public final class Runs {
     }
 
     static SandboxException notAtWork(SandboxId sandbox, TaskId task) {
-        return new SandboxException(new Failure.Unrecognized(
-                "no-run",
-                409,
-                "nobody works at task " + task + " in sandbox " + sandbox + " any more: that run is over"));
+        return new SandboxException(new RunFailure.NoRun(sandbox, Optional.of(task)));
     }
 
     private static SandboxException noRun(SandboxId sandbox) {
-        return new SandboxException(new Failure.Unrecognized("no-run", 409, "no agent runs in sandbox " + sandbox));
+        return new SandboxException(new RunFailure.NoRun(sandbox, Optional.empty()));
     }
 }

@@ -2,8 +2,8 @@ package dev.vivarium.core.run;
 
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.Sql;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewTask;
+import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.Task;
@@ -94,10 +94,7 @@ public final class Tasks {
         if (RunRows.atWork(sql, sandbox, id).isEmpty()) {
             String state =
                     TaskRows.find(sql, id).map(task -> task.status().text()).orElse("unknown");
-            throw new SandboxException(new Failure.Unrecognized(
-                    "task-over",
-                    409,
-                    "task " + id + " is " + state + ": the run in sandbox " + sandbox + " that worked at it is over"));
+            throw new SandboxException(new RunFailure.TaskOver(sandbox, id, state));
         }
     }
 
@@ -107,7 +104,6 @@ public final class Tasks {
 
     private static SandboxException unknown(String id) {
         String shown = id.length() <= 64 ? id : id.substring(0, 64) + "…";
-        return new SandboxException(new Failure.Unrecognized(
-                "no-such-task", 404, "there is no task '" + shown + "'; give it as task: {…}"));
+        return new SandboxException(new RunFailure.NoSuchTask(shown));
     }
 }

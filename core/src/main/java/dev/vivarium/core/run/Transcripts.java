@@ -9,6 +9,7 @@ import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.Run;
+import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import java.io.IOException;
@@ -169,11 +170,7 @@ public final class Transcripts {
     }
 
     static SandboxException none(SandboxId sandbox) {
-        return new SandboxException(new Failure.Unrecognized(
-                "no-transcript",
-                409,
-                "there is no conversation of the agent of sandbox " + sandbox
-                        + " to go on with: it left none, or it was removed since; start without resume_from"));
+        return new SandboxException(new RunFailure.NoTranscript(sandbox));
     }
 
     /// Puts the conversation of one sandbox into another, where its runtime looks for it. Fails with

@@ -6,6 +6,7 @@ import dev.vivarium.core.guest.ProcessHandover;
 import dev.vivarium.core.guest.Service;
 import dev.vivarium.core.guest.SurvivingProcess;
 import dev.vivarium.model.Command;
+import dev.vivarium.model.CommandFailure;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.ShellId;
@@ -129,6 +130,6 @@ public final class Shells {
     }
 
     static Failure noSuchShell(ShellId id) {
-        return new Failure.Unrecognized("no-such-shell", 404, "there is no shell " + id + " in this sandbox");
+        return new CommandFailure.NoSuchShell("there is no shell " + id + " in this sandbox");
     }
 }

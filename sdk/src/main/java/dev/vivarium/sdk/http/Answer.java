@@ -28,7 +28,7 @@ public record Answer(URI server, int status, String contentType, byte[] body) {
             failure = ProblemJson.read(fields());
         } catch (SandboxException _) {
             failure =
-                    new Failure.Unrecognized("http-" + status, status, server + " answered with HTTP status " + status);
+                    ProblemJson.unrecognized("http-" + status, status, server + " answered with HTTP status " + status);
         }
         return new SandboxException(failure);
     }
@@ -52,7 +52,7 @@ public record Answer(URI server, int status, String contentType, byte[] body) {
             return codec.apply(fields());
         } catch (SandboxException e) {
             throw new SandboxException(
-                    new Failure.Unrecognized(
+                    ProblemJson.unrecognized(
                             "bad-answer",
                             status,
                             server + " does not answer like a Vivarium server; check the address and the versions"),

@@ -2,7 +2,7 @@ package dev.vivarium.server.api;
 
 import dev.vivarium.core.access.Keys;
 import dev.vivarium.json.Json;
-import dev.vivarium.model.Failure;
+import dev.vivarium.model.AccessFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.UserId;
 import dev.vivarium.server.http.Exchange;
@@ -52,7 +52,7 @@ public final class KeysHandler {
         exchange.allowQuery();
         String keyId = exchange.path("key_id");
         if (!keys.revoke(keyId)) {
-            throw new SandboxException(new Failure.Unrecognized("no-such-key", 404, "there is no key of that name"));
+            throw new SandboxException(new AccessFailure.NoSuchKey(keyId));
         }
         exchange.answer(200, out -> {
             out.writeStringProperty("status", "revoked");

@@ -7,6 +7,7 @@ import dev.vivarium.core.access.Members;
 import dev.vivarium.json.Json;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxFailure;
 import dev.vivarium.model.UserId;
 import dev.vivarium.server.http.Exchange;
 import java.io.IOException;
@@ -68,8 +69,7 @@ public final class MembersHandler {
         var visit = isLeaving ? callers.require(exchange) : callers.requireOwner(exchange);
         var member = members.find(visit.thread(), user);
         if (member.isEmpty() || !members.remove(visit.thread(), user)) {
-            throw new SandboxException(
-                    new Failure.Unrecognized("no-such-member", 404, "nobody of that name was invited"));
+            throw new SandboxException(new SandboxFailure.NoSuchMember(user));
         }
         record(exchange, visit, AuditEntry.Kind.UNINVITED, member.get());
         exchange.answer(200, out -> {

@@ -5,6 +5,7 @@ import dev.vivarium.core.files.PackedListing;
 import dev.vivarium.core.files.Workspace;
 import dev.vivarium.json.FileJson;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.FileFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.telemetry.Telemetry;
@@ -140,8 +141,7 @@ public final class ReadFileHandler {
 
     private static void refuse(Exchange exchange, long size) throws IOException {
         exchange.answerHeader("Content-Range", "bytes */" + size);
-        exchange.refuse(new Failure.Unrecognized(
-                "range-not-satisfiable", 416, "the file has " + size + " bytes and nothing of it is in that range"));
+        exchange.refuse(new FileFailure.RangeNotSatisfiable(size));
     }
 
     private void sendAll(Exchange exchange, Workspace files, String path, FileContent content) throws IOException {

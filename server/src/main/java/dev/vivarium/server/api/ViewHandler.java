@@ -9,6 +9,7 @@ import dev.vivarium.core.watch.TextDiff;
 import dev.vivarium.core.watch.Version;
 import dev.vivarium.json.Json;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.FileFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.http.Exchange;
@@ -91,11 +92,7 @@ public final class ViewHandler {
         Workspace files = sandbox.look();
         FileContent content = FileContent.of(files, path, LARGEST);
         if (content.bytes().isEmpty()) {
-            throw new SandboxException(new Failure.Unrecognized(
-                    "file-too-large-to-show",
-                    413,
-                    path + " has " + content.size() + " bytes, of at most " + LARGEST
-                            + " that are shown; its bytes are at" + " /sandboxes/" + sandbox.id() + "/files/" + path));
+            throw new SandboxException(new FileFailure.FileTooLargeToShow(sandbox.id(), path, content.size(), LARGEST));
         }
         return content;
     }
@@ -109,11 +106,7 @@ public final class ViewHandler {
         return switch (history.at(sandbox, path, seq)) {
             case Moment.There(Version version) when version.content().isPresent() -> Optional.of(version);
             case Moment.There _, Moment.Forgotten _ ->
-                throw new SandboxException(new Failure.Unrecognized(
-                        "version-not-kept",
-                        404,
-                        "what " + path + " held after event " + seq
-                                + " was not kept: only texts of at most 64 KB are, and not for ever"));
+                throw new SandboxException(new FileFailure.VersionNotKept(path, seq));
             case Moment.Nothing _ -> Optional.empty();
         };
     }

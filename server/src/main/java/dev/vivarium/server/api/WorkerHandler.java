@@ -9,8 +9,8 @@ import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.json.RunJson;
 import dev.vivarium.model.Event;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewEvent;
+import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.Task;
@@ -53,8 +53,7 @@ public final class WorkerHandler {
         var task = runs.find(grant.sandbox())
                 .filter(run -> run.isActive() && run.task().equals(grant.task()))
                 .flatMap(run -> tasks.find(run.task()))
-                .orElseThrow(() -> new SandboxException(
-                        new Failure.Unrecognized("no-task", 404, "there is no task for this sandbox any more")));
+                .orElseThrow(() -> new SandboxException(new RunFailure.NoTask()));
         exchange.answer(200, out -> RunJson.writeTask(out, task));
     }
 

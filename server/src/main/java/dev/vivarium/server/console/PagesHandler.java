@@ -3,7 +3,7 @@ package dev.vivarium.server.console;
 import static dev.vivarium.server.http.Route.Access.OPEN;
 
 import dev.vivarium.core.files.Digests;
-import dev.vivarium.model.Failure;
+import dev.vivarium.model.RequestFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.http.Route;
@@ -92,8 +92,8 @@ public final class PagesHandler {
     /// Shows the page, which then looks at its own address.
     public void page(Exchange exchange) throws IOException {
         if (!isWanted(exchange)) {
-            throw new SandboxException(new Failure.Unrecognized(
-                    "no-such-route", 404, "this is a page of the console, for browsers; /openapi.json lists the API"));
+            throw new SandboxException(new RequestFailure.NoSuchRoute(
+                    "this is a page of the console, for browsers; /openapi.json lists the API"));
         }
         exchange.answerHeader("Cache-Control", "no-cache").answerHeader("ETag", indexTag);
         if (exchange.headerList("If-None-Match")

@@ -5,6 +5,7 @@ import dev.vivarium.core.access.AuditEntry;
 import dev.vivarium.core.access.Grant;
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.json.ProblemJson;
+import dev.vivarium.model.AccessFailure;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -52,7 +53,7 @@ public final class AccessAudit {
     void refused(Router.Match match, Optional<Principal> who, Optional<SandboxId> from, Failure failure) {
         boolean isAboutOne =
                 match.raw().containsKey("sandbox_id") || match.raw().containsKey("thread_id");
-        boolean isAttack = failure.slug().equals("wrong-origin");
+        boolean isAttack = failure instanceof AccessFailure.WrongOrigin;
         if (!isAboutOne && !isAttack && from.isEmpty()) {
             return;
         }

@@ -6,6 +6,7 @@ import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.guest.Cancellation;
 import dev.vivarium.json.ProblemJson;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.RequestFailure;
 import dev.vivarium.model.SandboxException;
 import java.io.IOException;
 import java.time.Instant;
@@ -130,8 +131,7 @@ final class Dispatcher extends Handler.Abstract {
                 callback);
         if (!upgraded) {
             response.getHeaders().put(HttpHeader.UPGRADE, "websocket");
-            throw new SandboxException(
-                    new Failure.Unrecognized("upgrade-required", 426, "connect to this path with a WebSocket"));
+            throw new SandboxException(new RequestFailure.UpgradeRequired());
         }
     }
 
@@ -227,7 +227,7 @@ final class Dispatcher extends Handler.Abstract {
     private static void pace(RateLimits.Standing standing, Response response) {
         standing.tell(response.getHeaders());
         if (!standing.isAllowed()) {
-            throw new SandboxException(new Failure.Unrecognized("rate-limited", 429, standing.sentence()));
+            throw new SandboxException(new RequestFailure.RateLimited(standing.sentence()));
         }
     }
 
@@ -303,12 +303,12 @@ final class Dispatcher extends Handler.Abstract {
         String path = Optional.ofNullable(request.getHttpURI().getPath()).orElse("");
         List<String> methods = path.startsWith("/") ? routers.of(request).methods(path) : List.of();
         if (methods.isEmpty()) {
-            return new SandboxException(new Failure.Unrecognized(
-                    "no-such-route", 404, "there is nothing at this path; /openapi.json lists what there is"));
+            return new SandboxException(
+                    new RequestFailure.NoSuchRoute("there is nothing at this path; /openapi.json lists what there is"));
         }
         response.getHeaders().put(HttpHeader.ALLOW, String.join(", ", methods));
-        return new SandboxException(new Failure.Unrecognized(
-                "method-not-allowed", 405, "this path answers to " + String.join(", ", methods)));
+        return new SandboxException(
+                new RequestFailure.MethodNotAllowed("this path answers to " + String.join(", ", methods)));
     }
 
     private static Outcome refuse(

@@ -9,6 +9,7 @@ import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.json.ProblemJson;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.RequestFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import java.io.IOException;
@@ -356,7 +357,7 @@ public final class Exchange {
     }
 
     public static SandboxException unsupportedMediaType(String rule) {
-        return new SandboxException(new Failure.Unrecognized("unsupported-media-type", 415, rule));
+        return new SandboxException(new RequestFailure.UnsupportedMediaType(rule));
     }
 
     public Exchange answerHeader(String name, String value) {

@@ -1,6 +1,6 @@
 package dev.vivarium.server.http;
 
-import dev.vivarium.model.Failure;
+import dev.vivarium.model.AccessFailure;
 import dev.vivarium.model.SandboxException;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -52,8 +52,7 @@ public final class Origins {
     }
 
     static SandboxException wrong() {
-        return new SandboxException(new Failure.Unrecognized(
-                "wrong-origin", 403, "with a cookie, only pages of this server itself may ask for that"));
+        return new SandboxException(new AccessFailure.WrongOrigin());
     }
 
     boolean isOurs(Request request) {

@@ -3,6 +3,8 @@ package dev.vivarium.server.http;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.ProblemJson;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.RequestFailure;
+import dev.vivarium.model.ServerFailure;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -47,7 +49,7 @@ final class ProblemResponse {
             headers.put(HttpHeader.RETRY_AFTER, Math.max(1, full.retryAfter().toSeconds()));
         } else if (failure instanceof Failure.NoDiskSpace full) {
             headers.put(HttpHeader.RETRY_AFTER, Math.max(1, full.retryAfter().toSeconds()));
-        } else if (failure.owner() == Failure.Owner.CAPACITY || failure.slug().equals("too-many-requests")) {
+        } else if (failure.owner() == Failure.Owner.CAPACITY || failure instanceof RequestFailure.TooManyRequests) {
             headers.put(HttpHeader.RETRY_AFTER, 1);
         }
     }
@@ -105,7 +107,9 @@ final class ProblemResponse {
 
         private static Failure failure(int status, @org.jspecify.annotations.Nullable String reason) {
             String sentence = reason == null || reason.isBlank() ? "the request cannot be read" : reason;
-            return new Failure.Unrecognized(status >= 500 ? "internal-error" : "bad-http", status, sentence);
+            return status >= 500
+                    ? new ServerFailure.InternalError(status, sentence)
+                    : new RequestFailure.BadHttp(status, sentence);
         }
     }
 }

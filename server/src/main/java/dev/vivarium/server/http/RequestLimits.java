@@ -1,7 +1,7 @@
 package dev.vivarium.server.http;
 
 import dev.vivarium.core.access.Principal;
-import dev.vivarium.model.Failure;
+import dev.vivarium.model.RequestFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import java.util.ArrayList;
@@ -104,7 +104,7 @@ public final class RequestLimits {
             int now = running.merge(key, 1, Integer::sum);
             if (now > most) {
                 release(key);
-                throw new SandboxException(new Failure.Unrecognized("too-many-requests", 429, sentence(key, most)));
+                throw new SandboxException(new RequestFailure.TooManyRequests(sentence(key, most)));
             }
             held.add(key);
         }

@@ -1,6 +1,6 @@
 package dev.vivarium.server.http;
 
-import dev.vivarium.model.Failure;
+import dev.vivarium.model.RequestFailure;
 import dev.vivarium.model.SandboxException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -14,8 +14,8 @@ import org.eclipse.jetty.io.Content;
 final class TimedBody {
     private TimedBody() {}
 
-    /// The first `most` bytes of a body, or all of it. Throws [Failure.Unrecognized] when that took too long; the
-    /// connection can then carry nothing more.
+    /// The first `most` bytes of a body, or all of it. Throws [RequestFailure.RequestTimeout] when that took too
+    /// long; the connection can then carry nothing more.
     static byte[] await(Content.Source source, Duration patience, int most) throws IOException {
         long deadline = System.nanoTime() + patience.toNanos();
         var bytes = new ByteArrayOutputStream();
@@ -58,7 +58,6 @@ final class TimedBody {
     }
 
     private static SandboxException late(Duration patience) {
-        return new SandboxException(new Failure.Unrecognized(
-                "request-timeout", 408, "the body did not arrive within " + patience.toSeconds() + " s"));
+        return new SandboxException(new RequestFailure.RequestTimeout(patience));
     }
 }

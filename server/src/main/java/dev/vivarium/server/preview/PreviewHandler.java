@@ -4,6 +4,7 @@ import dev.vivarium.core.preview.Connection;
 import dev.vivarium.core.sandbox.PauseReason;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.RequestFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.Status;
 import dev.vivarium.server.http.Admission;
@@ -67,8 +68,7 @@ public final class PreviewHandler {
     private void serve(Exchange exchange, PreviewAddress address, String path) throws IOException {
         Request request = exchange.request();
         if (HttpMethod.TRACE.is(request.getMethod()) || HttpMethod.CONNECT.is(request.getMethod())) {
-            throw new SandboxException(
-                    new Failure.Unrecognized("method-not-allowed", 405, "a preview does not answer to this method"));
+            throw new SandboxException(new RequestFailure.MethodNotAllowed("a preview does not answer to this method"));
         }
         PreviewQuery query = PreviewQuery.of(exchange.rawQuery());
         PreviewAccess.shown(request, query).ifPresent(exchange::shows);

@@ -3,6 +3,7 @@ package dev.vivarium.server.socket;
 import dev.vivarium.core.shell.TerminalSize;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Command;
+import dev.vivarium.model.CommandFailure;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.ShellId;
@@ -76,7 +77,7 @@ record AuthMessage(
     static ShellId session(String text) {
         if (!ShellId.isWellFormed(text)) {
             throw new SandboxException(
-                    new Failure.Unrecognized("no-such-shell", 404, "there is no shell of that name in this sandbox"));
+                    new CommandFailure.NoSuchShell("there is no shell of that name in this sandbox"));
         }
         return new ShellId(text);
     }

@@ -10,6 +10,7 @@ import dev.vivarium.core.shell.ShellEvent;
 import dev.vivarium.core.shell.TerminalSize;
 import dev.vivarium.core.shell.Viewer;
 import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.CommandFailure;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.api.Callers;
@@ -77,8 +78,8 @@ public final class ShellSocket extends GuardedSocket {
         }
         return sandbox.shells()
                 .newest()
-                .orElseThrow(() -> new SandboxException(new Failure.Unrecognized(
-                        "no-such-shell", 404, "there is no shell to watch; somebody who may type has to open one")));
+                .orElseThrow(() -> new SandboxException(new CommandFailure.NoSuchShell(
+                        "there is no shell to watch; somebody who may type has to open one")));
     }
 
     @Override

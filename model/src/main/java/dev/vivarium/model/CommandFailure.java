@@ -1,0 +1,18 @@
+package dev.vivarium.model;
+
+/// Failures of commands, processes and shells in a sandbox.
+public sealed interface CommandFailure extends Failure
+        permits Failure.PolicyRefused,
+                Failure.CannotRun,
+                Failure.ProcessLimitReached,
+                Failure.NoSuchProcess,
+                Failure.ProcessEnded,
+                Failure.TooManyCommands,
+                CommandFailure.NoSuchShell {
+    record NoSuchShell(String why) implements CommandFailure {
+        @Override
+        public String sentence() {
+            return why;
+        }
+    }
+}

@@ -1,0 +1,23 @@
+package dev.vivarium.model;
+
+/// Failures of sandboxes, their snapshots and their members.
+public sealed interface SandboxFailure extends Failure
+        permits Failure.NoSandboxForThread,
+                Failure.NoSuchSandbox,
+                Failure.SandboxNotRunning,
+                Failure.SandboxEnded,
+                Failure.ThreadHasSandbox,
+                Failure.NoSuchSnapshot,
+                Failure.TooManySnapshots,
+                Failure.AtCapacity,
+                Failure.NoDiskSpace,
+                Failure.DiskFull,
+                Failure.GuestUnreachable,
+                SandboxFailure.NoSuchMember {
+    record NoSuchMember(UserId user) implements SandboxFailure {
+        @Override
+        public String sentence() {
+            return "nobody of that name was invited";
+        }
+    }
+}

@@ -1,0 +1,24 @@
+package dev.vivarium.model;
+
+/// Failures of the server or of a part that it depends on.
+public sealed interface ServerFailure extends Failure
+        permits Failure.TooMuchInFlight,
+                Failure.ShuttingDown,
+                Failure.ProviderFailed,
+                Failure.StoreFailed,
+                Failure.ServerUnreachable,
+                Failure.Internal,
+                ServerFailure.InternalError {
+    /// The HTTP server failed outside of every handler, with this status.
+    record InternalError(int status, String why) implements ServerFailure {
+        @Override
+        public String sentence() {
+            return why;
+        }
+
+        @Override
+        public Owner owner() {
+            return Owner.PLATFORM;
+        }
+    }
+}
