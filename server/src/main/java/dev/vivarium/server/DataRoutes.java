@@ -11,6 +11,7 @@ import dev.vivarium.server.api.ProcessesHandler;
 import dev.vivarium.server.api.ReadFileHandler;
 import dev.vivarium.server.api.WriteFileHandler;
 import dev.vivarium.server.http.Route;
+import dev.vivarium.server.operation.Operations;
 import dev.vivarium.server.settings.CallConfig;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.util.ArrayList;
@@ -24,9 +25,10 @@ final class DataRoutes {
 
     private DataRoutes() {}
 
-    static List<Route> of(Callers callers, CommandCall call, CallConfig config, Telemetry telemetry) {
+    static List<Route> of(
+            Operations operations, Callers callers, CommandCall call, CallConfig config, Telemetry telemetry) {
         var routes = new ArrayList<>(files(callers, config, telemetry));
-        routes.addAll(processes(callers, call));
+        routes.addAll(processes(operations, callers, call));
         return routes;
     }
 
@@ -40,9 +42,9 @@ final class DataRoutes {
                 Route.delete(FILE, scoped(Scope.FS_RW), write::delete));
     }
 
-    private static List<Route> processes(Callers callers, CommandCall call) {
+    private static List<Route> processes(Operations operations, Callers callers, CommandCall call) {
         var processes = new ProcessesHandler(callers);
-        var pause = new PauseHandler();
+        var pause = new PauseHandler(operations.pause());
         var access = scoped(Scope.PROCESS);
         return List.of(
                 Route.post(SANDBOX + "/exec", access, new ExecHandler(callers, call)::handle),

@@ -42,6 +42,8 @@ import dev.vivarium.server.feed.Feed;
 import dev.vivarium.server.http.HostRoute;
 import dev.vivarium.server.http.RateLimits;
 import dev.vivarium.server.http.Route;
+import dev.vivarium.server.operation.Operations;
+import dev.vivarium.server.operation.PauseSandbox;
 import dev.vivarium.server.preview.PreviewHandler;
 import dev.vivarium.server.preview.PreviewHosts;
 import dev.vivarium.server.settings.Config;
@@ -100,16 +102,22 @@ final class Routes {
         var files = new ByteBudget(ON_DISK * parts.sandboxes().memory().limit());
         var call =
                 new CommandCall(config.calls(), parts.telemetry(), config.home().resolve("tmp"), files);
+        var operations = operations(parts);
         var routes = new ArrayList<>(sessions(parts, clock, callers, call));
         routes.addAll(snapshots(parts));
         routes.addAll(events(parts, clock));
         routes.addAll(WatchRoutes.of(parts.sight(), parts.log()));
-        routes.addAll(RunRoutes.of(parts, callers, clock));
-        routes.addAll(sockets(parts, clock, callers));
-        routes.addAll(DataRoutes.of(callers, call, config.calls(), parts.telemetry()));
+        routes.addAll(RunRoutes.of(parts, operations, callers, clock));
+        routes.addAll(sockets(parts, operations, clock, callers));
+        routes.addAll(DataRoutes.of(operations, callers, call, config.calls(), parts.telemetry()));
         routes.addAll(ThreadRoutes.of(parts, callers, clock));
         routes.addAll(ConsoleRoutes.of(parts, clock));
         return List.copyOf(routes);
+    }
+
+    private static Operations operations(Parts parts) {
+        var agency = parts.agency();
+        return new Operations(new PauseSandbox(agency.agents(), agency.runs()));
     }
 
     /// Finds sandboxes, and wakes them if the server is to do that.
@@ -170,7 +178,7 @@ final class Routes {
                 Route.post("/threads/{thread_id}/snapshots/{snapshot_id}/fork", TOKEN, snapshots::fork));
     }
 
-    private static List<Route> sockets(Parts parts, InstantSource clock, Callers callers) {
+    private static List<Route> sockets(Parts parts, Operations operations, InstantSource clock, Callers callers) {
         var audit = parts.access().audit();
         var shells = new ShellAudit(new SocketAudit(audit, clock, ShellAudit.ROUTE), parts.telemetry());
         var watchers = new SocketAudit(audit, clock, "GET /ws/sandboxes/{sandbox_id}");
@@ -183,6 +191,7 @@ final class Routes {
                 parts.log(),
                 parts.inbox(),
                 parts.agency().agents(),
+                operations,
                 feed);
         return List.of(
                 Route.get("/sandboxes/{sandbox_id}/shell", OPEN, handler::shell),

@@ -7,7 +7,6 @@ import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.run.Agents;
 import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.sandbox.EventFollower;
-import dev.vivarium.core.sandbox.PauseReason;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
@@ -26,6 +25,7 @@ import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Caller;
 import dev.vivarium.server.http.Credential;
 import dev.vivarium.server.http.Presence;
+import dev.vivarium.server.operation.Operations;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
@@ -46,6 +46,7 @@ public final class EventSocket extends GuardedSocket {
     private final EventLog log;
     private final Inbox inbox;
     private final Agents agents;
+    private final Operations operations;
     private final Start start;
     private final AtomicBoolean shown = new AtomicBoolean();
     private volatile Optional<Place> place = Optional.empty();
@@ -61,12 +62,20 @@ public final class EventSocket extends GuardedSocket {
     /// Of which sandbox, and what is wanted of it by who does not say.
     record Start(String sandboxId, long afterSeq, FeedFilter filter) {}
 
-    EventSocket(Sockets sockets, SocketAudit controlPort, EventLog log, Inbox inbox, Agents agents, Start start) {
+    EventSocket(
+            Sockets sockets,
+            SocketAudit controlPort,
+            EventLog log,
+            Inbox inbox,
+            Agents agents,
+            Operations operations,
+            Start start) {
         super(sockets, controlPort, start.sandboxId);
         this.heartbeat = sockets.heartbeat();
         this.log = log;
         this.inbox = inbox;
         this.agents = agents;
+        this.operations = operations;
         this.start = start;
         this.filter = start.filter;
     }
@@ -227,14 +236,10 @@ public final class EventSocket extends GuardedSocket {
                         sandbox,
                         Message.Kind.INTERRUPT,
                         payload.map(this::text).orElse("stop"));
-            case "pause" -> agents.pause(sandbox, asked(caller));
-            case "resume" -> agents.resume(sandbox, asked(caller));
+            case "pause" -> operations.pause().pause(caller.principal().orElseThrow(), sandbox);
+            case "resume" -> operations.pause().resume(caller.principal().orElseThrow(), sandbox);
             default -> throw new SandboxException(new Failure.InvalidRequest("command", COMMANDS));
         }
-    }
-
-    private static PauseReason asked(Caller caller) {
-        return PauseReason.by(caller.principal().orElseThrow().name());
     }
 
     private void say(Caller caller, Sandbox sandbox, Message.Kind kind, String content) {

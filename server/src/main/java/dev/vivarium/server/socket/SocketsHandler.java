@@ -9,6 +9,7 @@ import dev.vivarium.server.api.Callers;
 import dev.vivarium.server.feed.Feed;
 import dev.vivarium.server.feed.FeedFilter;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.operation.Operations;
 import java.util.Optional;
 
 /// The routes that become sockets. Who comes is asked there, in the first message. Thread-safe.
@@ -19,6 +20,7 @@ public final class SocketsHandler {
     private final EventLog log;
     private final Inbox inbox;
     private final Agents agents;
+    private final Operations operations;
     private final Feed feed;
 
     public SocketsHandler(
@@ -28,6 +30,7 @@ public final class SocketsHandler {
             EventLog log,
             Inbox inbox,
             Agents agents,
+            Operations operations,
             Feed feed) {
         this.sockets = sockets;
         this.controlPortNumbers = controlPortNumbers;
@@ -35,6 +38,7 @@ public final class SocketsHandler {
         this.log = log;
         this.inbox = inbox;
         this.agents = agents;
+        this.operations = operations;
         this.feed = feed;
     }
 
@@ -59,9 +63,10 @@ public final class SocketsHandler {
         Optional<String> first = first(exchange);
         var session = exchange.session();
         Runnable onAuthenticated = exchange.onAuthenticated();
-        exchange.upgrade(() -> new EventSocket(sockets, controlPortNumbers.watchers(), log, inbox, agents, from)
-                .by(session, onAuthenticated)
-                .asSaid(first));
+        exchange.upgrade(
+                () -> new EventSocket(sockets, controlPortNumbers.watchers(), log, inbox, agents, operations, from)
+                        .by(session, onAuthenticated)
+                        .asSaid(first));
     }
 
     /// `GET /api/v1/ws/events`, in the same way.

@@ -1,0 +1,4 @@
+package dev.vivarium.server.operation;
+
+/// The operations of one server. Immutable.
+public record Operations(PauseSandbox pause) {}
