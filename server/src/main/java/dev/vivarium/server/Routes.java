@@ -44,6 +44,7 @@ import dev.vivarium.server.http.RateLimits;
 import dev.vivarium.server.http.Route;
 import dev.vivarium.server.operation.Operations;
 import dev.vivarium.server.operation.PauseSandbox;
+import dev.vivarium.server.operation.SendMessage;
 import dev.vivarium.server.preview.PreviewHandler;
 import dev.vivarium.server.preview.PreviewHosts;
 import dev.vivarium.server.settings.Config;
@@ -105,7 +106,7 @@ final class Routes {
         var operations = operations(parts);
         var routes = new ArrayList<>(sessions(parts, clock, callers, call));
         routes.addAll(snapshots(parts));
-        routes.addAll(events(parts, clock));
+        routes.addAll(events(parts, operations, clock));
         routes.addAll(WatchRoutes.of(parts.sight(), parts.log()));
         routes.addAll(RunRoutes.of(parts, operations, callers, clock));
         routes.addAll(sockets(parts, operations, clock, callers));
@@ -117,7 +118,8 @@ final class Routes {
 
     private static Operations operations(Parts parts) {
         var agency = parts.agency();
-        return new Operations(new PauseSandbox(agency.agents(), agency.runs()));
+        return new Operations(
+                new PauseSandbox(agency.agents(), agency.runs()), new SendMessage(parts.inbox(), agency.runs()));
     }
 
     /// Finds sandboxes, and wakes them if the server is to do that.
@@ -189,8 +191,6 @@ final class Routes {
                 new SocketsHandler.Doors(shells, watchers, listeners),
                 callers,
                 parts.log(),
-                parts.inbox(),
-                parts.agency().agents(),
                 operations,
                 feed);
         return List.of(
@@ -200,7 +200,7 @@ final class Routes {
                 Route.get("/api/v1/events", KEY, new FeedHandler(feed)::stream));
     }
 
-    private static List<Route> events(Parts parts, InstantSource clock) {
+    private static List<Route> events(Parts parts, Operations operations, InstantSource clock) {
         var runs = parts.agency().runs();
         var breath = parts.config().watch().breath();
         var events = new EventsHandler(
@@ -210,7 +210,7 @@ final class Routes {
                 parts.sockets().presence(),
                 clock,
                 breath);
-        var messages = new MessagesHandler(parts.inbox(), runs, breath);
+        var messages = new MessagesHandler(operations.messages(), parts.inbox(), runs, breath);
         return List.of(
                 Route.post(V1 + "/messages", Route.Access.scoped(Scope.PROCESS), insteadOfInvalid(messages::post)),
                 Route.get(V1 + "/messages", Route.Access.inside(Scope.PROCESS), messages::take),

@@ -4,8 +4,6 @@ import dev.vivarium.core.access.AuditEntry.Kind;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.log.Batch;
 import dev.vivarium.core.log.EventLog;
-import dev.vivarium.core.run.Agents;
-import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.sandbox.EventFollower;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.json.Json;
@@ -44,8 +42,6 @@ public final class EventSocket extends GuardedSocket {
 
     private final Duration heartbeat;
     private final EventLog log;
-    private final Inbox inbox;
-    private final Agents agents;
     private final Operations operations;
     private final Start start;
     private final AtomicBoolean shown = new AtomicBoolean();
@@ -62,19 +58,10 @@ public final class EventSocket extends GuardedSocket {
     /// Of which sandbox, and what is wanted of it by who does not say.
     record Start(String sandboxId, long afterSeq, FeedFilter filter) {}
 
-    EventSocket(
-            Sockets sockets,
-            SocketAudit controlPort,
-            EventLog log,
-            Inbox inbox,
-            Agents agents,
-            Operations operations,
-            Start start) {
+    EventSocket(Sockets sockets, SocketAudit controlPort, EventLog log, Operations operations, Start start) {
         super(sockets, controlPort, start.sandboxId);
         this.heartbeat = sockets.heartbeat();
         this.log = log;
-        this.inbox = inbox;
-        this.agents = agents;
         this.operations = operations;
         this.start = start;
         this.filter = start.filter;
@@ -229,36 +216,33 @@ public final class EventSocket extends GuardedSocket {
         require(caller, Scope.PROCESS);
         Sandbox sandbox = alive(caller);
         switch (command) {
-            case "send_message" -> say(caller, sandbox, Message.Kind.USER_MESSAGE, content(payload));
-            case "interrupt" ->
-                say(
-                        caller,
-                        sandbox,
-                        Message.Kind.INTERRUPT,
-                        payload.map(this::text).orElse("stop"));
+            case "send_message" -> send(caller, sandbox, Message.Kind.USER_MESSAGE, content(payload));
+            case "interrupt" -> {
+                String text = payload.map(EventSocket::text).orElse("stop");
+                send(caller, sandbox, Message.Kind.INTERRUPT, text);
+            }
             case "pause" -> operations.pause().pause(caller.principal().orElseThrow(), sandbox);
             case "resume" -> operations.pause().resume(caller.principal().orElseThrow(), sandbox);
             default -> throw new SandboxException(new Failure.InvalidRequest("command", COMMANDS));
         }
     }
 
-    private void say(Caller caller, Sandbox sandbox, Message.Kind kind, String content) {
-        var who = caller.principal().orElseThrow().name().value();
-        var queued = inbox.post(sandbox.id(), new NewMessage(content, kind, NewEvent.sourceOf(who)));
-        boolean isHeard = agents.isAtWork(sandbox.id());
+    private void send(Caller caller, Sandbox sandbox, Message.Kind kind, String content) {
+        var sender = caller.principal().orElseThrow().name().value();
+        var queued = operations.messages().send(sandbox.id(), new NewMessage(content, kind, NewEvent.sourceOf(sender)));
         peer().send(SocketMessages.message("queued", out -> {
             out.writeStringProperty("message_id", queued.message().id());
             out.writeNumberProperty("queue_size", queued.waiting());
-            out.writeBooleanProperty("listening", isHeard);
+            out.writeBooleanProperty("listening", queued.listening());
         }));
     }
 
-    private String content(Optional<JsonFields> payload) {
-        return payload.map(this::text)
+    private static String content(Optional<JsonFields> payload) {
+        return payload.map(EventSocket::text)
                 .orElseThrow(() -> new SandboxException(new Failure.InvalidRequest("payload", "is required")));
     }
 
-    private String text(JsonFields payload) {
+    private static String text(JsonFields payload) {
         return payload.string("content");
     }
 

@@ -1,8 +1,6 @@
 package dev.vivarium.server.socket;
 
 import dev.vivarium.core.log.EventLog;
-import dev.vivarium.core.run.Agents;
-import dev.vivarium.core.run.Inbox;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.api.Callers;
@@ -18,8 +16,6 @@ public final class SocketsHandler {
     private final Doors controlPortNumbers;
     private final Callers callers;
     private final EventLog log;
-    private final Inbox inbox;
-    private final Agents agents;
     private final Operations operations;
     private final Feed feed;
 
@@ -28,16 +24,12 @@ public final class SocketsHandler {
             Doors controlPortNumbers,
             Callers callers,
             EventLog log,
-            Inbox inbox,
-            Agents agents,
             Operations operations,
             Feed feed) {
         this.sockets = sockets;
         this.controlPortNumbers = controlPortNumbers;
         this.callers = callers;
         this.log = log;
-        this.inbox = inbox;
-        this.agents = agents;
         this.operations = operations;
         this.feed = feed;
     }
@@ -63,10 +55,9 @@ public final class SocketsHandler {
         Optional<String> first = first(exchange);
         var session = exchange.session();
         Runnable onAuthenticated = exchange.onAuthenticated();
-        exchange.upgrade(
-                () -> new EventSocket(sockets, controlPortNumbers.watchers(), log, inbox, agents, operations, from)
-                        .by(session, onAuthenticated)
-                        .asSaid(first));
+        exchange.upgrade(() -> new EventSocket(sockets, controlPortNumbers.watchers(), log, operations, from)
+                .by(session, onAuthenticated)
+                .asSaid(first));
     }
 
     /// `GET /api/v1/ws/events`, in the same way.
