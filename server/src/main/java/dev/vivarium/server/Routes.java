@@ -42,8 +42,10 @@ import dev.vivarium.server.feed.Feed;
 import dev.vivarium.server.http.HostRoute;
 import dev.vivarium.server.http.RateLimits;
 import dev.vivarium.server.http.Route;
+import dev.vivarium.server.operation.ListFiles;
 import dev.vivarium.server.operation.Operations;
 import dev.vivarium.server.operation.PauseSandbox;
+import dev.vivarium.server.operation.ReadTerminal;
 import dev.vivarium.server.operation.SendMessage;
 import dev.vivarium.server.preview.PreviewHandler;
 import dev.vivarium.server.preview.PreviewHosts;
@@ -107,7 +109,7 @@ final class Routes {
         var routes = new ArrayList<>(sessions(parts, clock, callers, call));
         routes.addAll(snapshots(parts));
         routes.addAll(events(parts, operations, clock));
-        routes.addAll(WatchRoutes.of(parts.sight(), parts.log()));
+        routes.addAll(WatchRoutes.of(parts.sight(), operations, parts.log()));
         routes.addAll(RunRoutes.of(parts, operations, callers, clock));
         routes.addAll(sockets(parts, operations, clock, callers));
         routes.addAll(DataRoutes.of(operations, callers, call, config.calls(), parts.telemetry()));
@@ -119,7 +121,10 @@ final class Routes {
     private static Operations operations(Parts parts) {
         var agency = parts.agency();
         return new Operations(
-                new PauseSandbox(agency.agents(), agency.runs()), new SendMessage(parts.inbox(), agency.runs()));
+                new PauseSandbox(agency.agents(), agency.runs()),
+                new SendMessage(parts.inbox(), agency.runs()),
+                new ListFiles(),
+                new ReadTerminal(parts.log()));
     }
 
     /// Finds sandboxes, and wakes them if the server is to do that.

@@ -1,4 +1,4 @@
 package dev.vivarium.server.operation;
 
 /// The operations of one server. Immutable.
-public record Operations(PauseSandbox pause, SendMessage messages) {}
+public record Operations(PauseSandbox pause, SendMessage messages, ListFiles files, ReadTerminal terminal) {}

@@ -15,15 +15,16 @@ import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.NewMessage;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
-import dev.vivarium.server.api.FileTree;
-import dev.vivarium.server.api.TerminalText;
+import dev.vivarium.server.api.ViewJson;
 import dev.vivarium.server.feed.FeedFilter;
 import dev.vivarium.server.feed.VisibleEvent;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Caller;
 import dev.vivarium.server.http.Credential;
 import dev.vivarium.server.http.Presence;
+import dev.vivarium.server.operation.ListFiles;
 import dev.vivarium.server.operation.Operations;
+import dev.vivarium.server.operation.ReadTerminal;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
@@ -198,17 +199,18 @@ public final class EventSocket extends GuardedSocket {
         String path = payload.flatMap(fields -> fields.optionalString("path")).orElse("");
         long depth = payload.flatMap(fields -> fields.optionalInteger("depth")).orElse(DEPTH);
         try (var memory = memory(caller)) {
-            var tree = FileTree.of(sandbox, path, depth, memory::add);
-            memory.add(tree.jsonBytes());
-            peer().send(SocketMessages.message("files", tree::write));
+            var tree = operations.files().list(new ListFiles.Request(sandbox, path, depth), memory::add);
+            memory.add(ViewJson.bytes(tree));
+            peer().send(SocketMessages.message("files", out -> ViewJson.write(out, tree)));
         }
     }
 
     private void sendTerminal(Caller caller, Optional<JsonFields> payload) {
         long lines = payload.flatMap(fields -> fields.optionalInteger("lines")).orElse(LINES);
         try (var memory = memory(caller)) {
-            var text = TerminalText.of(log, new SandboxId(sandboxId()), lines, memory::add);
-            peer().send(SocketMessages.message("terminal", text::write));
+            var request = new ReadTerminal.Request(new SandboxId(sandboxId()), lines);
+            var text = operations.terminal().read(request, memory::add);
+            peer().send(SocketMessages.message("terminal", out -> ViewJson.write(out, text)));
         }
     }
 
