@@ -4,7 +4,7 @@ import static dev.vivarium.server.http.Route.Access.scoped;
 
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.server.api.Callers;
-import dev.vivarium.server.api.CommandCall;
+import dev.vivarium.server.api.CommandResponse;
 import dev.vivarium.server.api.ExecHandler;
 import dev.vivarium.server.api.PauseHandler;
 import dev.vivarium.server.api.ProcessesHandler;
@@ -26,9 +26,9 @@ final class DataRoutes {
     private DataRoutes() {}
 
     static List<Route> of(
-            Operations operations, Callers callers, CommandCall call, CallConfig config, Telemetry telemetry) {
+            Operations operations, Callers callers, CommandResponse response, CallConfig config, Telemetry telemetry) {
         var routes = new ArrayList<>(files(callers, config, telemetry));
-        routes.addAll(processes(operations, callers, call));
+        routes.addAll(processes(operations, callers, response));
         return routes;
     }
 
@@ -42,12 +42,13 @@ final class DataRoutes {
                 Route.delete(FILE, scoped(Scope.FS_RW), write::delete));
     }
 
-    private static List<Route> processes(Operations operations, Callers callers, CommandCall call) {
+    private static List<Route> processes(Operations operations, Callers callers, CommandResponse response) {
         var processes = new ProcessesHandler(callers);
         var pause = new PauseHandler(operations.pause());
         var access = scoped(Scope.PROCESS);
         return List.of(
-                Route.post(SANDBOX + "/exec", access, new ExecHandler(callers, call)::handle),
+                Route.post(
+                        SANDBOX + "/exec", access, new ExecHandler(callers, operations.commands(), response)::handle),
                 Route.get(SANDBOX + "/processes", access, processes::list),
                 Route.get(PROCESS, access, processes::get),
                 Route.delete(PROCESS, access, processes::kill),

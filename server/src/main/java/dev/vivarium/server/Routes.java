@@ -17,10 +17,9 @@ import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.server.api.Callers;
 import dev.vivarium.server.api.CleanupHandler;
-import dev.vivarium.server.api.CommandCall;
+import dev.vivarium.server.api.CommandResponse;
 import dev.vivarium.server.api.CreateSessionHandler;
 import dev.vivarium.server.api.DownloadFileHandler;
-import dev.vivarium.server.api.EnvironmentRule;
 import dev.vivarium.server.api.EventsHandler;
 import dev.vivarium.server.api.ExecuteHandler;
 import dev.vivarium.server.api.FeedHandler;
@@ -42,10 +41,12 @@ import dev.vivarium.server.feed.Feed;
 import dev.vivarium.server.http.HostRoute;
 import dev.vivarium.server.http.RateLimits;
 import dev.vivarium.server.http.Route;
+import dev.vivarium.server.operation.EnvironmentRule;
 import dev.vivarium.server.operation.ListFiles;
 import dev.vivarium.server.operation.Operations;
 import dev.vivarium.server.operation.PauseSandbox;
 import dev.vivarium.server.operation.ReadTerminal;
+import dev.vivarium.server.operation.RunCommand;
 import dev.vivarium.server.operation.SendMessage;
 import dev.vivarium.server.preview.PreviewHandler;
 import dev.vivarium.server.preview.PreviewHosts;
@@ -103,16 +104,15 @@ final class Routes {
         var config = parts.config();
         var callers = callers(config, parts.sandboxes());
         var files = new ByteBudget(ON_DISK * parts.sandboxes().memory().limit());
-        var call =
-                new CommandCall(config.calls(), parts.telemetry(), config.home().resolve("tmp"), files);
         var operations = operations(parts);
-        var routes = new ArrayList<>(sessions(parts, clock, callers, call));
+        var response = new CommandResponse(operations.commands(), config.home().resolve("tmp"), files);
+        var routes = new ArrayList<>(sessions(parts, clock, callers, response));
         routes.addAll(snapshots(parts));
         routes.addAll(events(parts, operations, clock));
         routes.addAll(WatchRoutes.of(parts.sight(), operations, parts.log()));
         routes.addAll(RunRoutes.of(parts, operations, callers, clock));
         routes.addAll(sockets(parts, operations, clock, callers));
-        routes.addAll(DataRoutes.of(operations, callers, call, config.calls(), parts.telemetry()));
+        routes.addAll(DataRoutes.of(operations, callers, response, config.calls(), parts.telemetry()));
         routes.addAll(ThreadRoutes.of(parts, callers, clock));
         routes.addAll(ConsoleRoutes.of(parts, clock));
         return List.copyOf(routes);
@@ -121,6 +121,7 @@ final class Routes {
     private static Operations operations(Parts parts) {
         var agency = parts.agency();
         return new Operations(
+                new RunCommand(parts.config().calls(), parts.telemetry()),
                 new PauseSandbox(agency.agents(), agency.runs()),
                 new SendMessage(parts.inbox(), agency.runs()),
                 new ListFiles(),
@@ -139,7 +140,7 @@ final class Routes {
                 config.engine(), new EnvironmentRule(config.calls().policy()));
     }
 
-    private static List<Route> sessions(Parts parts, InstantSource clock, Callers callers, CommandCall call) {
+    private static List<Route> sessions(Parts parts, InstantSource clock, Callers callers, CommandResponse response) {
         var config = parts.config();
         var spool = config.home().resolve("tmp");
         var keys = new KeysHandler(parts.keys());
@@ -152,7 +153,7 @@ final class Routes {
                 Route.get("/openapi.json", OPEN, new OpenApiHandler()::handle),
                 Route.post("/create_session", KEY, new CreateSessionHandler(parts.sandboxes(), rule(config))::handle),
                 Route.get("/get_session", KEY, new GetSessionHandler(parts.sandboxes())::handle),
-                Route.post("/execute", KEY, new ExecuteHandler(callers, call)::handle),
+                Route.post("/execute", KEY, new ExecuteHandler(callers, response)::handle),
                 Route.post(
                         "/upload_file",
                         KEY,
