@@ -119,6 +119,22 @@ class PackagesTest {
     }
 
     @Test
+    void operationsKnowNoTransport() {
+        ArchRuleDefinition.noClasses()
+                .that()
+                .resideInAPackage("dev.vivarium.server.operation..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(
+                        "org.eclipse.jetty..",
+                        "dev.vivarium.server.http..",
+                        "dev.vivarium.server.api..",
+                        "dev.vivarium.server.socket..")
+                .because("HTTP routes, WebSocket commands and MCP tools call the same operations")
+                .check(CLASSES);
+    }
+
+    @Test
     void theServerIsComposedInItsMainOnly() {
         ArchRuleDefinition.noClasses()
                 .that()

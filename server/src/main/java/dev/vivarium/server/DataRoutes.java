@@ -4,13 +4,14 @@ import static dev.vivarium.server.http.Route.Access.scoped;
 
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.server.api.Callers;
-import dev.vivarium.server.api.CommandCall;
+import dev.vivarium.server.api.CommandResponse;
 import dev.vivarium.server.api.ExecHandler;
 import dev.vivarium.server.api.PauseHandler;
 import dev.vivarium.server.api.ProcessesHandler;
 import dev.vivarium.server.api.ReadFileHandler;
 import dev.vivarium.server.api.WriteFileHandler;
 import dev.vivarium.server.http.Route;
+import dev.vivarium.server.operation.Operations;
 import dev.vivarium.server.settings.CallConfig;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.util.ArrayList;
@@ -24,9 +25,10 @@ final class DataRoutes {
 
     private DataRoutes() {}
 
-    static List<Route> of(Callers callers, CommandCall call, CallConfig config, Telemetry telemetry) {
+    static List<Route> of(
+            Operations operations, Callers callers, CommandResponse response, CallConfig config, Telemetry telemetry) {
         var routes = new ArrayList<>(files(callers, config, telemetry));
-        routes.addAll(processes(callers, call));
+        routes.addAll(processes(operations, callers, response));
         return routes;
     }
 
@@ -40,12 +42,13 @@ final class DataRoutes {
                 Route.delete(FILE, scoped(Scope.FS_RW), write::delete));
     }
 
-    private static List<Route> processes(Callers callers, CommandCall call) {
+    private static List<Route> processes(Operations operations, Callers callers, CommandResponse response) {
         var processes = new ProcessesHandler(callers);
-        var pause = new PauseHandler();
+        var pause = new PauseHandler(operations.pause());
         var access = scoped(Scope.PROCESS);
         return List.of(
-                Route.post(SANDBOX + "/exec", access, new ExecHandler(callers, call)::handle),
+                Route.post(
+                        SANDBOX + "/exec", access, new ExecHandler(callers, operations.commands(), response)::handle),
                 Route.get(SANDBOX + "/processes", access, processes::list),
                 Route.get(PROCESS, access, processes::get),
                 Route.delete(PROCESS, access, processes::kill),

@@ -17,10 +17,9 @@ import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.server.api.Callers;
 import dev.vivarium.server.api.CleanupHandler;
-import dev.vivarium.server.api.CommandCall;
+import dev.vivarium.server.api.CommandResponse;
 import dev.vivarium.server.api.CreateSessionHandler;
 import dev.vivarium.server.api.DownloadFileHandler;
-import dev.vivarium.server.api.EnvironmentRule;
 import dev.vivarium.server.api.EventsHandler;
 import dev.vivarium.server.api.ExecuteHandler;
 import dev.vivarium.server.api.FeedHandler;
@@ -42,6 +41,13 @@ import dev.vivarium.server.feed.Feed;
 import dev.vivarium.server.http.HostRoute;
 import dev.vivarium.server.http.RateLimits;
 import dev.vivarium.server.http.Route;
+import dev.vivarium.server.operation.EnvironmentRule;
+import dev.vivarium.server.operation.ListFiles;
+import dev.vivarium.server.operation.Operations;
+import dev.vivarium.server.operation.PauseSandbox;
+import dev.vivarium.server.operation.ReadTerminal;
+import dev.vivarium.server.operation.RunCommand;
+import dev.vivarium.server.operation.SendMessage;
 import dev.vivarium.server.preview.PreviewHandler;
 import dev.vivarium.server.preview.PreviewHosts;
 import dev.vivarium.server.settings.Config;
@@ -98,18 +104,28 @@ final class Routes {
         var config = parts.config();
         var callers = callers(config, parts.sandboxes());
         var files = new ByteBudget(ON_DISK * parts.sandboxes().memory().limit());
-        var call =
-                new CommandCall(config.calls(), parts.telemetry(), config.home().resolve("tmp"), files);
-        var routes = new ArrayList<>(sessions(parts, clock, callers, call));
+        var operations = operations(parts);
+        var response = new CommandResponse(operations.commands(), config.home().resolve("tmp"), files);
+        var routes = new ArrayList<>(sessions(parts, clock, callers, response));
         routes.addAll(snapshots(parts));
-        routes.addAll(events(parts, clock));
-        routes.addAll(WatchRoutes.of(parts.sight(), parts.log()));
-        routes.addAll(RunRoutes.of(parts, callers, clock));
-        routes.addAll(sockets(parts, clock, callers));
-        routes.addAll(DataRoutes.of(callers, call, config.calls(), parts.telemetry()));
+        routes.addAll(events(parts, operations, clock));
+        routes.addAll(WatchRoutes.of(parts.sight(), operations, parts.log()));
+        routes.addAll(RunRoutes.of(parts, operations, callers, clock));
+        routes.addAll(sockets(parts, operations, clock, callers));
+        routes.addAll(DataRoutes.of(operations, callers, response, config.calls(), parts.telemetry()));
         routes.addAll(ThreadRoutes.of(parts, callers, clock));
         routes.addAll(ConsoleRoutes.of(parts, clock));
         return List.copyOf(routes);
+    }
+
+    private static Operations operations(Parts parts) {
+        var agency = parts.agency();
+        return new Operations(
+                new RunCommand(parts.config().calls(), parts.telemetry()),
+                new PauseSandbox(agency.agents(), agency.runs()),
+                new SendMessage(parts.inbox(), agency.runs()),
+                new ListFiles(),
+                new ReadTerminal(parts.log()));
     }
 
     /// Finds sandboxes, and wakes them if the server is to do that.
@@ -124,7 +140,7 @@ final class Routes {
                 config.engine(), new EnvironmentRule(config.calls().policy()));
     }
 
-    private static List<Route> sessions(Parts parts, InstantSource clock, Callers callers, CommandCall call) {
+    private static List<Route> sessions(Parts parts, InstantSource clock, Callers callers, CommandResponse response) {
         var config = parts.config();
         var spool = config.home().resolve("tmp");
         var keys = new KeysHandler(parts.keys());
@@ -137,7 +153,7 @@ final class Routes {
                 Route.get("/openapi.json", OPEN, new OpenApiHandler()::handle),
                 Route.post("/create_session", KEY, new CreateSessionHandler(parts.sandboxes(), rule(config))::handle),
                 Route.get("/get_session", KEY, new GetSessionHandler(parts.sandboxes())::handle),
-                Route.post("/execute", KEY, new ExecuteHandler(callers, call)::handle),
+                Route.post("/execute", KEY, new ExecuteHandler(callers, response)::handle),
                 Route.post(
                         "/upload_file",
                         KEY,
@@ -170,7 +186,7 @@ final class Routes {
                 Route.post("/threads/{thread_id}/snapshots/{snapshot_id}/fork", TOKEN, snapshots::fork));
     }
 
-    private static List<Route> sockets(Parts parts, InstantSource clock, Callers callers) {
+    private static List<Route> sockets(Parts parts, Operations operations, InstantSource clock, Callers callers) {
         var audit = parts.access().audit();
         var shells = new ShellAudit(new SocketAudit(audit, clock, ShellAudit.ROUTE), parts.telemetry());
         var watchers = new SocketAudit(audit, clock, "GET /ws/sandboxes/{sandbox_id}");
@@ -181,8 +197,7 @@ final class Routes {
                 new SocketsHandler.Doors(shells, watchers, listeners),
                 callers,
                 parts.log(),
-                parts.inbox(),
-                parts.agency().agents(),
+                operations,
                 feed);
         return List.of(
                 Route.get("/sandboxes/{sandbox_id}/shell", OPEN, handler::shell),
@@ -191,7 +206,7 @@ final class Routes {
                 Route.get("/api/v1/events", KEY, new FeedHandler(feed)::stream));
     }
 
-    private static List<Route> events(Parts parts, InstantSource clock) {
+    private static List<Route> events(Parts parts, Operations operations, InstantSource clock) {
         var runs = parts.agency().runs();
         var breath = parts.config().watch().breath();
         var events = new EventsHandler(
@@ -201,7 +216,7 @@ final class Routes {
                 parts.sockets().presence(),
                 clock,
                 breath);
-        var messages = new MessagesHandler(parts.inbox(), runs, breath);
+        var messages = new MessagesHandler(operations.messages(), parts.inbox(), runs, breath);
         return List.of(
                 Route.post(V1 + "/messages", Route.Access.scoped(Scope.PROCESS), insteadOfInvalid(messages::post)),
                 Route.get(V1 + "/messages", Route.Access.inside(Scope.PROCESS), messages::take),

@@ -33,6 +33,7 @@ import dev.vivarium.server.api.RunsHandler;
 import dev.vivarium.server.api.SpawnHandler;
 import dev.vivarium.server.api.WorkerHandler;
 import dev.vivarium.server.http.Route;
+import dev.vivarium.server.operation.Operations;
 import dev.vivarium.server.settings.RunConfig;
 import java.nio.file.Path;
 import java.time.InstantSource;
@@ -95,14 +96,14 @@ final class RunRoutes {
         return new Work(run.sandbox(), run.thread(), run.owner(), run.task());
     }
 
-    static List<Route> of(Routes.Parts parts, Callers callers, InstantSource clock) {
-        var routes = new ArrayList<>(people(parts, callers, clock));
+    static List<Route> of(Routes.Parts parts, Operations operations, Callers callers, InstantSource clock) {
+        var routes = new ArrayList<>(people(parts, operations, callers, clock));
         routes.addAll(worker(parts));
         routes.addAll(reviews(parts, clock));
         return routes;
     }
 
-    private static List<Route> people(Routes.Parts parts, Callers callers, InstantSource clock) {
+    private static List<Route> people(Routes.Parts parts, Operations operations, Callers callers, InstantSource clock) {
         var agency = parts.agency();
         var config = parts.config();
         var spawn = new SpawnHandler(
@@ -119,12 +120,7 @@ final class RunRoutes {
                 parts.sight().watching());
         var runs = new RunsHandler(parts.sandboxes(), agency.runs(), agency.tasks(), parts.log());
         var life = new RunLifeHandler(
-                parts.sandboxes(),
-                callers,
-                agency.agents(),
-                agency.runs(),
-                parts.access().audit(),
-                clock);
+                parts.sandboxes(), callers, operations.pause(), parts.access().audit(), clock);
         return List.of(
                 Route.post(ALL, KEY, insteadOfInvalid(spawn::handle)),
                 Route.get(ALL, KEY, list::handle),

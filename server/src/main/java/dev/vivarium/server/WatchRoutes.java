@@ -7,6 +7,7 @@ import dev.vivarium.core.watch.FileHistory;
 import dev.vivarium.core.watch.Watchers;
 import dev.vivarium.server.api.ViewHandler;
 import dev.vivarium.server.http.Route;
+import dev.vivarium.server.operation.Operations;
 import dev.vivarium.server.settings.WatchConfig;
 import java.time.InstantSource;
 import java.util.List;
@@ -17,8 +18,8 @@ final class WatchRoutes {
 
     private WatchRoutes() {}
 
-    static List<Route> of(Sight sight, EventLog log) {
-        var view = new ViewHandler(log, sight.history());
+    static List<Route> of(Sight sight, Operations operations, EventLog log) {
+        var view = new ViewHandler(operations, log, sight.history());
         return List.of(
                 Route.get(SANDBOX + "/files", Route.Access.scoped(Scope.FS_RO), view::tree),
                 Route.get(SANDBOX + "/files/{path…}", Route.Access.kept(Scope.FS_RO), view::file),

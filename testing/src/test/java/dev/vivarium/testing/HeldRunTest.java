@@ -93,6 +93,24 @@ class HeldRunTest {
         }
     }
 
+    @Test
+    void theRouteOfTheSandboxHoldsARunAsTheRouteOfTheRunDoes() {
+        var run = AgentRun.of(server, STEPS, OFTEN);
+        run.awaitEvent("agent.output");
+
+        var paused = server.api().method("POST", "/sandboxes/" + run.id() + "/pause");
+        assertThat(paused.status()).isEqualTo(200);
+        run.awaitEvent("agent.paused");
+        assertThat(run.sandbox().string("reason")).isEqualTo("paused by request");
+        enough(run);
+        assertThat(run.sandbox().string("status")).isEqualTo("paused");
+
+        var resumed = server.api().method("POST", "/sandboxes/" + run.id() + "/resume");
+        assertThat(resumed.status()).isEqualTo(200);
+        run.awaitEvent("agent.resumed");
+        run.awaitStatus("completed");
+    }
+
     /// The agent makes its steps until it is told.
     private static void enough(AgentRun run) {
         assertThat(server.api().execute(run.id(), "touch enough").integer("exit_code"))

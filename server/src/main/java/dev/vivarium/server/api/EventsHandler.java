@@ -16,6 +16,7 @@ import dev.vivarium.server.feed.VisibleEvent;
 import dev.vivarium.server.http.Access;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.http.Presence;
+import dev.vivarium.server.operation.EventSize;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -30,9 +31,6 @@ import tools.jackson.core.JsonGenerator;
 public final class EventsHandler {
     /// What one call may add: it counts as one, and a talkative agent is not slowed down.
     private static final int MOST_AT_ONCE = 100;
-
-    /// Memory of an event without its data, in bytes.
-    private static final int EVENT_BYTES = 200;
 
     private static final String LAST_EVENT = "Last-Event-ID";
 
@@ -84,7 +82,7 @@ public final class EventsHandler {
         long first = log.first(sandbox);
         List<Event> events =
                 before.map(seq -> log.readBefore(sandbox, query, seq)).orElseGet(() -> log.read(sandbox, query));
-        exchange.reserve(bytes(events));
+        exchange.reserve(EventSize.of(events));
         exchange.answer(200, out -> {
             out.writeArrayPropertyStart("events");
             for (Event event : events) {
@@ -99,13 +97,6 @@ public final class EventsHandler {
             out.writeNumberProperty("first_seq", first);
             out.writeNumberProperty("head_seq", head);
         });
-    }
-
-    /// Approximate memory of events, in bytes.
-    static long bytes(List<Event> events) {
-        return events.stream()
-                .mapToLong(event -> EVENT_BYTES + 2L * event.data().length())
-                .sum();
     }
 
     /// While it lasts, others see that somebody follows.

@@ -1,72 +1,56 @@
 package dev.vivarium.server.api;
 
-import dev.vivarium.core.exec.Execution;
-import dev.vivarium.core.exec.SignalTarget;
 import dev.vivarium.json.ExecJson;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.Exit;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.server.operation.RunningCommand;
 import java.io.IOException;
 import java.time.Duration;
 
-/// A command's events on their way to a client. Output is pulled one piece at a time and sent before the next is
-/// asked for, so that a slow client slows the command and fills no queue.
+/// Stream of the events of a command to a client. It sends each event before it reads the next one, so that a slow
+/// client slows the command and no queue grows.
 ///
-/// A hang-up is noticed by writing. A silent command gives nothing to write, so that a second worker sends a
-/// keep-alive now and then; when that fails, it ends the command.
+/// Only a write shows that the client closed its connection. A second thread therefore sends keep-alives while the
+/// command is silent. If a keep-alive fails, the thread kills the command.
 final class ExecStream implements AutoCloseable {
     private static final Duration KEEP_ALIVE = Duration.ofSeconds(2);
-    private static final int KILL = 9;
 
     private final EventStream events;
-    private final Execution execution;
-    private final String process;
+    private final RunningCommand command;
     private final OutputText text;
     private final Thread keeper;
 
-    private ExecStream(EventStream events, Execution execution, String process) {
+    private ExecStream(EventStream events, RunningCommand command) {
         this.events = events;
-        this.execution = execution;
-        this.process = process;
+        this.command = command;
         this.text = new OutputText(events);
-        this.keeper = Thread.ofVirtual().name("keep-alive-" + execution.pid()).unstarted(this::keepAlive);
+        this.keeper = Thread.ofVirtual().name("keep-alive-" + command.pid()).unstarted(this::keepAlive);
     }
 
-    /// `process` is the name by which others find the command.
-    static ExecStream begin(EventStream events, Execution execution, String process) {
-        var stream = new ExecStream(events, execution, process);
+    static ExecStream begin(EventStream events, RunningCommand command) {
+        var stream = new ExecStream(events, command);
         stream.keeper.start();
         return stream;
     }
 
-    /// Sends everything up to the exit, or up to the failure by which the command was lost.
-    void run(Ending ending) throws IOException {
+    /// Sends all events up to the exit, or up to a failure that loses the command.
+    void run() throws IOException {
         try {
             ExecEvent event;
             do {
-                event = execution.next();
-                if (event instanceof ExecEvent.Exited(Exit exit)) {
-                    ending.exited(exit);
-                }
+                event = command.next();
                 send(event);
             } while (!event.isLast());
         } catch (SandboxException e) {
-            ending.failed(e.failure());
             events.fail(e.failure());
         }
     }
 
-    /// Hears how the command ended, before the client does.
-    interface Ending {
-        void exited(Exit exit);
-
-        void failed(Failure failure);
-    }
-
     private void send(ExecEvent event) throws IOException {
         switch (event) {
-            case ExecEvent.Started(int pid) -> events.send("started", json -> ExecJson.started(json, pid, process));
+            case ExecEvent.Started(int pid) ->
+                events.send("started", json -> ExecJson.started(json, pid, command.processId()));
             case ExecEvent.Output(ExecEvent.Stream stream, byte[] bytes) -> text.send(stream, bytes);
             case ExecEvent.Exited(Exit exit) -> {
                 text.end();
@@ -82,14 +66,14 @@ final class ExecStream implements AutoCloseable {
                 events.breathe();
             }
         } catch (InterruptedException e) {
-            // The stream is at its end.
+            // The stream has ended.
         } catch (IOException e) {
-            // Nobody listens any more. The worker that waits for output then meets the exit.
-            execution.signal(KILL, SignalTarget.TREE);
+            // The client is gone. The thread that reads the events then gets the exit.
+            command.kill();
         }
     }
 
-    /// Ends the keep-alive and the answer.
+    /// Ends the keep-alives and the response.
     @Override
     public void close() throws IOException {
         keeper.interrupt();

@@ -4,20 +4,20 @@ import dev.vivarium.json.ExecJson;
 import dev.vivarium.server.http.Exchange;
 import java.io.IOException;
 
-/// `POST /execute`: runs a command and answers with its result, or with its events as they happen. Thread-safe.
+/// `POST /execute`: runs a command and returns its result, or streams its events. Thread-safe.
 public final class ExecuteHandler {
     private final Callers callers;
-    private final CommandCall call;
+    private final CommandResponse response;
 
-    public ExecuteHandler(Callers callers, CommandCall call) {
+    public ExecuteHandler(Callers callers, CommandResponse response) {
         this.callers = callers;
-        this.call = call;
+        this.response = response;
     }
 
     public void handle(Exchange exchange) throws IOException {
         exchange.allowQuery();
-        var request = ExecJson.readRequest(exchange.json());
-        call.check(request);
-        call.run(exchange, callers.require(exchange.principal(), request.sandbox()), request);
+        var body = ExecJson.readRequest(exchange.json());
+        var request = response.request(body);
+        response.run(exchange, callers.require(exchange.principal(), body.sandbox()), request);
     }
 }

@@ -16,6 +16,8 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.http.Access;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.operation.SendMessage;
+import dev.vivarium.server.operation.SendMessage.Priority;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.time.Duration;
@@ -24,15 +26,17 @@ import java.util.List;
 import java.util.Optional;
 import tools.jackson.core.JsonGenerator;
 
-/// `POST` and `GET /api/v1/sandboxes/{sandbox_id}/messages`, and `POST …/interventions`: what is said to an agent,
-/// and how it hears of it. Thread-safe.
+/// `POST` and `GET /api/v1/sandboxes/{sandbox_id}/messages`, and `POST …/interventions`: sends messages to an
+/// agent and delivers them to its worker. Thread-safe.
 public final class MessagesHandler {
+    private final SendMessage messages;
     private final Inbox inbox;
     private final Runs runs;
     private final Duration breath;
 
-    /// @param breath a stream says something at least this often, so that a hang-up is noticed
-    public MessagesHandler(Inbox inbox, Runs runs, Duration breath) {
+    /// @param breath the interval of keep-alives in a stream, by which the server notices a closed connection
+    public MessagesHandler(SendMessage messages, Inbox inbox, Runs runs, Duration breath) {
+        this.messages = messages;
         this.inbox = inbox;
         this.runs = runs;
         this.breath = breath;
@@ -40,14 +44,12 @@ public final class MessagesHandler {
 
     public void post(Exchange exchange) throws IOException {
         exchange.allowQuery();
-        SandboxId sandbox = exchange.sandbox().id();
-        var queued = inbox.post(sandbox, message(exchange.json()));
-        boolean isHeard = runs.isAtWork(sandbox);
+        var queued = messages.send(exchange.sandbox().id(), message(exchange.json()));
         exchange.answer(202, out -> {
             out.writeStringProperty("message_id", queued.message().id());
             out.writeStringProperty("status", "queued");
             out.writeNumberProperty("queue_size", queued.waiting());
-            out.writeBooleanProperty("listening", isHeard);
+            out.writeBooleanProperty("listening", queued.listening());
         });
     }
 
@@ -66,43 +68,37 @@ public final class MessagesHandler {
 
     public void intervene(Exchange exchange) throws IOException {
         exchange.allowQuery();
-        var said = intervention(exchange.json());
-        SandboxId sandbox = exchange.sandbox().id();
-        var queued = inbox.post(sandbox, said);
-        boolean isHeard = runs.isAtWork(sandbox);
+        var intervention = intervention(exchange.json());
+        var queued = messages.send(exchange.sandbox().id(), intervention);
         exchange.answer(202, out -> {
             out.writeStringProperty("id", queued.message().id());
             out.writeStringProperty("status", "queued");
-            out.writeStringProperty("inject_mode", said.mode().text());
+            out.writeStringProperty("inject_mode", intervention.mode().text());
             out.writeNumberProperty(
-                    "estimated_delivery_ms", inbox.usualLatency().toMillis());
-            out.writeBooleanProperty("listening", isHeard);
+                    "estimated_delivery_ms", queued.usualLatency().toMillis());
+            out.writeBooleanProperty("listening", queued.listening());
         });
     }
 
-    /// A message that is to reach the agent soon, and how.
     private static NewMessage intervention(JsonFields fields) {
         var mode = Mode.find(choice(fields, "inject_mode", List.of("immediate", "next_turn")))
                 .orElseThrow();
         var priority = choice(fields, "priority", List.of("normal", "low", "high", "urgent"));
         var source = fields.optionalString("source").orElse("user");
-        var kind = priority.equals("urgent")
-                ? Kind.INTERRUPT
-                : source.equals("guardian") ? Kind.GUARDIAN_NUDGE : Kind.GUIDANCE;
-        fields.string("message");
+        String text = fields.string("message");
         fields.refuseOthers();
         try {
-            return new NewMessage(fields.string("message"), kind, mode, source);
+            return SendMessage.intervention(text, mode, Priority.of(priority), source);
         } catch (SandboxException e) {
             if (e.failure() instanceof Failure.InvalidRequest(String field, String rule) && field.equals("content")) {
-                // Here it goes by another name.
+                // This route has another name for the field.
                 throw refused("message", rule);
             }
             throw e;
         }
     }
 
-    /// One of several words; the first if none is given.
+    /// The value of a field that takes one of `words`. The first is the default.
     private static String choice(JsonFields fields, String name, List<String> words) {
         String word = fields.optionalString(name).orElse(words.getFirst());
         if (!words.contains(word)) {
@@ -111,8 +107,8 @@ public final class MessagesHandler {
         return word;
     }
 
-    /// Gives out what waits, in one answer or as a stream. If the caller has hung up by then, it waits on. A worker
-    /// that says what it has with `ack` is given the rest again until it does.
+    /// Delivers queued messages, in one response or as a stream. If the connection is closed before delivery, the
+    /// messages stay queued. A worker that sends `ack` receives every message again until it acknowledges it.
     public void take(Exchange exchange) throws IOException {
         Runnable mayHear = reader(exchange);
         mayHear.run();
@@ -134,8 +130,8 @@ public final class MessagesHandler {
         }
     }
 
-    /// Looks whether the caller may hear what is said: a worker that comes late must not take what was said to the
-    /// next one. Throws if not.
+    /// A check that the caller may read the messages. It fails for the worker of an earlier run, which must not
+    /// take the messages of the next one.
     private Runnable reader(Exchange exchange) {
         if (exchange.principal() instanceof Principal.Worker(WorkerGrant grant)) {
             exchange.allowQuery("wait", "ack");
@@ -149,7 +145,6 @@ public final class MessagesHandler {
         return () -> {};
     }
 
-    /// What a worker does not acknowledge with its next question, it gets again.
     private Delivery delivery(Exchange exchange) {
         SandboxId sandbox = exchange.sandbox().id();
         Optional<String> ack = exchange.optionalQuery("ack");
@@ -167,7 +162,7 @@ public final class MessagesHandler {
             if (!messages.isEmpty()) {
                 access.checkNow();
             }
-            // Another run may have begun while this one waited.
+            // Another run may have started during the wait.
             mayHear.run();
             exchange.answer(200, "application/json", list(messages));
             passed = messages.size();

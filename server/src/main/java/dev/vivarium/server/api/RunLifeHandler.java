@@ -2,33 +2,26 @@ package dev.vivarium.server.api;
 
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.AuditEntry;
-import dev.vivarium.core.run.Agents;
-import dev.vivarium.core.run.Runs;
-import dev.vivarium.core.sandbox.PauseReason;
-import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.json.RunJson;
 import dev.vivarium.model.End;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.operation.PauseSandbox;
 import java.io.IOException;
 import java.time.InstantSource;
 
-/// `DELETE /api/v1/sandboxes/{sandbox_id}`, `POST …/pause` and `…/resume`: ends, freezes and thaws a sandbox with
-/// all that runs in it; where machines cannot be frozen, its worker holds the agent. Thread-safe.
+/// `DELETE /api/v1/sandboxes/{sandbox_id}`, `POST …/pause` and `…/resume`. Thread-safe.
 public final class RunLifeHandler {
     private final Sandboxes sandboxes;
     private final Callers callers;
-    private final Agents agents;
-    private final Runs runs;
+    private final PauseSandbox pause;
     private final Audit audit;
     private final InstantSource clock;
 
-    public RunLifeHandler(
-            Sandboxes sandboxes, Callers callers, Agents agents, Runs runs, Audit audit, InstantSource clock) {
+    public RunLifeHandler(Sandboxes sandboxes, Callers callers, PauseSandbox pause, Audit audit, InstantSource clock) {
         this.sandboxes = sandboxes;
         this.callers = callers;
-        this.agents = agents;
-        this.runs = runs;
+        this.pause = pause;
         this.audit = audit;
         this.clock = clock;
     }
@@ -49,22 +42,19 @@ public final class RunLifeHandler {
 
     public void pause(Exchange exchange) throws IOException {
         exchange.allowQuery();
-        agents.pause(exchange.sandbox(), PauseReason.by(exchange.principal().name()));
-        answer(exchange, exchange.sandbox());
+        answer(exchange, pause.pause(exchange.principal(), exchange.sandbox()));
     }
 
     public void resume(Exchange exchange) throws IOException {
         exchange.allowQuery();
-        agents.resume(exchange.sandbox(), PauseReason.by(exchange.principal().name()));
-        answer(exchange, exchange.sandbox());
+        answer(exchange, pause.resume(exchange.principal(), exchange.sandbox()));
     }
 
-    private void answer(Exchange exchange, Sandbox sandbox) throws IOException {
-        var info = sandbox.info();
-        var run = runs.find(info.id());
+    private static void answer(Exchange exchange, PauseSandbox.Result result) throws IOException {
+        var info = result.sandbox();
         exchange.answer(200, out -> {
             out.writeStringProperty("sandbox_id", info.id().value());
-            out.writeStringProperty("status", RunJson.status(info, run));
+            out.writeStringProperty("status", RunJson.status(info, result.run()));
             out.writeStringProperty("state", info.status().label());
         });
     }

@@ -4,6 +4,7 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.server.operation.EnvironmentRule;
 import dev.vivarium.server.settings.EngineConfig;
 import java.time.Duration;
 

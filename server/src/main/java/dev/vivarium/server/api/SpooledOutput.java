@@ -1,7 +1,6 @@
 package dev.vivarium.server.api;
 
 import dev.vivarium.core.ByteBudget;
-import dev.vivarium.core.exec.Execution;
 import dev.vivarium.json.ExecJson;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.ExecEvent;
@@ -9,6 +8,7 @@ import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.operation.RunningCommand;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -51,10 +51,10 @@ final class SpooledOutput implements AutoCloseable {
         this.onDisk = place.budget().open(exchange.principal().name().value());
     }
 
-    /// Waits for the end of a command and keeps what it writes, up to [Command#OUTPUT_LIMIT] bytes of each stream.
-    Exit await(Execution execution) {
+    /// Waits for the end of a command and keeps its output, up to [Command#OUTPUT_LIMIT] bytes of each stream.
+    Exit await(RunningCommand command) {
         while (true) {
-            switch (execution.next()) {
+            switch (command.next()) {
                 case ExecEvent.Started _ -> {}
                 case ExecEvent.Output(ExecEvent.Stream stream, byte[] bytes) ->
                     (stream == ExecEvent.Stream.STDOUT ? stdout : stderr).add(bytes);

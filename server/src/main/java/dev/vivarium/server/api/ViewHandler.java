@@ -13,6 +13,9 @@ import dev.vivarium.model.FileFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.operation.ListFiles;
+import dev.vivarium.server.operation.Operations;
+import dev.vivarium.server.operation.ReadTerminal;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -29,10 +32,12 @@ public final class ViewHandler {
     private static final long ORDINARY_LINES = 200;
     private static final int LARGEST = 1 << 20;
 
+    private final Operations operations;
     private final EventLog log;
     private final FileHistory history;
 
-    public ViewHandler(EventLog log, FileHistory history) {
+    public ViewHandler(Operations operations, EventLog log, FileHistory history) {
+        this.operations = operations;
         this.log = log;
         this.history = history;
     }
@@ -41,8 +46,9 @@ public final class ViewHandler {
         exchange.allowQuery("path", "depth", "recursive");
         String path = exchange.optionalQuery("path").orElse("");
         exchange.usesFilesOf(exchange.sandbox());
-        var tree = FileTree.of(exchange.sandbox(), path, depth(exchange), exchange::reserve);
-        exchange.answer(200, tree::write);
+        var request = new ListFiles.Request(exchange.sandbox(), path, depth(exchange));
+        var tree = operations.files().list(request, exchange::reserve);
+        exchange.answer(200, out -> ViewJson.write(out, tree));
     }
 
     private static long depth(Exchange exchange) {
@@ -53,7 +59,7 @@ public final class ViewHandler {
         if (depth.isPresent()) {
             throw new SandboxException(new Failure.InvalidRequest("recursive", "must not be given with depth"));
         }
-        return QueryFlags.of(exchange, "recursive", false) ? FileTree.DEEPEST : 1;
+        return QueryFlags.of(exchange, "recursive", false) ? ListFiles.MAX_DEPTH : 1;
     }
 
     /// As it is, or as it was after an event.
@@ -138,8 +144,9 @@ public final class ViewHandler {
     public void terminal(Exchange exchange) throws IOException {
         exchange.allowQuery("lines");
         long lines = PageQuery.number(exchange, "lines").orElse(ORDINARY_LINES);
-        var text = TerminalText.of(log, new SandboxId(exchange.path("sandbox_id")), lines, exchange::reserve);
-        exchange.answer(200, text::write);
+        var request = new ReadTerminal.Request(new SandboxId(exchange.path("sandbox_id")), lines);
+        var text = operations.terminal().read(request, exchange::reserve);
+        exchange.answer(200, out -> ViewJson.write(out, text));
     }
 
     private static void write(JsonGenerator out, String path, long size, String sha256, Instant modified) {

@@ -4,10 +4,7 @@ import dev.vivarium.core.access.AuditEntry.Kind;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.log.Batch;
 import dev.vivarium.core.log.EventLog;
-import dev.vivarium.core.run.Agents;
-import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.sandbox.EventFollower;
-import dev.vivarium.core.sandbox.PauseReason;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
@@ -18,14 +15,16 @@ import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.NewMessage;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
-import dev.vivarium.server.api.FileTree;
-import dev.vivarium.server.api.TerminalText;
+import dev.vivarium.server.api.ViewJson;
 import dev.vivarium.server.feed.FeedFilter;
 import dev.vivarium.server.feed.VisibleEvent;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Caller;
 import dev.vivarium.server.http.Credential;
 import dev.vivarium.server.http.Presence;
+import dev.vivarium.server.operation.ListFiles;
+import dev.vivarium.server.operation.Operations;
+import dev.vivarium.server.operation.ReadTerminal;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
@@ -44,8 +43,7 @@ public final class EventSocket extends GuardedSocket {
 
     private final Duration heartbeat;
     private final EventLog log;
-    private final Inbox inbox;
-    private final Agents agents;
+    private final Operations operations;
     private final Start start;
     private final AtomicBoolean shown = new AtomicBoolean();
     private volatile Optional<Place> place = Optional.empty();
@@ -61,12 +59,11 @@ public final class EventSocket extends GuardedSocket {
     /// Of which sandbox, and what is wanted of it by who does not say.
     record Start(String sandboxId, long afterSeq, FeedFilter filter) {}
 
-    EventSocket(Sockets sockets, SocketAudit controlPort, EventLog log, Inbox inbox, Agents agents, Start start) {
+    EventSocket(Sockets sockets, SocketAudit controlPort, EventLog log, Operations operations, Start start) {
         super(sockets, controlPort, start.sandboxId);
         this.heartbeat = sockets.heartbeat();
         this.log = log;
-        this.inbox = inbox;
-        this.agents = agents;
+        this.operations = operations;
         this.start = start;
         this.filter = start.filter;
     }
@@ -202,17 +199,18 @@ public final class EventSocket extends GuardedSocket {
         String path = payload.flatMap(fields -> fields.optionalString("path")).orElse("");
         long depth = payload.flatMap(fields -> fields.optionalInteger("depth")).orElse(DEPTH);
         try (var memory = memory(caller)) {
-            var tree = FileTree.of(sandbox, path, depth, memory::add);
-            memory.add(tree.jsonBytes());
-            peer().send(SocketMessages.message("files", tree::write));
+            var tree = operations.files().list(new ListFiles.Request(sandbox, path, depth), memory::add);
+            memory.add(ViewJson.bytes(tree));
+            peer().send(SocketMessages.message("files", out -> ViewJson.write(out, tree)));
         }
     }
 
     private void sendTerminal(Caller caller, Optional<JsonFields> payload) {
         long lines = payload.flatMap(fields -> fields.optionalInteger("lines")).orElse(LINES);
         try (var memory = memory(caller)) {
-            var text = TerminalText.of(log, new SandboxId(sandboxId()), lines, memory::add);
-            peer().send(SocketMessages.message("terminal", text::write));
+            var request = new ReadTerminal.Request(new SandboxId(sandboxId()), lines);
+            var text = operations.terminal().read(request, memory::add);
+            peer().send(SocketMessages.message("terminal", out -> ViewJson.write(out, text)));
         }
     }
 
@@ -220,40 +218,33 @@ public final class EventSocket extends GuardedSocket {
         require(caller, Scope.PROCESS);
         Sandbox sandbox = alive(caller);
         switch (command) {
-            case "send_message" -> say(caller, sandbox, Message.Kind.USER_MESSAGE, content(payload));
-            case "interrupt" ->
-                say(
-                        caller,
-                        sandbox,
-                        Message.Kind.INTERRUPT,
-                        payload.map(this::text).orElse("stop"));
-            case "pause" -> agents.pause(sandbox, asked(caller));
-            case "resume" -> agents.resume(sandbox, asked(caller));
+            case "send_message" -> send(caller, sandbox, Message.Kind.USER_MESSAGE, content(payload));
+            case "interrupt" -> {
+                String text = payload.map(EventSocket::text).orElse("stop");
+                send(caller, sandbox, Message.Kind.INTERRUPT, text);
+            }
+            case "pause" -> operations.pause().pause(caller.principal().orElseThrow(), sandbox);
+            case "resume" -> operations.pause().resume(caller.principal().orElseThrow(), sandbox);
             default -> throw new SandboxException(new Failure.InvalidRequest("command", COMMANDS));
         }
     }
 
-    private static PauseReason asked(Caller caller) {
-        return PauseReason.by(caller.principal().orElseThrow().name());
-    }
-
-    private void say(Caller caller, Sandbox sandbox, Message.Kind kind, String content) {
-        var who = caller.principal().orElseThrow().name().value();
-        var queued = inbox.post(sandbox.id(), new NewMessage(content, kind, NewEvent.sourceOf(who)));
-        boolean isHeard = agents.isAtWork(sandbox.id());
+    private void send(Caller caller, Sandbox sandbox, Message.Kind kind, String content) {
+        var sender = caller.principal().orElseThrow().name().value();
+        var queued = operations.messages().send(sandbox.id(), new NewMessage(content, kind, NewEvent.sourceOf(sender)));
         peer().send(SocketMessages.message("queued", out -> {
             out.writeStringProperty("message_id", queued.message().id());
             out.writeNumberProperty("queue_size", queued.waiting());
-            out.writeBooleanProperty("listening", isHeard);
+            out.writeBooleanProperty("listening", queued.listening());
         }));
     }
 
-    private String content(Optional<JsonFields> payload) {
-        return payload.map(this::text)
+    private static String content(Optional<JsonFields> payload) {
+        return payload.map(EventSocket::text)
                 .orElseThrow(() -> new SandboxException(new Failure.InvalidRequest("payload", "is required")));
     }
 
-    private String text(JsonFields payload) {
+    private static String text(JsonFields payload) {
         return payload.string("content");
     }
 

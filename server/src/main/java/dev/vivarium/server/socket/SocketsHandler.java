@@ -1,14 +1,13 @@
 package dev.vivarium.server.socket;
 
 import dev.vivarium.core.log.EventLog;
-import dev.vivarium.core.run.Agents;
-import dev.vivarium.core.run.Inbox;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.api.Callers;
 import dev.vivarium.server.feed.Feed;
 import dev.vivarium.server.feed.FeedFilter;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.operation.Operations;
 import java.util.Optional;
 
 /// The routes that become sockets. Who comes is asked there, in the first message. Thread-safe.
@@ -17,8 +16,7 @@ public final class SocketsHandler {
     private final Doors controlPortNumbers;
     private final Callers callers;
     private final EventLog log;
-    private final Inbox inbox;
-    private final Agents agents;
+    private final Operations operations;
     private final Feed feed;
 
     public SocketsHandler(
@@ -26,15 +24,13 @@ public final class SocketsHandler {
             Doors controlPortNumbers,
             Callers callers,
             EventLog log,
-            Inbox inbox,
-            Agents agents,
+            Operations operations,
             Feed feed) {
         this.sockets = sockets;
         this.controlPortNumbers = controlPortNumbers;
         this.callers = callers;
         this.log = log;
-        this.inbox = inbox;
-        this.agents = agents;
+        this.operations = operations;
         this.feed = feed;
     }
 
@@ -59,7 +55,7 @@ public final class SocketsHandler {
         Optional<String> first = first(exchange);
         var session = exchange.session();
         Runnable onAuthenticated = exchange.onAuthenticated();
-        exchange.upgrade(() -> new EventSocket(sockets, controlPortNumbers.watchers(), log, inbox, agents, from)
+        exchange.upgrade(() -> new EventSocket(sockets, controlPortNumbers.watchers(), log, operations, from)
                 .by(session, onAuthenticated)
                 .asSaid(first));
     }

@@ -1,4 +1,4 @@
-package dev.vivarium.server.api;
+package dev.vivarium.server.operation;
 
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -7,9 +7,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/// Which environment variables a caller may set. Those that make the loader or the shell run something else first are
-/// refused: whoever reads a command in the log must be able to trust that it is what ran. With a list of allowed
-/// commands, so are all others that decide what a listed name runs. Immutable.
+/// Rule for the environment variables that a caller may set. It refuses variables that make the loader or the shell
+/// run another program first, so that the command in the log is the command that ran. Under an allow-list it also
+/// refuses variables that change which program a listed name runs. Immutable.
 public final class EnvironmentRule {
     private static final Pattern NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,127}");
     private static final Set<String> RESERVED =
@@ -23,7 +23,7 @@ public final class EnvironmentRule {
         this.policy = policy;
     }
 
-    void check(Map<String, String> env) {
+    public void check(Map<String, String> env) {
         if (env.size() > MAX_VARIABLES) {
             throw invalid("env", "must hold at most " + MAX_VARIABLES + " variables");
         }

@@ -1,0 +1,53 @@
+package dev.vivarium.server.operation;
+
+import dev.vivarium.core.files.ListDepth;
+import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.FileEntry;
+import dev.vivarium.model.SandboxException;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.LongConsumer;
+
+/// Lists a directory of a workspace. Listing neither resumes a sandbox nor counts as activity. Stateless.
+public final class ListFiles {
+    /// Largest depth of a request.
+    public static final long MAX_DEPTH = 64;
+
+    /// Memory of an entry without a long name, in bytes.
+    public static final int ENTRY_BYTES = 200;
+
+    private static final int MAX_ENTRIES = 10_000;
+    private static final String WORKSPACE = "/workspace";
+
+    /// @param directory its path relative to the workspace, or its absolute path inside the sandbox
+    /// @param depth     levels to list, from 1
+    public record Request(Sandbox sandbox, String directory, long depth) {}
+
+    /// @param reserve the method calls it with a number of bytes before it allocates them; it throws to refuse them
+    public FileTree list(Request request, LongConsumer reserve) {
+        String path = relative(request.directory);
+        if (request.depth < 1 || request.depth > MAX_DEPTH) {
+            throw new SandboxException(new Failure.InvalidRequest("depth", "must be between 1 and " + MAX_DEPTH));
+        }
+        var depth = request.depth == 1 ? ListDepth.TOP : ListDepth.ALL;
+        var listing = request.sandbox.look().list(path, depth, MAX_ENTRIES, reserve);
+        reserve.accept((long) ENTRY_BYTES * listing.size());
+        List<FileEntry> entries = listing.entries()
+                .filter(entry -> level(entry.name()) <= request.depth)
+                .sorted(Comparator.comparing(FileEntry::name))
+                .toList();
+        return new FileTree(path, listing.totals(), entries);
+    }
+
+    private static String relative(String directory) {
+        if (directory.equals(WORKSPACE)) {
+            return "";
+        }
+        return directory.startsWith(WORKSPACE + "/") ? directory.substring(WORKSPACE.length() + 1) : directory;
+    }
+
+    private static long level(String name) {
+        return 1 + name.chars().filter(c -> c == '/').count();
+    }
+}

@@ -1,0 +1,95 @@
+package dev.vivarium.server.operation;
+
+import dev.vivarium.core.log.EventLog;
+import dev.vivarium.json.Json;
+import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.Event;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.LongConsumer;
+import java.util.regex.Pattern;
+
+/// Reads the last output of commands and shells from the log of a sandbox, which may have ended. Thread-safe.
+public final class ReadTerminal {
+    private static final long MAX_LINES = 10_000;
+    private static final int MAX_EVENTS = 1000;
+    private static final int MAX_CHARACTERS = 1 << 20;
+
+    /// Escape sequences and control characters.
+    private static final Pattern CONTROLS = Pattern.compile(
+            "\u001b\\[[0-?]*[ -/]*[@-~]|\u001b\\][^\u0007\u001b]*(\u0007|\u001b\\\\)"
+                    + "|\u001b[@-Z\\\\-_=>()#][0-9A-Za-z]?|[\u0000-\u0008\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f]");
+
+    private final EventLog log;
+
+    public ReadTerminal(EventLog log) {
+        this.log = log;
+    }
+
+    /// @param lines the largest number of lines to return
+    public record Request(SandboxId sandbox, long lines) {}
+
+    /// @param reserve the method calls it with a number of bytes before it allocates them; it throws to refuse them
+    public TerminalText read(Request request, LongConsumer reserve) {
+        if (request.lines < 1 || request.lines > MAX_LINES) {
+            throw new SandboxException(new Failure.InvalidRequest("lines", "must be between 1 and " + MAX_LINES));
+        }
+        var screen = new Screen();
+        List<Event> events = log.newest(request.sandbox, "command.", MAX_EVENTS);
+        // The output is in memory three times: as events, as the text of the screen, and as lines.
+        reserve.accept(EventSize.of(events) * 3);
+        events.forEach(screen::add);
+        List<String> lines = screen.lines();
+        return new TerminalText(
+                lines.subList((int) Math.max(0, lines.size() - request.lines), lines.size()),
+                events.isEmpty()
+                        ? Optional.empty()
+                        : Optional.of(events.getLast().at()));
+    }
+
+    /// Combined output of several commands. The output of another command starts on a new line.
+    private static final class Screen {
+        private final StringBuilder text = new StringBuilder();
+        private long last;
+
+        void add(Event event) {
+            JsonFields data = Json.answer(event.data());
+            long pid = data.optionalInteger("pid").orElse(0L);
+            switch (event.type()) {
+                case "command.started" -> {
+                    if (!data.optionalString("kind").orElse("").equals("shell")) {
+                        data.optionalString("command").ifPresent(command -> append(pid, "$ " + command + "\n"));
+                    }
+                }
+                case "command.output" -> {
+                    data.optionalString("stdout").ifPresent(output -> append(pid, output));
+                    data.optionalString("stderr").ifPresent(output -> append(pid, output));
+                    data.optionalInteger("folded_bytes").ifPresent(bytes -> append(pid, "\n… " + bytes + " bytes …\n"));
+                }
+                default -> {}
+            }
+        }
+
+        private void append(long pid, String output) {
+            if (pid != last && !text.isEmpty() && text.charAt(text.length() - 1) != '\n') {
+                text.append('\n');
+            }
+            last = pid;
+            text.append(output);
+            if (text.length() > 2 * MAX_CHARACTERS) {
+                text.delete(0, text.length() - MAX_CHARACTERS);
+            }
+        }
+
+        List<String> lines() {
+            return CONTROLS.matcher(text)
+                    .replaceAll("")
+                    .lines()
+                    .map(line -> line.substring(line.lastIndexOf('\r') + 1))
+                    .toList();
+        }
+    }
+}
