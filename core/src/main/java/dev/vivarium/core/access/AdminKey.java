@@ -7,11 +7,12 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.regex.Pattern;
 
-/// The admin's key, which the first start writes to a file that only the server's own user can read. Stateless.
+/// File with the API key of the admin, readable only by the user of the server process. The first start creates the
+/// file. Stateless.
 final class AdminKey {
     private static final String FILE = "credentials";
 
-    /// What an operator may configure: long enough not to be guessed, and safe in a header.
+    /// Format of a configured key: too long to guess, and safe in a header.
     private static final Pattern ACCEPTABLE = Pattern.compile("[\\x21-\\x7e]{16,256}");
 
     private AdminKey() {}
@@ -24,7 +25,7 @@ final class AdminKey {
         return configured;
     }
 
-    /// The key in `home`; the first call makes it.
+    /// Returns the key in `home`. The first call creates it.
     static String of(Path home, SecureRandom random) {
         Path file = home.resolve(FILE);
         String key = SecretFile.read(file, () -> random(random));

@@ -27,12 +27,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The record of who did what with tokens and sandboxes. Numbered without gaps; the newest are kept. Thread-safe.
+/// Audit log of token and sandbox operations. Entries are numbered without gaps; the log keeps the newest. Thread-safe.
 ///
-/// Writes are asynchronous: entries queue up for one worker, which writes all there are in one transaction. If the
-/// store fails, the worker retries every second. When the queue is full an entry is dropped and counted; refusals of
-/// strangers, of which anybody can cause any number, are dropped while there is still room for the others. Whoever
-/// reads sees everything that was recorded before.
+/// Writes are asynchronous: one worker thread writes all queued entries in one transaction. If the store fails, the
+/// worker retries every second. When the queue is full, the log drops new entries and counts them. Any client can cause
+/// any number of authentication failures. The log therefore drops entries of unauthenticated refusals when the queue is
+/// half full. A read returns every entry that was recorded before it.
 public final class Audit implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Audit.class);
     private static final int QUEUE = 8192;
@@ -42,7 +42,8 @@ public final class Audit implements AutoCloseable {
     private static final Duration RETRY = Duration.ofSeconds(1);
     private static final Duration GATHER = Duration.ofMillis(100);
 
-    /// Of a reader. As long as a write may take, and then some: what is shown must not lack what was done before.
+    /// Maximum wait of a read for pending writes. It exceeds the duration of a write, because a read must return all
+    /// earlier entries.
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private static final String COLUMNS =
@@ -73,15 +74,13 @@ public final class Audit implements AutoCloseable {
     @GuardedBy("lock")
     private long finished;
 
-    /// Of the worker alone.
+    /// Confined to the worker thread.
     private long lastSeq;
 
     private long lastPruned;
 
-    /// An entry with its number.
     public record Numbered(long seq, AuditEntry entry) {}
 
-    /// Keeps the newest `keep` entries.
     public Audit(Db db, long keep) {
         this.db = db;
         this.keep = keep;
@@ -90,7 +89,7 @@ public final class Audit implements AutoCloseable {
         worker.start();
     }
 
-    /// Records what somebody did. Returns at once.
+    /// Records an operation. Returns immediately.
     public void record(AuditEntry entry) {
         boolean isStranger =
                 entry.kind() == AuditEntry.Kind.REFUSED && entry.user().isEmpty();
@@ -100,7 +99,8 @@ public final class Audit implements AutoCloseable {
         }
     }
 
-    /// Counted in the order of the queue: else a reader could take the end of another entry for that of its own.
+    /// Counts under the lock, in queue order. Otherwise a reader could mistake the completion of another entry for that
+    /// of its own.
     private boolean accept(AuditEntry entry) {
         lock.lock();
         try {
@@ -112,12 +112,12 @@ public final class Audit implements AutoCloseable {
         }
     }
 
-    /// How many entries were lost since the start.
+    /// Returns the number of entries lost since the start.
     public long dropped() {
         return dropped.get();
     }
 
-    /// Up to `limit` entries in order: the first of them when `after` is given, or else the newest.
+    /// Returns up to `limit` entries in order: the oldest if `after` is set, otherwise the newest.
     public List<Numbered> list(AuditQuery query, int limit) {
         flush();
         @Nullable String thread = query.thread().map(ThreadId::value).orElse(null);
@@ -149,7 +149,7 @@ public final class Audit implements AutoCloseable {
         return entries;
     }
 
-    /// Waits, not for ever, until what was recorded so far is written.
+    /// Waits, with a timeout, until all entries recorded so far are written.
     private void flush() {
         hurry.release();
         lock.lock();
@@ -182,7 +182,7 @@ public final class Audit implements AutoCloseable {
         }
     }
 
-    /// Waits for one entry and then a little for others: a commit costs the same for one as for many.
+    /// Waits for one entry and then briefly for more, because a commit costs the same for one entry as for many.
     private void gather(List<AuditEntry> group) {
         try {
             AuditEntry first = queue.poll(1, TimeUnit.SECONDS);
@@ -193,11 +193,11 @@ public final class Audit implements AutoCloseable {
                 }
             }
         } catch (InterruptedException e) {
-            // It is close() that interrupts, so as not to wait.
+            // close() interrupts to end the wait.
         }
     }
 
-    /// Tries until the store takes the group. Entries that arrive meanwhile wait in the queue, up to its bound.
+    /// Retries until the store accepts the group. New entries wait in the queue, up to its bound.
     private void write(List<AuditEntry> group) {
         for (boolean isFirst = true; ; isFirst = false) {
             try {
@@ -235,7 +235,7 @@ public final class Audit implements AutoCloseable {
         }
     }
 
-    /// Reports whether the database refuses the entries themselves (SQL states of data and syntax), so that a retry
+    /// Reports whether the database rejects the entries themselves (SQL states of data and syntax), so that a retry
     /// would fail again.
     private static boolean isRefused(SandboxException failure) {
         String state = failure.getCause() instanceof SQLException cause ? cause.getSQLState() : null;
@@ -246,7 +246,7 @@ public final class Audit implements AutoCloseable {
         try {
             TimeUnit.MILLISECONDS.sleep(RETRY.toMillis());
         } catch (InterruptedException e) {
-            // close() interrupts; the loop then makes its last attempt.
+            // close() interrupts. The loop then makes its last attempt.
         }
     }
 
@@ -264,7 +264,7 @@ public final class Audit implements AutoCloseable {
         long seq = first;
         for (AuditEntry entry : group) {
             sql.update(
-                    // A write that timed out may have been committed after all; then this is its retry.
+                    // This may be the retry of a write that timed out but was committed.
                     "insert into audit (" + COLUMNS
                             + ") values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (seq) do nothing",
                     seq++,
@@ -298,7 +298,7 @@ public final class Audit implements AutoCloseable {
         return new Numbered(row.getLong("seq"), entry);
     }
 
-    /// Writes what was recorded, then ends. Idempotent.
+    /// Writes the pending entries, then stops. Idempotent.
     @Override
     public void close() {
         closed = true;

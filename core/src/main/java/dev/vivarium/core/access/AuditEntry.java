@@ -8,9 +8,9 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/// One thing that somebody did, or was refused, with a sandbox or a token. Never holds a token. Immutable.
+/// One operation on a sandbox or a token, permitted or refused. Never contains a token. Immutable.
 ///
-/// `route` is the template of the route, never the path; `outcome` is the status that was answered.
+/// `route` is the template of the route, never the path. `outcome` is the response status.
 public record AuditEntry(
         Instant at,
         Kind kind,
@@ -22,32 +22,31 @@ public record AuditEntry(
         Optional<String> jti,
         Optional<Scopes> scopes,
         String detail) {
-    /// What happened.
     public enum Kind {
-        /// A token was given out.
+        /// The server issued a token.
         ISSUED,
-        /// Somebody used a sandbox, by token or by key.
+        /// A client used a sandbox, with a token or a key.
         USED,
-        /// Somebody typed in a shell, or sent it a signal.
+        /// A client sent input or a signal to a shell.
         TYPED,
-        /// Somebody was refused.
+        /// The server refused a request.
         REFUSED,
-        /// A token was ended.
+        /// A token was revoked.
         REVOKED,
-        /// All tokens of a sandbox were ended.
+        /// All tokens of a sandbox were revoked.
         ROTATED,
         INVITED,
         UNINVITED,
-        /// The sandbox was ended by request.
+        /// A client ended the sandbox.
         ENDED,
         /// The server froze the sandbox, because its disk grew while disk space was low.
         FROZEN,
-        /// What the sandbox may reach was changed.
+        /// The egress allow-list of the sandbox was changed.
         ALLOWED,
-        /// Somebody let a browser in by showing a key, or ended that.
+        /// A user started or ended a browser session with a key.
         SIGNED_IN,
         SIGNED_OUT,
-        /// A program in the sandbox made a connection outwards, or was refused one.
+        /// A program in the sandbox made an outgoing connection, or the server refused it.
         EGRESS;
 
         public String text() {
@@ -58,7 +57,6 @@ public record AuditEntry(
             return valueOf(text.toUpperCase(Locale.ROOT));
         }
 
-        /// The kind of that name, if there is one.
         public static Optional<Kind> find(String text) {
             return Arrays.stream(values())
                     .filter(kind -> kind.text().equals(text))
@@ -66,7 +64,7 @@ public record AuditEntry(
         }
     }
 
-    /// What a principal did, without a sandbox or a token yet.
+    /// Returns an entry without a principal, a sandbox or a token.
     public static AuditEntry of(Instant at, Kind kind, int outcome, String route) {
         return new AuditEntry(
                 at,
@@ -81,7 +79,7 @@ public record AuditEntry(
                 "");
     }
 
-    /// By whom; of a token's holder, also which token.
+    /// Sets the principal, and its token if it has one.
     public AuditEntry by(Principal principal) {
         Optional<String> token = switch (principal) {
             case Principal.Holder(var grant) -> Optional.of(grant.jti());
@@ -92,7 +90,6 @@ public record AuditEntry(
                 at, kind, outcome, route, Optional.of(principal.name()), sandbox, thread, token, scopes, detail);
     }
 
-    /// To which sandbox.
     public AuditEntry on(SandboxId id, ThreadId ofThread) {
         return new AuditEntry(
                 at, kind, outcome, route, user, Optional.of(id), Optional.of(ofThread), jti, scopes, detail);
@@ -106,7 +103,6 @@ public record AuditEntry(
         return new AuditEntry(at, kind, outcome, route, user, sandbox, Optional.of(id), jti, scopes, detail);
     }
 
-    /// With which token, and what it allows.
     public AuditEntry token(String id, Scopes allowed) {
         return new AuditEntry(
                 at, kind, outcome, route, user, sandbox, thread, Optional.of(id), Optional.of(allowed), detail);

@@ -5,9 +5,9 @@ import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import java.util.Optional;
 
-/// Which entries of the audit somebody asks for. Each part that is there narrows it. Immutable.
+/// Filter for audit entries. Each present component narrows the result. Immutable.
 ///
-/// @param after  only entries with a larger number, the oldest of them first
+/// @param after  only entries with a larger number, oldest first
 /// @param before only entries with a smaller number
 public record AuditQuery(
         Optional<ThreadId> thread,
@@ -17,15 +17,15 @@ public record AuditQuery(
         Optional<Outcome> outcome,
         Optional<Long> after,
         Optional<Long> before) {
-    /// How something ended for whoever did it.
+    /// Outcome of an operation.
     public enum Outcome {
-        /// They got what they asked for.
+        /// The operation succeeded (status below 400).
         DONE,
-        /// They did not, for whatever reason.
+        /// The operation failed for any reason (status 400 or above).
         REFUSED
     }
 
-    /// The newest of all.
+    /// Matches every entry; returns the newest.
     public static final AuditQuery ALL = new AuditQuery(
             Optional.empty(),
             Optional.empty(),

@@ -14,21 +14,23 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 
-/// Browsers that somebody let in by showing a key once. A session is as good as its key, for a while, and ends with it;
-/// of its id, 256 random bits, only the SHA-256 is kept. Thread-safe.
+/// Browser sessions, each started with a key. Thread-safe.
+///
+/// A session has the rights of its key and ends with the key, or after [#LENGTH]. The store keeps only the SHA-256 of
+/// the session id, which is 256 random bits.
 public final class BrowserSessions {
-    /// How long one lasts, whatever is done with it.
+    /// Lifetime of a session. Use does not extend it.
     public static final Duration LENGTH = Duration.ofHours(12);
 
-    /// How many one key has; for one more the oldest goes.
+    /// Maximum number of sessions of one key. One more session evicts the oldest.
     static final int MOST_PER_KEY = 100;
 
     private static final int CACHED = 10_000;
     private static final int ID_BYTES = 32;
     private static final Pattern ID = Pattern.compile("[A-Za-z0-9_-]{43}");
 
-    /// The admin's key may be one that somebody chose. Its hash is kept nowhere, so that nobody who reads the store
-    /// can try words against it.
+    /// Stored in place of the hash of the admin key. The operator may have chosen the key, so its hash is not stored: a
+    /// reader of the database could otherwise run a dictionary attack.
     private static final String ADMIN = "admin";
 
     private final Db db;
@@ -36,12 +38,12 @@ public final class BrowserSessions {
     private final InstantSource clock;
     private final SecureRandom random = new SecureRandom();
 
-    /// By hash; what is signed out is removed here.
+    /// By hash. Ending a session removes its entry.
     private final Map<String, Kept> cache = new ConcurrentHashMap<>();
 
     private final RightsChanges changes = new RightsChanges();
 
-    /// What is kept of one whose proof was found to be right.
+    /// A session whose proof was verified.
     private record Kept(String keyHash, Instant expires) {}
 
     public BrowserSessions(Db db, Keys keys, InstantSource clock) {
@@ -50,12 +52,12 @@ public final class BrowserSessions {
         this.clock = clock;
     }
 
-    /// Publishes whose sessions ended before their time.
+    /// Publishes the users whose sessions ended before they expired.
     public RightsChanges changes() {
         return changes;
     }
 
-    /// A session that has just begun; its id can be read here and nowhere else. Immutable.
+    /// A new session. Only this object contains its id. Immutable.
     public record Begun(String id, Session session) {
         @Override
         public String toString() {
@@ -63,10 +65,10 @@ public final class BrowserSessions {
         }
     }
 
-    /// Who is there, and for how long. Immutable.
+    /// The principal of a session and its expiry. Immutable.
     public record Session(Principal who, Instant expires) {}
 
-    /// Begins a session for whoever holds `key`; throws [Failure.NotAuthenticated] when nobody does.
+    /// Starts a session for the holder of `key`. Throws [Failure.NotAuthenticated] if the key is invalid.
     public Begun begin(String key) {
         Principal who = keys.authenticate(key);
         byte[] bytes = new byte[ID_BYTES];
@@ -93,7 +95,7 @@ public final class BrowserSessions {
         return new Begun(id, new Session(who, now.plus(LENGTH)));
     }
 
-    /// Removes what is over, and the oldest of a key that has too many; returns the latter.
+    /// Deletes expired sessions, and the oldest ones of a key at its limit. Returns the hashes of the latter.
     private static List<String> makeRoom(Sql sql, String owner, Instant now) throws SQLException {
         sql.update("delete from browser_sessions where expires_at <= ?", now.toEpochMilli());
         List<String> oldest = sql.list(
@@ -108,7 +110,7 @@ public final class BrowserSessions {
         return oldest;
     }
 
-    /// The session of that id, if it is not over and its key still opens something. What cannot be an id costs no
+    /// Returns the session with this id if it has not expired and its key is still valid. A malformed id costs no
     /// query.
     public Optional<Session> find(String id) {
         if (!ID.matcher(id).matches()) {
@@ -121,7 +123,7 @@ public final class BrowserSessions {
                 .flatMap(kept -> keys.findByHash(kept.keyHash()).map(who -> new Session(who, kept.expires())));
     }
 
-    /// Ends a session at once. One that is over, or never was, is fine.
+    /// Ends a session immediately. An unknown or expired id is not an error.
     public void end(String id) {
         Optional<Session> ended = find(id);
         String hash = Keys.hash(id);
@@ -134,7 +136,7 @@ public final class BrowserSessions {
         Optional<Kept> found = read(id, hash);
         if (found.isPresent() && makeSpace()) {
             cache.put(hash, found.get());
-            // It may have ended between the query and this.
+            // The session may have ended between the query and the insertion into the cache.
             if (read(id, hash).isEmpty()) {
                 cache.remove(hash);
             }
@@ -142,7 +144,7 @@ public final class BrowserSessions {
         return found;
     }
 
-    /// Reports whether there is room for one more, without those that are over.
+    /// Evicts expired sessions if the cache is full. Reports whether it has room for one more.
     private boolean makeSpace() {
         if (cache.size() >= CACHED) {
             Instant now = clock.instant();
@@ -151,7 +153,7 @@ public final class BrowserSessions {
         return cache.size() < CACHED;
     }
 
-    /// What the store has of a session, if the key that it came of is the key that its owner has now.
+    /// Returns the stored session if it was started with the current key of its owner.
     private Optional<Kept> read(String id, String hash) {
         return db.read(sql -> sql.first(
                         "select key_hash, proof, expires_at from browser_sessions where hash = ?",
@@ -167,8 +169,8 @@ public final class BrowserSessions {
 
     private record Row(String owner, String proof, Instant expires) {}
 
-    /// Shows that a session came of a key, to whoever has the session and the hash of the key, and tells others
-    /// nothing.
+    /// Binds a session to the key that started it. Verifying it needs the session id and the hash of the key; without
+    /// both it reveals nothing.
     private static String proof(String id, String keyHash) {
         return Keys.hash(id + ":" + keyHash);
     }

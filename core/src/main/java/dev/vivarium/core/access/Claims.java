@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// A grant as the claims of a token, with when it was given. Immutable.
+/// A grant in the form of token claims, with its issue time. Immutable.
 record Claims(Grant grant, Instant issuedAt, Optional<Instant> notBefore) {
     private static final String SCOPE = "scope";
     private static final String THREAD = "thread_id";
@@ -37,7 +37,7 @@ record Claims(Grant grant, Instant issuedAt, Optional<Instant> notBefore) {
         return claims.build();
     }
 
-    /// Throws [ParseException] for what this server did not write.
+    /// Throws [ParseException] for claims that this server did not write.
     static Claims read(JWTClaimsSet claims) throws ParseException {
         try {
             var ancestors = claims.getStringListClaim(ANCESTORS);
@@ -60,8 +60,8 @@ record Claims(Grant grant, Instant issuedAt, Optional<Instant> notBefore) {
         }
     }
 
-    /// The one sandbox that a token says it is for: before its signature was checked, only good for finding the
-    /// key to check it with.
+    /// Returns the sandbox in the audience of a token. Before the signature is verified, use the result only to find
+    /// the verification key.
     static SandboxId audience(JWTClaimsSet claims) throws ParseException {
         var audience = claims.getAudience();
         if (audience.size() != 1 || !SandboxId.isWellFormed(audience.getFirst())) {

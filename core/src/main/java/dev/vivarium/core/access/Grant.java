@@ -7,10 +7,10 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 
-/// What a capability token says: who may do what to which sandbox until when. Never the token itself. Immutable.
+/// Content of a capability token: subject, sandbox, scopes and expiry. Never the token itself. Immutable.
 ///
-/// `ancestors` are the `jti`s of the tokens that this one was narrowed from: it dies with any of them. `epoch` says
-/// which of the sandbox's keys it was given under.
+/// `ancestors` are the `jti`s of the tokens that this token was narrowed from. Revoking one of them revokes this token.
+/// `epoch` is the number of the signing key of the sandbox.
 public record Grant(
         UserId subject,
         SandboxId sandbox,
@@ -25,10 +25,10 @@ public record Grant(
         ancestors = List.copyOf(ancestors);
     }
 
-    /// By what right the subject was given it.
+    /// Role of the subject when the server issued the token.
     public enum Standing {
         OWNER,
-        /// Invited to the thread; the token is worth no more than the invitation still is.
+        /// Invited to the thread. The token never exceeds the current invitation.
         MEMBER,
         ADMIN;
 

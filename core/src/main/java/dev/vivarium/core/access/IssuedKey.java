@@ -2,7 +2,7 @@ package dev.vivarium.core.access;
 
 import dev.vivarium.model.UserId;
 
-/// A key at the one moment when it can be read; afterwards only its hash is known. Immutable.
+/// A newly issued key. Only this object contains the key; the store keeps its hash. Immutable.
 public record IssuedKey(String keyId, UserId user, String key) {
     @Override
     public String toString() {

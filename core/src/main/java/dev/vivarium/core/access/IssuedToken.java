@@ -3,9 +3,9 @@ package dev.vivarium.core.access;
 import java.time.Duration;
 import java.time.Instant;
 
-/// A token at the one moment when it can be read, and what it says. Immutable.
+/// A newly issued token with its grant. Only this object contains the token. Immutable.
 public record IssuedToken(String token, Grant grant, Instant issuedAt) {
-    /// When a client should ask for the next one: a third of its life before it ends.
+    /// Returns the time at which a client should refresh the token: when a third of its lifetime remains.
     public Instant refreshBefore() {
         return grant.expires().minus(Duration.between(issuedAt, grant.expires()).dividedBy(3));
     }

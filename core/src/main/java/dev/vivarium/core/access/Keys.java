@@ -18,8 +18,9 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 
-/// The keys that open this server: one admin key, and those that it issued to users. Of a user's key only the SHA-256
-/// is kept: a key is 160 random bits, so that a slow hash would protect nothing. Thread-safe.
+/// API keys of this server: one admin key, and the keys issued to users. Thread-safe.
+///
+/// The store keeps only the SHA-256 of a user's key. A key is 160 random bits, so a slow hash would add no protection.
 public final class Keys {
     private static final Pattern USER_KEY = Pattern.compile("e2b_[0-9a-f]{40}");
     private static final int CACHED = 10_000;
@@ -29,7 +30,7 @@ public final class Keys {
     private final SecureRandom random = new SecureRandom();
     private final byte[] adminHash;
 
-    /// By hash; what a revocation removes here no longer opens anything.
+    /// By hash. A revocation removes its entry.
     private final Map<String, Principal> cache = new ConcurrentHashMap<>();
 
     private final RightsChanges changes = new RightsChanges();
@@ -40,25 +41,25 @@ public final class Keys {
         this.adminHash = adminHash;
     }
 
-    /// `configured` is the admin key that the operator chose. Without it, the key in `home/credentials` is used,
-    /// which the first start writes.
+    /// Opens the keys. `configured` is the admin key that the operator chose. Without it, the first start writes an
+    /// admin key to `home/credentials`.
     public static Keys open(Db db, Path home, Optional<String> configured, InstantSource clock) {
         String admin = configured.map(AdminKey::checked).orElseGet(() -> AdminKey.of(home, new SecureRandom()));
         return new Keys(db, clock, sha256(admin));
     }
 
-    /// Publishes which users' keys were revoked.
+    /// Publishes the users whose keys were revoked.
     public RightsChanges changes() {
         return changes;
     }
 
-    /// Who holds `key`; throws [Failure.NotAuthenticated] when nobody does.
+    /// Returns the holder of `key`. Throws [Failure.NotAuthenticated] if the key is invalid.
     public Principal authenticate(String key) {
         return find(key)
                 .orElseThrow(() -> new SandboxException(new Failure.NotAuthenticated("the API key is not valid")));
     }
 
-    /// Who holds `key`, if anybody does. What cannot be a key costs no query.
+    /// Returns the holder of `key`, if it is valid. A malformed key costs no query.
     public Optional<Principal> find(String key) {
         byte[] hash = sha256(key);
         if (MessageDigest.isEqual(hash, adminHash)) {
@@ -70,7 +71,6 @@ public final class Keys {
         return findUser(HexFormat.of().formatHex(hash));
     }
 
-    /// Who holds the key with that hash, if anybody does.
     Optional<Principal> findByHash(String hash) {
         return hash.equals(adminHash()) ? Optional.of(new Principal.Admin()) : findUser(hash);
     }
@@ -79,7 +79,7 @@ public final class Keys {
         return HexFormat.of().formatHex(adminHash);
     }
 
-    /// The SHA-256 of a secret, in hexadecimal digits.
+    /// Returns the SHA-256 of a secret in hexadecimal digits.
     static String hash(String secret) {
         return HexFormat.of().formatHex(sha256(secret));
     }
@@ -89,7 +89,7 @@ public final class Keys {
         return known != null ? Optional.of(known) : lookUp(hash);
     }
 
-    /// Makes a key for `user`. It can be read from the result and nowhere else.
+    /// Issues a key for `user`. Only the result contains the key.
     public IssuedKey issue(UserId user) {
         String key = AdminKey.random(random);
         String keyId = "key_" + AdminKey.random(random).substring(4, 16);
@@ -103,7 +103,7 @@ public final class Keys {
         return new IssuedKey(keyId, user, key);
     }
 
-    /// Ends a key at once. Reports whether there was one of that name.
+    /// Revokes a key immediately. Reports whether the key existed.
     public boolean revoke(String keyId) {
         var revoked = db.write(sql -> {
             var found = sql.first(
@@ -122,7 +122,7 @@ public final class Keys {
 
     private record Revoked(String hash, UserId user) {}
 
-    /// Every user's keys, oldest first.
+    /// Returns the keys of all users, oldest first.
     public List<KeyInfo> list() {
         return db.read(sql -> sql.list(
                 "select key_id, user_id, created_at from api_keys order by created_at, key_id",
@@ -139,7 +139,7 @@ public final class Keys {
         return found;
     }
 
-    /// A revocation between the query and the caching would otherwise be lost.
+    /// A revocation may occur between the query and the insertion into the cache.
     private void forgetIfRevoked(String hash) {
         if (holder(hash).isEmpty()) {
             cache.remove(hash);

@@ -16,8 +16,10 @@ import javax.crypto.SecretKey;
 import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
-/// Seals other keys for the store: whoever reads the database alone can sign nothing. AES-256-GCM, with a key in
-/// `home/master.key` that the first start makes. Thread-safe.
+/// Key that encrypts other keys for the store with AES-256-GCM, so that a reader of the database cannot sign tokens.
+/// Thread-safe.
+///
+/// The first start creates the key in `home/master.key`.
 final class MasterKey {
     private static final String FILE = "master.key";
     private static final Pattern HEX = Pattern.compile("[0-9a-f]{64}");
@@ -44,7 +46,7 @@ final class MasterKey {
         return new MasterKey(new SecretKeySpec(HexFormat.of().parseHex(hex), "AES"), random);
     }
 
-    /// Another key that only this one makes, for one purpose.
+    /// Derives a key for one purpose.
     byte[] derive(String purpose) {
         try {
             var mac = Mac.getInstance("HmacSHA256");
@@ -55,7 +57,8 @@ final class MasterKey {
         }
     }
 
-    /// `purpose` must be given again to open it, so that one row's seal is of no use in another.
+    /// Encrypts a secret. `purpose` is authenticated: decryption needs the same value, so a ciphertext is invalid in
+    /// another row.
     String seal(byte[] secret, String purpose) {
         try {
             byte[] nonce = bytes(random, NONCE);
@@ -68,7 +71,7 @@ final class MasterKey {
         }
     }
 
-    /// Throws when it was sealed under another master key, for another purpose, or changed since.
+    /// Decrypts a secret. Throws if the master key or the purpose differs, or if the text was modified.
     byte[] open(String text, String purpose) throws GeneralSecurityException {
         byte[] both = Base64.getDecoder().decode(text);
         byte[] nonce = Arrays.copyOf(both, NONCE);

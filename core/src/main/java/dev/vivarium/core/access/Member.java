@@ -3,5 +3,5 @@ package dev.vivarium.core.access;
 import dev.vivarium.model.UserId;
 import java.time.Instant;
 
-/// Somebody who was invited to another user's thread, and the most they may do there. Immutable.
+/// User invited to a thread of another user, with the maximum scopes. Immutable.
 public record Member(UserId user, Scopes most, Instant invitedAt) {}

@@ -15,14 +15,14 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/// Who was invited to whose threads. All of it is in memory, so that to ask takes no query. Thread-safe.
+/// Invitations to threads. Held in memory, so that a lookup takes no query. Thread-safe.
 public final class Members {
     private static final int MOST = 100;
 
     private final Db db;
     private final InstantSource clock;
 
-    /// The maps inside are never changed, only replaced.
+    /// The inner maps are immutable and are replaced on change.
     private final Map<ThreadId, Map<UserId, Member>> byThread = new ConcurrentHashMap<>();
 
     private final RightsChanges changes = new RightsChanges();
@@ -43,7 +43,7 @@ public final class Members {
         rows.forEach(row -> remember(row.thread(), row.member()));
     }
 
-    /// Publishes whose invitations were changed or removed.
+    /// Publishes the users whose invitations were changed or removed.
     public RightsChanges changes() {
         return changes;
     }
@@ -52,14 +52,14 @@ public final class Members {
         return Optional.ofNullable(of(thread).get(user));
     }
 
-    /// Everybody who was invited to a thread, by name.
+    /// Returns the members of a thread, ordered by name.
     public List<Member> list(ThreadId thread) {
         return of(thread).values().stream()
                 .sorted(Comparator.comparing(member -> member.user().value()))
                 .toList();
     }
 
-    /// The threads that a user was invited to.
+    /// Returns the threads that a user was invited to.
     public List<ThreadId> threadsOf(UserId user) {
         return byThread.entrySet().stream()
                 .filter(entry -> entry.getValue().containsKey(user))
@@ -67,7 +67,7 @@ public final class Members {
                 .toList();
     }
 
-    /// Invites a user, or changes what they may do at most.
+    /// Invites a user, or changes the user's maximum scopes.
     public Member invite(ThreadId thread, UserId user, Scopes most) {
         var known = of(thread);
         if (known.size() >= MOST && !known.containsKey(user)) {
@@ -87,7 +87,7 @@ public final class Members {
         return member;
     }
 
-    /// Takes an invitation back; tokens that came of it end at once. Reports whether there was one.
+    /// Removes an invitation. Its tokens lose their rights immediately. Reports whether the invitation existed.
     public boolean remove(ThreadId thread, UserId user) {
         boolean removed = db.write(sql ->
                 sql.update("delete from members where thread_id = ? and user_id = ?", thread.value(), user.value())
@@ -97,7 +97,7 @@ public final class Members {
         return removed;
     }
 
-    /// Takes back every invitation to a thread.
+    /// Removes all invitations to a thread.
     public void removeAll(ThreadId thread) {
         db.write(sql -> sql.update("delete from members where thread_id = ?", thread.value()));
         var removed = byThread.remove(thread);

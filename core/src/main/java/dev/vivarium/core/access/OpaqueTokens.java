@@ -20,7 +20,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Tokens that say nothing: 256 random bits, whose claims the server keeps under their SHA-256. Thread-safe.
+/// Opaque tokens: 256 random bits each. The server stores their claims under their SHA-256. Thread-safe.
 final class OpaqueTokens implements TokenForm {
     private static final Logger LOG = LoggerFactory.getLogger(OpaqueTokens.class);
     private static final String PREFIX = "vvt_";
@@ -71,7 +71,7 @@ final class OpaqueTokens implements TokenForm {
         return Optional.ofNullable(byHash.get(hash(token))).filter(this::isOfPresentKey);
     }
 
-    /// A sandbox that has another key by now has ended all tokens before it.
+    /// A rotated key invalidates all earlier tokens of its sandbox.
     private boolean isOfPresentKey(Claims claims) {
         var grant = claims.grant();
         return keys.find(grant.sandbox())

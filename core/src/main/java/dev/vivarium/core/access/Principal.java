@@ -3,24 +3,24 @@ package dev.vivarium.core.access;
 import dev.vivarium.model.UserId;
 import java.util.Optional;
 
-/// Who calls. Immutable.
+/// Authenticated caller. Immutable.
 public sealed interface Principal {
-    /// Whoever runs the server: may act for any user.
+    /// The operator of the server. May act for any user.
     record Admin() implements Principal {
-        /// Whose the admin's own threads are, when a request names no user.
+        /// Owner of a thread that the admin creates without naming a user.
         public static final UserId NAME = new UserId("admin");
     }
 
-    /// One user, who sees nothing but their own threads and those they were invited to.
+    /// A user. Sees only their own threads and those they were invited to.
     record User(UserId id) implements Principal {}
 
-    /// Whoever holds a capability token: may do to one sandbox what the token says, and nothing else.
+    /// The holder of a capability token. May use one sandbox within the scopes of the token.
     record Holder(Grant grant) implements Principal {}
 
-    /// The process inside a sandbox: may report on its own task, and nothing else.
+    /// The worker process inside a sandbox. May only report on its own task.
     record Worker(WorkerGrant grant) implements Principal {}
 
-    /// Reports whether this caller may see and use all that belongs to `owner`.
+    /// Reports whether this caller may see and use everything that belongs to `owner`.
     default boolean mayActFor(UserId owner) {
         return switch (this) {
             case Admin _ -> true;
@@ -29,7 +29,7 @@ public sealed interface Principal {
         };
     }
 
-    /// The one user this caller is, if it is one.
+    /// Returns the user of this caller. Empty for the admin.
     default Optional<UserId> user() {
         return switch (this) {
             case Admin _ -> Optional.empty();
@@ -39,12 +39,11 @@ public sealed interface Principal {
         };
     }
 
-    /// What the token of this caller gives, if it has one.
     default Optional<Grant> findGrant() {
         return this instanceof Holder(Grant grant) ? Optional.of(grant) : Optional.empty();
     }
 
-    /// Who it is in the audit.
+    /// Returns the user name for the audit log.
     default UserId name() {
         return user().orElse(Admin.NAME);
     }

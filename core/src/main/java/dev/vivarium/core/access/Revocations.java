@@ -13,8 +13,10 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/// Tokens that end before their time. Kept no longer than the tokens would have lived, and in memory as well, so that
-/// to ask takes no query. A `jti` counts for its own sandbox only. Thread-safe.
+/// Revoked and replaced tokens. Thread-safe.
+///
+/// An entry lives as long as its token could. The entries are in memory too, so that a check takes no query. A `jti`
+/// applies to its own sandbox only.
 final class Revocations {
     private static final int MOST_PER_SANDBOX = 10_000;
 
@@ -22,11 +24,11 @@ final class Revocations {
     private final InstantSource clock;
     private final Map<SandboxId, Map<String, Entry>> bySandbox = new ConcurrentHashMap<>();
 
-    /// Why a token ends.
+    /// Reason why a token ends early.
     private enum Kind {
-        /// Somebody ended it; what was narrowed from it ends too.
+        /// A client revoked the token. Tokens narrowed from it end too.
         REVOKED,
-        /// Another took its place; what was narrowed from it goes on.
+        /// Another token replaced this one. Tokens narrowed from it stay valid.
         RETIRED;
 
         String text() {
@@ -34,7 +36,7 @@ final class Revocations {
         }
     }
 
-    /// `successor` is known to the server that made it and not after a restart, which ends all connections anyway.
+    /// `successor` is not stored: a restart closes all connections anyway.
     private record Entry(Kind kind, Instant effective, Instant expires, Optional<Grant> successor) {
         Entry(Kind kind, Instant effective, Instant expires) {
             this(kind, effective, expires, Optional.empty());
@@ -68,12 +70,12 @@ final class Revocations {
                 || grant.ancestors().stream().anyMatch(jti -> isRevoked(entries.get(jti)));
     }
 
-    /// When a token that another replaces ends; empty for one that nothing replaces.
+    /// Returns the time at which a replaced token ends. Empty if the token was not replaced.
     Optional<Instant> replacedAt(Grant grant) {
         return retired(grant).map(Entry::effective);
     }
 
-    /// The last token in the row of those that replaced this one.
+    /// Returns the last token in the chain of replacements.
     Optional<Grant> successor(Grant grant) {
         Optional<Grant> next = retired(grant).flatMap(Entry::successor);
         for (var after = next; after.isPresent(); after = retired(after.get()).flatMap(Entry::successor)) {
@@ -92,7 +94,6 @@ final class Revocations {
         return entry != null && entry.kind() == Kind.REVOKED;
     }
 
-    /// Ends a token now.
     void revoke(SandboxId sandbox, String jti) {
         Instant now = clock.instant();
         var entry = new Entry(Kind.REVOKED, now, now.plus(TokenRequest.MAX_TTL));
@@ -109,7 +110,7 @@ final class Revocations {
         entries.put(jti, entry);
     }
 
-    /// Ends a token soon, because another took its place. The first time stands.
+    /// Ends a replaced token after `overlap`. A second replacement does not change the time.
     void retire(Grant grant, Grant successor, Duration overlap) {
         Instant now = clock.instant();
         var entry = new Entry(Kind.RETIRED, now.plus(overlap), grant.expires().plus(overlap), Optional.of(successor));
@@ -117,14 +118,14 @@ final class Revocations {
         of(grant.sandbox()).putIfAbsent(grant.jti(), entry);
     }
 
-    /// Forgets those of a sandbox that has ended or has another key.
+    /// Deletes the entries of a sandbox that ended or has a new key.
     void forget(SandboxId sandbox) {
         if (bySandbox.remove(sandbox) != null) {
             db.write(sql -> sql.update("delete from revocations where sandbox_id = ?", sandbox.value()));
         }
     }
 
-    /// Forgets those whose tokens are over.
+    /// Deletes the entries of expired tokens.
     void prune() {
         Instant now = clock.instant();
         boolean found = false;

@@ -5,10 +5,10 @@ import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import java.util.Optional;
 
-/// What each caller may do to each sandbox. Thread-safe.
+/// Permissions of callers on sandboxes. Thread-safe.
 ///
-/// The server's policy is the most that anybody may, the admin included: a rule about commands would be none if there
-/// were a shell beside it.
+/// The policy of the server limits every caller, including the admin. Otherwise a shell would bypass a rule about
+/// commands.
 public final class Rights {
     private final Members members;
     private final Scopes policy;
@@ -18,34 +18,34 @@ public final class Rights {
         this.policy = policy;
     }
 
-    /// The most that anybody may do to any sandbox.
+    /// Returns the maximum scopes of any caller on any sandbox.
     public Scopes most() {
         return policy;
     }
 
-    /// A sandbox, as far as rights go.
+    /// A sandbox with the data that its permissions depend on.
     public record Target(SandboxId sandbox, ThreadId thread, UserId owner) {}
 
-    /// What `caller` may do to it; empty for whom it does not exist.
+    /// Returns the scopes of `caller`. Empty if the caller must not learn that the sandbox exists.
     public Optional<Scopes> of(Principal caller, Target target) {
         return switch (caller) {
             case Principal.Admin _ -> Optional.of(policy);
             case Principal.User(var user) -> ofUser(user, target.thread(), target.owner());
             case Principal.Holder(var grant) ->
                 grant.sandbox().equals(target.sandbox()) ? ofHolder(grant) : Optional.empty();
-            // It has routes of its own.
+            // A worker has routes of its own.
             case Principal.Worker _ -> Optional.empty();
         };
     }
 
-    /// What a user may do in a thread of `owner`; empty for whom it does not exist.
+    /// Returns the scopes of a user in a thread of `owner`. Empty if the user must not learn that the thread exists.
     public Optional<Scopes> ofUser(UserId user, ThreadId thread, UserId owner) {
         return user.equals(owner)
                 ? Optional.of(policy)
                 : members.find(thread, user).map(member -> member.most().narrow(policy));
     }
 
-    /// A token is worth no more than what its subject may do now.
+    /// A token never exceeds the current rights of its subject.
     private Optional<Scopes> ofHolder(Grant grant) {
         return switch (grant.standing()) {
             case OWNER, ADMIN -> Optional.of(grant.scopes().narrow(policy));

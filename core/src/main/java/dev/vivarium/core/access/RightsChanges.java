@@ -6,12 +6,13 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
-/// Publishes that somebody may have lost a right, after the loss has taken effect. Whoever keeps a connection open for
-/// them checks the right again. Thread-safe.
+/// Publisher of lost rights. Thread-safe.
+///
+/// It publishes after the loss has taken effect. A listener that keeps a connection open then checks the right again.
 public final class RightsChanges {
     private final List<Consumer<Change>> listeners = new CopyOnWriteArrayList<>();
 
-    /// Whose rights changed. Immutable.
+    /// The user or the sandbox whose rights changed. Immutable.
     public sealed interface Change {
         /// A key or a session of the user ended, or an invitation was changed or removed.
         record OfUser(UserId user) implements Change {}

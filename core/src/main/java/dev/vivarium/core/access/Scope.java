@@ -6,19 +6,16 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/// One thing that may be done to a sandbox. Immutable.
+/// Kind of operation on a sandbox. Immutable.
 public enum Scope {
-    /// Read files.
     FS_RO("fs:ro"),
-    /// Read and write files.
     FS_RW("fs:rw"),
-    /// Type in a shell.
+    /// Send input to a shell.
     SHELL("shell"),
-    /// Watch a shell.
+    /// Read the output of a shell.
     SHELL_RO("shell:ro"),
-    /// Run, see and signal processes; reach ports inside.
+    /// Run, list and signal processes; connect to ports inside.
     PROCESS("process"),
-    /// Take, restore and fork snapshots.
     SNAPSHOT("snapshot");
 
     private final String text;
@@ -27,12 +24,12 @@ public enum Scope {
         this.text = text;
     }
 
-    /// As it stands in tokens and requests.
+    /// Returns the name in tokens and requests.
     public String text() {
         return text;
     }
 
-    /// The scope of that name; throws [Failure.InvalidRequest] when there is none.
+    /// Returns the scope with this name. Throws [Failure.InvalidRequest] if there is none.
     public static Scope of(String text) {
         for (Scope scope : values()) {
             if (scope.text.equals(text)) {
@@ -43,12 +40,12 @@ public enum Scope {
         throw new SandboxException(new Failure.InvalidRequest("scopes", "must be of " + all));
     }
 
-    /// Reports whether whoever has this one may also do what `other` allows.
+    /// Reports whether this scope includes `other`.
     boolean covers(Scope other) {
         return this == other || weaker().filter(other::equals).isPresent();
     }
 
-    /// What is left of it for somebody who may only look.
+    /// Returns the read-only form of this scope, if it has one.
     Optional<Scope> weaker() {
         return switch (this) {
             case FS_RW -> Optional.of(FS_RO);

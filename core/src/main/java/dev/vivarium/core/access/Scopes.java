@@ -7,13 +7,12 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/// What somebody may do to a sandbox. The stronger of two scopes stands for both: `fs:rw` for `fs:ro`, `shell` for
-/// `shell:ro`. Immutable.
+/// Set of scopes on a sandbox. Immutable.
+///
+/// A stronger scope replaces the weaker one: `fs:rw` replaces `fs:ro`, and `shell` replaces `shell:ro`.
 public record Scopes(Set<Scope> all) {
-    /// Everything there is.
     public static final Scopes ALL = of(EnumSet.allOf(Scope.class));
 
-    /// Nothing at all.
     public static final Scopes NONE = of(List.of());
 
     public Scopes {
@@ -31,22 +30,20 @@ public record Scopes(Set<Scope> all) {
         return new Scopes(scopes.isEmpty() ? Set.of() : EnumSet.copyOf(scopes));
     }
 
-    /// Reads names with single spaces between them, as a token has them.
+    /// Parses names separated by single spaces, as in a token.
     public static Scopes parse(String text) {
         return text.isEmpty() ? NONE : ofNames(List.of(text.split(" ", -1)));
     }
 
-    /// Reads names, as a request has them.
     public static Scopes ofNames(List<String> names) {
         return of(names.stream().map(Scope::of).toList());
     }
 
-    /// Reports whether `wanted` may be done.
     public boolean allows(Scope wanted) {
         return all.stream().anyMatch(scope -> scope.covers(wanted));
     }
 
-    /// What both allow: of a scope that is too strong, its weaker half is left.
+    /// Returns the scopes that both sets allow. A scope that `most` does not allow is reduced to its read-only form.
     public Scopes narrow(Scopes most) {
         var kept = EnumSet.noneOf(Scope.class);
         for (Scope scope : Scope.values()) {
@@ -61,12 +58,12 @@ public record Scopes(Set<Scope> all) {
         return all.isEmpty();
     }
 
-    /// The names, in one order for all.
+    /// Returns the names in a fixed order.
     public List<String> names() {
         return all.stream().map(Scope::text).toList();
     }
 
-    /// The names with single spaces between them.
+    /// Returns the names separated by single spaces.
     public String text() {
         return all.stream().map(Scope::text).collect(Collectors.joining(" "));
     }

@@ -8,13 +8,13 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.function.Supplier;
 
-/// A file of one line that only the server's own user can read, written once. Stateless.
+/// File with one line, written once and readable only by the user of the server process. Stateless.
 final class SecretFile {
     private static final String OURS_ALONE = "rw-------";
 
     private SecretFile() {}
 
-    /// The line in `file`; the first call writes what `fresh` makes.
+    /// Returns the line in `file`. The first call writes the value of `fresh`.
     static String read(Path file, Supplier<String> fresh) {
         try {
             if (!Files.exists(file)) {
@@ -27,17 +27,17 @@ final class SecretFile {
         }
     }
 
-    /// Whole or not at all, and never readable by others, not even for a moment.
+    /// Writes atomically. Other users can never read the file, not even during the write.
     private static void write(Path file, String line) throws IOException {
         var mode = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(OURS_ALONE));
         Path fresh = Files.createTempFile(
                 file.toAbsolutePath().getParent(), file.getFileName().toString(), ".new", mode);
         try {
             Files.writeString(fresh, line + "\n");
-            // A link does not replace: of two servers that start at once, both read the first one's secret.
+            // A link never replaces a file: if two servers start at once, both read the secret of the first.
             Files.createLink(file, fresh);
         } catch (FileAlreadyExistsException e) {
-            // The other one was first.
+            // The other server was first.
         } finally {
             Files.deleteIfExists(fresh);
         }

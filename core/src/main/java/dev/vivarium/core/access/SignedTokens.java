@@ -14,27 +14,27 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Tokens that say everything themselves: JWTs signed with HMAC-SHA-256 under the key of their sandbox. Thread-safe.
+/// Self-contained tokens: JWTs signed with HMAC-SHA-256 under the key of their sandbox. Thread-safe.
 ///
-/// The header of a token is never believed: there is one that we write, and a token with any other is not ours.
+/// The server writes exactly one header and rejects a token with any other. The header never selects the algorithm.
 ///
-/// One that was found good is known by its hash for as long as its sandbox has the same key, because a caller shows the
-/// same one again and again. What may change meanwhile, its expiry and its revocation, is not asked here.
+/// Clients send the same token many times, so verified tokens are cached by hash until the key of their sandbox
+/// changes. The cache does not cover expiry and revocation: the caller checks both.
 final class SignedTokens implements TokenForm {
     private static final JWSHeader HEADER =
             new JWSHeader.Builder(JWSAlgorithm.HS256).type(JOSEObjectType.JWT).build();
     private static final String BEGINNING = HEADER.toBase64URL() + ".";
 
-    /// More than the longest names make.
+    /// Exceeds the size of a token with the longest names.
     private static final int MAX_LENGTH = 8 * 1024;
 
-    /// How many are known at most; all are forgotten when there are more.
+    /// Maximum size of the cache. A full cache is cleared.
     private static final int MAX_KNOWN = 10_000;
 
     private final SigningKeys keys;
     private final Map<String, Known> known = new ConcurrentHashMap<>();
 
-    /// What a token says, and the very key that says that it is so.
+    /// Claims of a token and the key that verified its signature.
     private record Known(Claims claims, SigningKey key) {}
 
     SignedTokens(SigningKeys keys) {
@@ -92,13 +92,13 @@ final class SignedTokens implements TokenForm {
         }
     }
 
-    /// The keys are what ends them.
+    /// Clears the cache only. Deleting the key invalidates the tokens.
     @Override
     public void forget(SandboxId sandbox) {
         known.values().removeIf(token -> token.claims().grant().sandbox().equals(sandbox));
     }
 
-    /// They end by themselves; what is still shown is known again at once.
+    /// Clears the cache only. Tokens expire on their own, and the next use of a valid token caches it again.
     @Override
     public void prune() {
         known.clear();

@@ -12,8 +12,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The key of each sandbox, with which its tokens are signed: made when the first token is, replaced by a rotation,
-/// gone with the sandbox. All are in memory, so that to check a token takes no query. Thread-safe.
+/// Signing keys of the sandboxes' tokens. Held in memory, so that verifying a token takes no query. Thread-safe.
+///
+/// The first token creates the key of a sandbox, a rotation replaces it, and the end of the sandbox deletes it.
 final class SigningKeys {
     private static final Logger LOG = LoggerFactory.getLogger(SigningKeys.class);
     private static final int BYTES = 32;
@@ -24,7 +25,7 @@ final class SigningKeys {
     private final InstantSource clock;
     private final Map<SandboxId, SigningKey> keys = new ConcurrentHashMap<>();
 
-    /// A key, and how many the sandbox has had.
+    /// A key and its number within the sandbox.
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
     record SigningKey(int epoch, byte[] bytes) {
         @Override
@@ -40,7 +41,7 @@ final class SigningKeys {
         this.master = master;
         this.random = random;
         this.clock = clock;
-        // Sandboxes may have ended while no server looked.
+        // Sandboxes may have ended while no server ran.
         db.write(sql -> sql.update("delete from signing_keys where sandbox_id not in"
                 + " (select id from sandboxes where ended_at is null)"));
         load();
@@ -50,14 +51,14 @@ final class SigningKeys {
         return Optional.ofNullable(keys.get(sandbox));
     }
 
-    /// The sandbox's key; made if it has none.
+    /// Returns the key of the sandbox. Creates it if there is none.
     SigningKey obtain(SandboxId sandbox) {
         SigningKey known = keys.get(sandbox);
         if (known != null) {
             return known;
         }
         var fresh = new SigningKey(1, MasterKey.bytes(random, BYTES));
-        // Of two that make one at once, the first row stands, and both use it.
+        // If two callers create a key at once, the first row wins and both use it.
         db.write(sql -> sql.update(
                 "insert into signing_keys (sandbox_id, epoch, sealed, created_at) values (?, ?, ?, ?)"
                         + " on conflict do nothing",
@@ -70,7 +71,7 @@ final class SigningKeys {
         return find(sandbox).orElseThrow(() -> new IllegalStateException("the key of " + sandbox + " cannot be read"));
     }
 
-    /// Replaces the key: every token so far is worth nothing. Reports whether there was one.
+    /// Replaces the key, which invalidates all earlier tokens. Reports whether there was a key.
     boolean rotate(SandboxId sandbox) {
         SigningKey old = keys.get(sandbox);
         if (old == null) {
@@ -91,14 +92,14 @@ final class SigningKeys {
         return true;
     }
 
-    /// Destroys the key of a sandbox that has ended.
+    /// Deletes the key of a sandbox that has ended.
     void forget(SandboxId sandbox) {
         if (keys.remove(sandbox) != null) {
             db.write(sql -> sql.update("delete from signing_keys where sandbox_id = ?", sandbox.value()));
         }
     }
 
-    /// The sandboxes that have ended and still have a key, because it was made while they did.
+    /// Returns ended sandboxes that still have a key. A key remains if it was created while the sandbox ended.
     List<SandboxId> leftOver() {
         if (keys.isEmpty()) {
             return List.of();
@@ -118,7 +119,7 @@ final class SigningKeys {
                 query, row -> new Row(new SandboxId(row.getString(1)), row.getInt(2), row.getString(3)), arguments));
     }
 
-    /// A key that was sealed under another master key is as good as none: its sandbox gets a new one.
+    /// If the key was encrypted with another master key, deletes it. The sandbox then gets a new key.
     private void remember(Row row) {
         try {
             byte[] bytes = master.open(row.sealed(), purpose(row.sandbox(), row.epoch()));

@@ -9,8 +9,9 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// The threads that there are and whose they are. One that was archived is no longer shown, until it is used again.
-/// Thread-safe.
+/// Threads and their owners. Thread-safe.
+///
+/// Lists omit an archived thread until it is used again.
 public final class Threads {
     private final Db db;
     private final InstantSource clock;
@@ -20,10 +21,10 @@ public final class Threads {
         this.clock = clock;
     }
 
-    /// A thread as a list shows it. Immutable.
     public record Entry(ThreadId thread, UserId owner, Instant createdAt) {}
 
-    /// Up to `limit` threads by name, after the thread `after`: those that `user` owns or was invited to, or all.
+    /// Returns up to `limit` threads in the order of their names, after the thread `after`. With `user`, only threads
+    /// that the user owns or was invited to.
     public List<Entry> list(Optional<UserId> user, String after, int limit) {
         @Nullable String name = user.map(UserId::value).orElse(null);
         return db.read(sql -> sql.list(
@@ -51,7 +52,7 @@ public final class Threads {
                 sql.update("update threads set archived_at = ? where thread_id = ?", clock.millis(), thread.value()));
     }
 
-    /// Shows a thread again.
+    /// Reverses [#archive].
     public void revive(ThreadId thread) {
         db.write(sql -> sql.update(
                 "update threads set archived_at = null where thread_id = ? and archived_at is not null",

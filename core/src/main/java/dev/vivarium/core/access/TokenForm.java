@@ -3,18 +3,18 @@ package dev.vivarium.core.access;
 import dev.vivarium.model.SandboxId;
 import java.util.Optional;
 
-/// How claims become a token and are found again. Implementations are thread-safe.
+/// Token format: encodes claims in a token and reads them back. Thread-safe.
 interface TokenForm {
-    /// A token for these claims, which must be of the present key of their sandbox.
+    /// Creates a token for these claims, which must carry the current key of their sandbox.
     String write(Claims claims);
 
-    /// The claims of a token, if this server wrote it under a key that its sandbox still has. Whether it is over,
-    /// or was revoked, is not asked here.
+    /// Returns the claims of a token that this server issued under the current key of its sandbox. Does not check
+    /// expiry or revocation.
     Optional<Claims> read(String token);
 
-    /// Every token of this sandbox is worth nothing any more.
+    /// Drops every token of this sandbox.
     void forget(SandboxId sandbox);
 
-    /// Forgets what is over.
+    /// Drops expired tokens.
     void prune();
 }

@@ -6,7 +6,7 @@ import dev.vivarium.model.UserId;
 import java.time.Duration;
 import java.util.List;
 
-/// What a new token is to say. Immutable.
+/// Content of a token to issue. Immutable.
 public record TokenRequest(
         UserId subject,
         Grant.Standing standing,
@@ -15,10 +15,9 @@ public record TokenRequest(
         Scopes scopes,
         Duration ttl,
         List<String> ancestors) {
-    /// The shortest life of a token that anybody can ask for. One that is made of another may have less left.
+    /// Minimum lifetime that a client can request. A token derived from another may have less left.
     public static final Duration MIN_TTL = Duration.ofMinutes(1);
 
-    /// The longest life of a token.
     public static final Duration MAX_TTL = Duration.ofMinutes(15);
 
     public TokenRequest {

@@ -18,18 +18,20 @@ import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Capability tokens: short-lived, for one sandbox, with scopes. To check one takes no query; to end one takes effect
-/// on the next check, and is published for connections that are open. Thread-safe.
+/// Capability tokens: short-lived, for one sandbox, with scopes. Thread-safe.
+///
+/// Verifying a token takes no query. A revocation applies to the next verification, and listeners of [#changes] close
+/// open connections.
 public final class Tokens implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Tokens.class);
 
-    /// How long a token that has expired still proves possession to [#verifyForRefresh].
+    /// Time after expiry during which [#verifyForRefresh] accepts a token.
     static final Duration REFRESH_GRACE = Duration.ofSeconds(30);
 
-    /// How long a token goes on beside the one that took its place.
+    /// Time during which a replaced token stays valid.
     private static final Duration OVERLAP = Duration.ofSeconds(30);
 
-    /// How far another clock may be ahead.
+    /// Tolerated clock skew.
     private static final Duration LEEWAY = Duration.ofSeconds(5);
 
     private static final Duration PRUNE_EVERY = Duration.ofSeconds(30);
@@ -46,11 +48,11 @@ public final class Tokens implements AutoCloseable {
     private final CountDownLatch stopped = new CountDownLatch(1);
     private final Thread worker = VitalThread.unstarted("tokens", this::run);
 
-    /// What a token is.
+    /// Token format.
     public enum Mode {
-        /// A signed statement.
+        /// Signed claims.
         JWT,
-        /// A random number, of which the server knows what it means.
+        /// Random number. The server stores the claims.
         OPAQUE
     }
 
@@ -66,20 +68,20 @@ public final class Tokens implements AutoCloseable {
         worker.start();
     }
 
-    /// The tokens of a home, whose `master.key` the first start makes.
+    /// Opens the tokens of a home directory. The first start creates its `master.key`.
     public static Tokens open(Db db, Path home, Mode mode, InstantSource clock) {
         var random = new SecureRandom();
         return new Tokens(db, MasterKey.of(home, random), random, clock, mode);
     }
 
-    /// Publishes for which sandboxes tokens were revoked, replaced or deleted.
+    /// Publishes the sandboxes whose tokens were revoked, replaced or deleted.
     public RightsChanges changes() {
         return changes;
     }
 
-    /// Makes a token. It can be read from the result and nowhere else.
+    /// Issues a token. Only the result contains the token.
     public IssuedToken issue(TokenRequest wanted) {
-        // Claims have seconds.
+        // Claims have a resolution of seconds.
         Instant now = clock.instant().truncatedTo(ChronoUnit.SECONDS);
         var grant = new Grant(
                 wanted.subject(),
@@ -94,7 +96,7 @@ public final class Tokens implements AutoCloseable {
         return new IssuedToken(form.write(new Claims(grant, now, Optional.empty())), grant, now);
     }
 
-    /// Makes a token in place of `old`, which goes on for a moment, so that calls on their way are not lost.
+    /// Issues a token in place of `old`, which stays valid for a short overlap so that calls in transit succeed.
     public IssuedToken replace(Grant old, TokenRequest wanted) {
         var issued = issue(wanted);
         revocations.retire(old, issued.grant(), OVERLAP);
@@ -102,12 +104,13 @@ public final class Tokens implements AutoCloseable {
         return issued;
     }
 
-    /// What a token says; throws [Failure.NotAuthenticated] when it is not ours, not yet or no longer good.
+    /// Returns the grant of a token. Throws [Failure.NotAuthenticated] if the token is foreign, expired, revoked or not
+    /// yet valid.
     public Grant verify(String token) {
         return verify(token, Duration.ZERO);
     }
 
-    /// The same for a token that is only shown to get the next: it may have expired a moment ago.
+    /// Like [#verify], for a token that is presented to get the next one: accepts it shortly after expiry.
     public Grant verifyForRefresh(String token) {
         return verify(token, REFRESH_GRACE);
     }
@@ -130,12 +133,12 @@ public final class Tokens implements AutoCloseable {
         return grant;
     }
 
-    /// When the token ends at the latest: when it expires, or soon after it was replaced.
+    /// Returns the time at which the token ends: its expiry, or the end of the overlap if it was replaced.
     public Instant end(Grant grant) {
         return revocations.replacedAt(grant).filter(grant.expires()::isAfter).orElse(grant.expires());
     }
 
-    /// The newest token in the row of those that replaced this one, if there is one and it is still good.
+    /// Returns the last token in the chain of replacements, if it is valid.
     public Optional<Grant> successor(Grant replaced) {
         Instant now = clock.instant();
         return revocations
@@ -146,7 +149,7 @@ public final class Tokens implements AutoCloseable {
                         .isPresent());
     }
 
-    /// Ends one token of a sandbox, and all that were narrowed from it.
+    /// Revokes a token of a sandbox and all tokens narrowed from it.
     public void revoke(SandboxId sandbox, String jti) {
         if (!JTI.matcher(jti).matches()) {
             throw new SandboxException(new Failure.InvalidRequest("jti", "is not the id of a token"));
@@ -155,7 +158,7 @@ public final class Tokens implements AutoCloseable {
         changes.publish(sandbox);
     }
 
-    /// Ends every token of a sandbox by giving it another key.
+    /// Revokes every token of a sandbox by replacing its key.
     public void rotate(SandboxId sandbox) {
         keys.rotate(sandbox);
         form.forget(sandbox);
@@ -163,14 +166,14 @@ public final class Tokens implements AutoCloseable {
         changes.publish(sandbox);
     }
 
-    /// A sandbox has ended: its key is destroyed, and its tokens with it.
+    /// Deletes the key and the tokens of a sandbox that has ended.
     public void forget(SandboxId sandbox) {
         try {
             keys.forget(sandbox);
             form.forget(sandbox);
             revocations.forget(sandbox);
         } finally {
-            // A store that fails must not keep connections open.
+            // A failure of the store must not keep connections open.
             changes.publish(sandbox);
         }
     }

@@ -7,19 +7,18 @@ import dev.vivarium.model.UserId;
 import java.time.Instant;
 import java.util.Locale;
 
-/// What a token of the process inside is good for: one task in one sandbox, for one purpose, until it expires or the
-/// sandbox ends. Never the token itself. Immutable.
+/// Content of a worker token: one task in one sandbox, one audience, and an expiry. Never the token itself. Immutable.
 ///
-/// @param fingerprint what logs may say of the token
+/// @param fingerprint loggable prefix of the token's hash
 public record WorkerGrant(Work work, Audience audience, Instant expires, String fingerprint) {
-    /// Which task of whom, and where. Immutable.
+    /// A task with its sandbox, thread and owner. Immutable.
     public record Work(SandboxId sandbox, ThreadId thread, UserId owner, TaskId task) {}
 
-    /// What a token opens.
+    /// API that a token is valid for.
     public enum Audience {
-        /// The worker API, for its own task.
+        /// The worker API, for the token's own task.
         WORKER,
-        /// The model gateway and nothing else: the agent's own programs can see it.
+        /// The model gateway only. Programs of the agent can read this token.
         MODEL;
 
         String text() {

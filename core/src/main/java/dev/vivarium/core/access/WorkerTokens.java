@@ -33,16 +33,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Tokens for the process inside a sandbox: signed statements that live a day at most, and no longer than their
-/// sandbox. The server keeps the hash of each; one that it does not know is worth nothing, however well it is signed.
-/// To check one takes no query. Thread-safe.
+/// Signed tokens of the worker process inside a sandbox. They expire after a day, and end with their sandbox.
+/// Thread-safe.
+///
+/// The server stores the hash of each token and rejects an unknown one even if its signature is valid. Verifying a
+/// token takes no query.
 public final class WorkerTokens {
-    /// How long one is good for.
     public static final Duration TTL = Duration.ofHours(24);
 
     private static final Logger LOG = LoggerFactory.getLogger(WorkerTokens.class);
 
-    /// Unlike that of any other token, so that a glance tells them apart.
+    /// Differs from the header of every other token, so that the kinds are easy to distinguish.
     private static final JWSHeader HEADER = new JWSHeader.Builder(JWSAlgorithm.HS256)
             .type(new JOSEObjectType("worker+jwt"))
             .build();
@@ -68,7 +69,7 @@ public final class WorkerTokens {
         this.key = key;
         this.random = random;
         this.clock = clock;
-        // Sandboxes may have ended while no server looked.
+        // Sandboxes may have ended while no server ran.
         db.write(sql -> sql.update(
                 "delete from worker_tokens where expires_at < ? or sandbox_id not in"
                         + " (select id from sandboxes where ended_at is null)",
@@ -77,23 +78,23 @@ public final class WorkerTokens {
                 .forEach(row -> byHash.put(row.hash(), row.grant()));
     }
 
-    /// The tokens of a home, whose `master.key` the first start makes.
+    /// Opens the tokens of a home directory. The first start creates its `master.key`.
     public static WorkerTokens open(Db db, Path home, InstantSource clock) {
         var random = new SecureRandom();
         return new WorkerTokens(db, MasterKey.of(home, random).derive("worker-tokens"), random, clock);
     }
 
-    /// Publishes for which sandboxes tokens were deleted.
+    /// Publishes the sandboxes whose tokens were deleted.
     public RightsChanges changes() {
         return changes;
     }
 
-    /// Reports whether `text` looks like one of these tokens, good or not.
+    /// Reports whether `text` has the form of a worker token, valid or not.
     public static boolean isOne(String text) {
         return text.startsWith(BEGINNING);
     }
 
-    /// Makes a token. It can be read from the result and nowhere else.
+    /// Issues a token. Only the result contains the token.
     public String issue(Work work, Audience audience) {
         Instant now = clock.instant().truncatedTo(ChronoUnit.SECONDS);
         Instant expires = now.plus(TTL);
@@ -122,8 +123,8 @@ public final class WorkerTokens {
         return token;
     }
 
-    /// What a token is good for; throws [Failure.NotAuthenticated] when it is not ours, no longer good, or good for
-    /// something else.
+    /// Returns the grant of a token. Throws [Failure.NotAuthenticated] if the token is foreign, expired, or for another
+    /// audience.
     public WorkerGrant verify(String token, Audience audience) {
         WorkerGrant grant = find(token)
                 .orElseThrow(() -> refused("the token is not valid; it ends with its run, and a day after that began"));
@@ -133,7 +134,7 @@ public final class WorkerTokens {
         return grant;
     }
 
-    /// What a token is good for, if for anything.
+    /// Returns the grant of a token, if it is valid.
     public Optional<WorkerGrant> find(String token) {
         if (!isOne(token) || token.length() > MAX_LENGTH) {
             return Optional.empty();
@@ -143,7 +144,7 @@ public final class WorkerTokens {
                 .filter(grant -> isSigned(token, grant));
     }
 
-    /// A sandbox has ended, and its tokens with it.
+    /// Deletes the tokens of a sandbox that has ended.
     public void forget(SandboxId sandbox) {
         boolean found = byHash.values().removeIf(grant -> grant.sandbox().equals(sandbox));
         if (found) {
@@ -162,7 +163,7 @@ public final class WorkerTokens {
         }
     }
 
-    /// Whoever can write to the database alone must not be able to make one.
+    /// Without the signature, a writer of the database could forge a token.
     private boolean isSigned(String token, WorkerGrant grant) {
         try {
             var signed = SignedJWT.parse(token);

@@ -1,4 +1,4 @@
-/// Who may do what: API keys, capability tokens with scopes, invitations, and the record of their use.
+/// Access control: API keys, capability tokens with scopes, invitations, and the audit log.
 @NullMarked
 package dev.vivarium.core.access;
 

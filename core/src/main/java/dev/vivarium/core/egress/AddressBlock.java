@@ -4,7 +4,7 @@ import java.net.InetAddress;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// Addresses that begin with the same bits, such as `10.0.0.0/8`. Immutable.
+/// Block of addresses with a common prefix, such as `10.0.0.0/8`. Immutable.
 public record AddressBlock(InetAddress first, int bits) {
     private static final Pattern TEXT = Pattern.compile("([0-9a-fA-F.:]+)(?:/([0-9]{1,3}))?");
 
@@ -14,7 +14,7 @@ public record AddressBlock(InetAddress first, int bits) {
         }
     }
 
-    /// Reads an address with or without a number of bits; throws [IllegalArgumentException] for anything else.
+    /// Parses an address with an optional prefix length. Throws [IllegalArgumentException] for any other text.
     public static AddressBlock of(String text) {
         Matcher parts = TEXT.matcher(text);
         if (!parts.matches()) {
@@ -25,7 +25,6 @@ public record AddressBlock(InetAddress first, int bits) {
         return new AddressBlock(first, parts.group(2) == null ? all : Integer.parseInt(parts.group(2)));
     }
 
-    /// Reports whether it is one of these.
     public boolean contains(InetAddress address) {
         byte[] mine = first.getAddress();
         byte[] theirs = address.getAddress();

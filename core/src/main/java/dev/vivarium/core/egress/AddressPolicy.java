@@ -5,12 +5,13 @@ import java.net.InetAddress;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// Which addresses sandboxes may be connected to: those of the public Internet, and what the operator adds. Immutable.
+/// Policy that decides which addresses a sandbox may connect to: public addresses, and the blocks that the operator
+/// adds. Immutable.
 ///
-/// The question is asked of an address and never of a name, after resolution, and the answer is used by connecting to
-/// that very address. What is not public is what the registries of special addresses say, and the few services that
-/// clouds keep on addresses which look public. Of IPv6 only what is given out for the Internet is public, without what
-/// carries an IPv4 address inside: such an address would be checked as one thing and reached as another.
+/// The proxy checks the resolved address, never the name, and then connects to exactly that address. An address is not
+/// public if it is in a registry of special addresses, or if a cloud provider serves host services on it. For IPv6,
+/// only global unicast addresses that embed no IPv4 address are public. An embedded IPv4 address would pass the check
+/// as one address and reach another.
 final class AddressPolicy {
     private static final List<AddressBlock> SPECIAL = Stream.of(
                     "0.0.0.0/8",
@@ -28,18 +29,18 @@ final class AddressPolicy {
                     "203.0.113.0/24",
                     "224.0.0.0/4",
                     "240.0.0.0/4",
-                    // The host agent of a large cloud.
+                    // Host agent of a large cloud provider.
                     "168.63.129.16/32",
-                    // Teredo, ORCHID, benchmarks and the like.
+                    // Teredo, ORCHID, benchmarking and similar assignments.
                     "2001::/23",
                     "2001:db8::/32",
-                    // 6to4: an IPv4 address is inside.
+                    // 6to4: embeds an IPv4 address.
                     "2002::/16",
                     "3fff::/20")
             .map(AddressBlock::of)
             .toList();
 
-    /// Everything else is loopback, link-local, private, multicast, mapped, translated or not given out.
+    /// All other IPv6 addresses are loopback, link-local, private, multicast, mapped, translated or unallocated.
     private static final AddressBlock GLOBAL_UNICAST = AddressBlock.of("2000::/3");
 
     private final List<AddressBlock> added;

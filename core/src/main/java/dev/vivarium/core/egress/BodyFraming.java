@@ -3,23 +3,22 @@ package dev.vivarium.core.egress;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/// Where the body of a message ends. Immutable.
+/// Framing of an HTTP message body. Immutable.
 sealed interface BodyFraming {
-    /// There is none.
+    /// No body.
     record Absent() implements BodyFraming {}
 
     record Length(long bytes) implements BodyFraming {}
 
-    /// In pieces, each with its length before it.
     record Chunked() implements BodyFraming {}
 
-    /// Where the connection ends.
+    /// The body ends when the connection closes.
     record UntilClose() implements BodyFraming {}
 
     Pattern NUMBER = Pattern.compile("[0-9]{1,18}");
 
-    /// What the headers say; throws [IllegalArgumentException] when they say two things, or nothing that is known.
-    /// `otherwise` is what silence means.
+    /// Determines the framing from the headers. Returns `otherwise` if no header specifies it. Throws
+    /// [IllegalArgumentException] if the headers conflict or are unsupported.
     static BodyFraming of(HeaderLines headers, BodyFraming otherwise) {
         List<String> encodings = headers.all("transfer-encoding");
         List<String> lengths = headers.all("content-length");
@@ -41,7 +40,7 @@ sealed interface BodyFraming {
         return new Length(Long.parseLong(lengths.getFirst()));
     }
 
-    /// The header that says it; empty when none does.
+    /// Returns the header line of this framing, or an empty text if it has none.
     default String header() {
         return switch (this) {
             case Length(long bytes) -> "Content-Length: " + bytes + "\r\n";

@@ -5,17 +5,18 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// Where a program wants to go, and what it wants there: taken apart so strictly that nobody else can read it in
-/// another way. Immutable.
+/// Destination of a request: host, port and path. Immutable.
 ///
-/// @param path what to ask the host for; empty for a tunnel
+/// The parser is strict, so that no other parser can interpret the same text differently.
+///
+/// @param path request path; empty for a tunnel
 record Destination(HostName host, int port, String path) {
     private static final int WEB = 80;
     private static final int MAX_PORT = 65_535;
     private static final Pattern AUTHORITY = Pattern.compile("(\\[[^\\[\\]@/?#]*]|[^\\[\\]:@/?#]+)(?::([0-9]{1,5}))?");
     private static final Pattern URL = Pattern.compile("(?i:http)://([^/?#]*)([/?][^#]*)?");
 
-    /// Of a `CONNECT`.
+    /// Parses the target of a `CONNECT` request.
     static Destination ofTunnel(String target) {
         Matcher authority = AUTHORITY.matcher(target);
         if (!authority.matches() || authority.group(2) == null) {
@@ -24,7 +25,7 @@ record Destination(HostName host, int port, String path) {
         return new Destination(host(authority.group(1)), port(authority.group(2)), "");
     }
 
-    /// Of any other method.
+    /// Parses the target of any other request.
     static Destination ofRequest(String target, boolean asksForOptions) {
         Matcher url = URL.matcher(target);
         if (!url.matches()) {
@@ -58,12 +59,11 @@ record Destination(HostName host, int port, String path) {
         return port;
     }
 
-    /// The same with another port.
     Destination at(int other) {
         return new Destination(host, other, path);
     }
 
-    /// As the header `Host` says it; `usual` is the port that goes without saying.
+    /// Returns the value of the `Host` header. Omits the port if it equals `usual`.
     String authority(int usual) {
         return port == usual ? host.text() : host.text() + ":" + port;
     }

@@ -7,15 +7,15 @@ import java.util.List;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLSocketFactory;
 
-/// What sandboxes may reach, and how. Immutable.
+/// Egress settings of the server. Immutable.
 ///
-/// @param standard         what a sandbox may reach that does not ask
-/// @param most             what a sandbox may ask for
-/// @param privateAddresses addresses that are not public and may be reached all the same
-/// @param credentials      what is added to requests, by host
-/// @param connections      how many connections a sandbox may have at a time
-/// @param resolver         what finds the addresses of names
-/// @param tls              what speaks TLS to hosts for which there is a credential
+/// @param standard         allow-list of a sandbox whose create request has none
+/// @param most             upper limit for every allow-list
+/// @param privateAddresses non-public addresses that sandboxes may reach
+/// @param credentials      headers that the server adds to requests, by host
+/// @param connections      maximum number of concurrent connections of a sandbox
+/// @param resolver         resolver of host names
+/// @param tls              source of TLS sockets for hosts with a credential
 public record EgressConfig(
         Egress standard,
         Egress most,
@@ -24,7 +24,7 @@ public record EgressConfig(
         int connections,
         Resolver resolver,
         Supplier<SSLSocketFactory> tls) {
-    /// How many connections a sandbox may have at a time, unless somebody says otherwise.
+    /// Default of `connections`.
     public static final int CONNECTIONS = 128;
 
     public EgressConfig {
@@ -32,7 +32,7 @@ public record EgressConfig(
         credentials = List.copyOf(credentials);
     }
 
-    /// Nothing by default, any public host on request.
+    /// Returns the defaults: sandboxes reach no host, and a request may allow any public host.
     public static EgressConfig ordinary() {
         return new EgressConfig(
                 Egress.NONE,
@@ -44,12 +44,13 @@ public record EgressConfig(
                 EgressConfig::systemTls);
     }
 
-    /// Trusts whom the machine's Java trusts. Made when it is needed: the list of authorities takes long to load.
+    /// Returns a factory that trusts the certificate authorities of the Java runtime. Call it on first use: the list of
+    /// authorities takes long to load.
     public static SSLSocketFactory systemTls() {
         return (SSLSocketFactory) SSLSocketFactory.getDefault();
     }
 
-    /// Throws `NotAllowed` when a list asks for more than anybody may have.
+    /// Throws `NotAllowed` if a list exceeds the upper limit of this server.
     public void require(Egress list) {
         list.findBeyond(most).ifPresent(rule -> {
             throw new SandboxException(

@@ -9,33 +9,28 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/// Where all sandboxes leave the house: an HTTP proxy with a list. Thread-safe.
+/// HTTP proxy that applies the egress allow-lists of all sandboxes. Thread-safe.
 ///
 /// # Design note
 ///
-/// The guest only carries bytes, so that nothing inside a sandbox decides anything. A program connects to a port on its
-/// own loopback; the connection arrives here as a channel ([SandboxEgress]) and is served by a worker of its own:
+/// The guest only forwards bytes, so that no code inside a sandbox makes a decision. A program connects to a port on
+/// its own loopback interface. The connection arrives here as a channel ([SandboxEgress]), and a worker thread of its
+/// own serves it:
 ///
-/// 1. **Read** one request, by a reader that takes nothing it could misunderstand ([HttpReader], [RequestHead]).
-/// 2. **Check the name** against the sandbox's list ([ProxyConnection#want]), before anything is asked of anybody: a
-/// name that
-/// is
-///    not on the list is never resolved, because a question to a name server is a message to whoever owns the name.
-/// 3. **Resolve**, check each address, connect to one that was checked ([OutboundConnector]). A name that leads
-/// elsewhere the
-/// next
-///    time it is asked for is of no use, since it is asked for once.
-/// 4. `CONNECT` becomes a [Tunnel]; it stays on the name it was opened for, as far as TLS says it in the clear.
-/// Anything
-///    else becomes one request of ours and one answer ([HttpForwarder]): nothing the program wrote is passed on by the
-/// byte
-///    but the body, whose length we know, and no connection is used twice, so that no two readers can disagree on
-///    where a request ends.
+/// 1. **Read** one request with a strict parser that rejects ambiguous input ([HttpReader], [RequestHead]).
+/// 2. **Check the name** against the allow-list of the sandbox ([ProxyConnection#want]) before any other step. The
+///    proxy never resolves a name that is not on the list, because a DNS query sends data to the owner of the name.
+/// 3. **Resolve** the name once, check each address, and connect to a checked address ([OutboundConnector]). DNS
+///    rebinding has no effect, because the proxy does not resolve the name again.
+/// 4. **Forward.** A `CONNECT` becomes a [Tunnel]. The tunnel is bound to the name it was opened for, as far as TLS
+///    shows the name in clear text. Any other request becomes one new request and one response ([HttpForwarder]). The
+///    proxy copies only the body, whose framing it has parsed, and writes everything else anew. The proxy never reuses
+///    a connection, so that no two parsers can disagree on where a request ends.
 ///
-/// A credential is added in step 4 to requests that came in the clear, and these leave by TLS. The secret is on the
-/// host's side of the wire only.
+/// In step 4 the proxy adds a credential to plain-text requests, and sends these over TLS. The secret exists only on
+/// the server's side of the channel.
 public final class EgressProxy implements AutoCloseable {
-    /// How long a connection may be silent both ways.
+    /// Time without traffic in either direction after which the proxy closes a connection.
     static final Duration IDLE = Duration.ofMinutes(5);
 
     private static final Duration FIRST_LINES = Duration.ofSeconds(30);
@@ -57,7 +52,7 @@ public final class EgressProxy implements AutoCloseable {
         return FIRST_LINES;
     }
 
-    /// Serves one connection to its end.
+    /// Serves one connection until it ends.
     void carry(ProxyConnection proxyConnection) {
         try {
             var source = new HttpReader(proxyConnection.client().in());
@@ -68,7 +63,7 @@ public final class EgressProxy implements AutoCloseable {
         } catch (Rejection e) {
             refuse(proxyConnection, e);
         } catch (IOException | SandboxException e) {
-            // The program has hung up, or its sandbox is gone.
+            // The program closed the connection, or its sandbox ended.
         } finally {
             proxyConnection.hangUp();
         }
@@ -108,7 +103,7 @@ public final class EgressProxy implements AutoCloseable {
                 .run();
     }
 
-    /// A connection to where it wants to go. The list is asked before and after: it may have changed meanwhile.
+    /// Opens a connection to the destination. Checks the allow-list before and after, because it may change meanwhile.
     private Socket leave(ProxyConnection proxyConnection, String method, Destination to) throws IOException {
         proxyConnection.want(method, to);
         Socket socket = connector.connect(to);
@@ -120,7 +115,8 @@ public final class EgressProxy implements AutoCloseable {
 
     private Socket secure(Socket plain, Destination to) throws IOException {
         try {
-            // The transit keeps the plain socket: closing one with TLS waits for a write that the host does not take.
+            // The connection keeps the plain socket: closing the TLS socket would block on a write that the host does
+            // not read.
             Socket secured = connector.secure(plain, to);
             secured.setSoTimeout((int) IDLE.toMillis());
             return secured;
@@ -129,8 +125,8 @@ public final class EgressProxy implements AutoCloseable {
         }
     }
 
-    /// The program must be able to read why, whatever it was about to say; so what it says is thrown away for a
-    /// while.
+    /// Sends the rejection, then discards the program's input for a limited time, so that the program can read the
+    /// reason.
     private static void refuse(ProxyConnection proxyConnection, Rejection rejection) {
         proxyConnection.answered(rejection.verdict(), rejection.status());
         try {
@@ -139,7 +135,7 @@ public final class EgressProxy implements AutoCloseable {
             proxyConnection.client().bear(GOODBYE);
             proxyConnection.client().awaitEnd();
         } catch (IOException | SandboxException e) {
-            // It did not wait for the answer.
+            // The program did not wait for the response.
         }
     }
 
@@ -147,7 +143,7 @@ public final class EgressProxy implements AutoCloseable {
         return text.getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    /// Resolves no more names. Connections end with their sandboxes' streams. Idempotent.
+    /// Stops the resolvers. Open connections end with the channels of their sandboxes. Idempotent.
     @Override
     public void close() {
         connector.close();

@@ -3,13 +3,12 @@ package dev.vivarium.core.egress;
 import java.time.Duration;
 import java.util.Locale;
 
-/// One connection that a program in a sandbox made, or wanted to make: where to and what became of it. Never holds what
-/// was said on it. Immutable.
+/// Record of one connection that a program in a sandbox made or attempted. Never contains payload. Immutable.
 ///
-/// @param method  `CONNECT`, or that of the one request
-/// @param host    where to, by its name; empty if that could not be read
-/// @param address the address that was connected to; empty if none was
-/// @param status  what the program was answered first, as a status of HTTP; 0 if nothing
+/// @param method  `CONNECT`, or the method of the request
+/// @param host    host name of the destination; empty if the request was malformed
+/// @param address address that the proxy connected to; empty if it did not connect
+/// @param status  first HTTP status that the program received; 0 if none
 /// @param up      bytes from the program to the host
 /// @param down    bytes from the host to the program
 public record EgressRecord(
@@ -22,22 +21,22 @@ public record EgressRecord(
         long up,
         long down,
         Duration took) {
-    /// What became of it.
+    /// Outcome of a connection.
     public enum Verdict {
         ALLOWED,
-        /// The host is not on the list.
+        /// The host is not on the allow-list.
         HOST_REFUSED,
-        /// The name leads to addresses that are not public.
+        /// The name resolves only to addresses that are not public.
         ADDRESS_REFUSED,
-        /// What was said inside the tunnel names another host.
+        /// The TLS handshake inside the tunnel names another host.
         NAME_REFUSED,
-        /// The name has no address.
+        /// The name could not be resolved.
         UNRESOLVED,
-        /// Nobody answers there, or the answer cannot be passed on.
+        /// The host does not accept connections or respond, or its response is invalid.
         UNREACHABLE,
-        /// The program did not speak as to a proxy.
+        /// The program did not send a valid proxy request.
         MALFORMED,
-        /// It was ended by us: the list changed, or the sandbox was paused.
+        /// The server cut the connection: the allow-list changed, or the sandbox was paused.
         CUT;
 
         public String label() {

@@ -7,12 +7,13 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/// The header lines of a message, in order, each of them beyond doubt: a line that two readers could understand
-/// differently is refused. Immutable.
+/// Header lines of an HTTP message, in order. Immutable.
+///
+/// The parser rejects every line that two parsers could interpret differently.
 record HeaderLines(List<Line> lines) {
     private static final Pattern NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}");
 
-    /// What concerns one connection and not the next.
+    /// Hop-by-hop headers.
     private static final Set<String> OF_THE_CONNECTION = Set.of(
             "connection",
             "keep-alive",
@@ -26,10 +27,10 @@ record HeaderLines(List<Line> lines) {
             "upgrade",
             "http2-settings");
 
-    /// What we say ourselves, from what we have understood.
+    /// Headers that the proxy writes itself, from the parsed message.
     private static final Set<String> OURS = Set.of("host", "content-length", "expect");
 
-    /// A name as it came, and its value.
+    /// A header with its name as received.
     record Line(String name, String value) {
         boolean isNamed(String other) {
             return name.equalsIgnoreCase(other);
@@ -40,7 +41,7 @@ record HeaderLines(List<Line> lines) {
         lines = List.copyOf(lines);
     }
 
-    /// Reads lines without their ends; throws [IllegalArgumentException] for one that is no header.
+    /// Parses lines without line ends. Throws [IllegalArgumentException] for an invalid header.
     static HeaderLines of(List<String> texts) {
         var lines = new ArrayList<Line>();
         for (String text : texts) {
@@ -56,13 +57,12 @@ record HeaderLines(List<Line> lines) {
         return new HeaderLines(lines);
     }
 
-    /// Reports whether a header of that name is not anybody else's to set.
+    /// Reports whether only the proxy may set a header of this name.
     static boolean isOurs(String name) {
         String lower = name.toLowerCase(Locale.ROOT);
         return OURS.contains(lower) || OF_THE_CONNECTION.contains(lower);
     }
 
-    /// Every value of that name.
     List<String> all(String name) {
         return lines.stream()
                 .filter(line -> line.isNamed(name))
@@ -70,7 +70,7 @@ record HeaderLines(List<Line> lines) {
                 .toList();
     }
 
-    /// What goes on to the next connection: not what concerns this one alone, nor what we say ourselves.
+    /// Returns the headers to forward: neither hop-by-hop headers nor those that the proxy writes itself.
     List<Line> passedOn() {
         Set<String> listed = new HashSet<>();
         for (String value : all("connection")) {

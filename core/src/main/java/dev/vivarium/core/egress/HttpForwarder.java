@@ -7,14 +7,14 @@ import java.net.Socket;
 import java.util.List;
 import java.util.Optional;
 
-/// One request to a host and its answer, on a connection of their own. Both are written anew from what was understood.
-/// Confined to its two workers.
+/// One request to a host and its response, on a connection of their own. Confined to its two worker threads.
+///
+/// The forwarder writes the headers of both anew from the parsed message.
 final class HttpForwarder {
     private static final int TLS_PORT = 443;
     private static final int WEB_PORT = 80;
 
-    /// How many informational responses a host may send before its answer, and how long their headers may be
-    /// together.
+    /// Maximum number of informational responses before the final response, and maximum total size of their headers.
     private static final int MAX_INFORMATIONAL = 16;
 
     private static final int MAX_INFORMATIONAL_BYTES = 64 * 1024;
@@ -25,19 +25,19 @@ final class HttpForwarder {
     private final HttpReader source;
     private final Socket socket;
 
-    /// Why the request could not be sent to its end, if it could not.
+    /// Set if the request body could not be sent completely.
     private volatile Optional<Rejection> brokenBody = Optional.empty();
 
-    /// The program has the first lines of an answer. Of the worker that passes it on.
+    /// Set when the program has received the response head. Confined to the thread that forwards the response.
     private boolean answered;
 
-    /// What to ask, of whom, and what to add to it. Immutable.
+    /// Request to send, its destination, and the credentials to add. Immutable.
     record Order(RequestHead head, BodyFraming body, Destination to, List<Credential> credentials) {
         Order {
             credentials = List.copyOf(credentials);
         }
 
-        /// The first lines as the host gets them.
+        /// Returns the request head that the proxy sends to the host.
         String lines() {
             int usual = credentials.isEmpty() ? WEB_PORT : TLS_PORT;
             var lines = new StringBuilder(head.method() + " " + to.path() + " HTTP/1.1\r\n");
@@ -53,7 +53,7 @@ final class HttpForwarder {
                     .toString();
         }
 
-        /// An answer that shows what was added must not show it to the program.
+        /// The response must not reveal a credential to the program.
         boolean isSecret(String value) {
             return credentials.stream().anyMatch(credential -> credential.isShownIn(value));
         }
@@ -67,7 +67,7 @@ final class HttpForwarder {
         this.socket = socket;
     }
 
-    /// Sends the request, passes the answer on, and returns when the program has it.
+    /// Sends the request, forwards the response, and returns when the program has received it.
     void run() throws IOException {
         ask();
         Thread up = Thread.ofVirtual().name("egress-up-" + order.to()).start(this::up);
@@ -84,7 +84,8 @@ final class HttpForwarder {
         }
     }
 
-    /// What has come must not look whole. A program that does not know anything yet is told what it did wrong.
+    /// Closes the connection, so that an incomplete response does not look complete. If the program has received
+    /// nothing yet and its body is invalid, sends the rejection.
     private void breakOff() throws IOException {
         if (!answered && brokenBody.isPresent()) {
             refuse(brokenBody.get());
@@ -113,14 +114,14 @@ final class HttpForwarder {
     private void up() {
         try {
             sendBody();
-            // A program that closes its side has gone: it does not wait for the answer.
+            // If the program closes its side, it no longer waits for the response.
             proxyConnection.lingerUntil(client::awaitEndOfInput);
         } catch (SandboxException e) {
             proxyConnection.hangUp();
         }
     }
 
-    /// A host may answer before it has heard everything, so an error of its side is not the end.
+    /// A host may respond before it has read the whole body, so a write error does not end the exchange.
     private void sendBody() {
         try {
             client.bear(EgressProxy.IDLE);
@@ -130,7 +131,7 @@ final class HttpForwarder {
         } catch (InterruptedIOException e) {
             giveUp("the body did not come");
         } catch (IOException e) {
-            // What still comes from the program goes nowhere.
+            // The remaining input of the program is discarded.
         }
     }
 
@@ -158,7 +159,7 @@ final class HttpForwarder {
         }
     }
 
-    /// Skips informational responses, within their limits: a host could send them for ever.
+    /// Skips informational responses up to the limits, because a host could send them forever.
     private ResponseHead awaitHead(HttpReader answers) {
         int bytes = 0;
         for (int skipped = 0; skipped <= MAX_INFORMATIONAL && bytes <= MAX_INFORMATIONAL_BYTES; skipped++) {
@@ -195,7 +196,7 @@ final class HttpForwarder {
         }
     }
 
-    /// The first lines as the program gets them.
+    /// Returns the response head that the proxy sends to the program.
     private String lines(ResponseHead head, BodyFraming as) {
         String reason = order.isSecret(head.reason()) ? "" : head.reason();
         var lines = new StringBuilder("HTTP/1.1 " + head.status() + " " + reason + "\r\n");
@@ -204,7 +205,7 @@ final class HttpForwarder {
                 append(lines, line.name(), line.value());
             }
         }
-        // Of an answer without a body the length is still worth knowing.
+        // A response to HEAD has no body, but keeps its length header.
         BodyFraming said =
                 as instanceof BodyFraming.Absent && order.head().method().equals("HEAD")
                         ? BodyFraming.of(head.headers(), as)

@@ -12,8 +12,9 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// One side's bytes as messages of HTTP: lines first, then a body. What is not exactly as the standard has it throws
-/// [IllegalArgumentException]. Confined to the worker that reads it.
+/// Strict reader of HTTP/1.1 messages from a byte stream. Confined to one thread.
+///
+/// Throws [IllegalArgumentException] for input that deviates from the standard.
 final class HttpReader {
     private static final int MAX_HEAD = 64 * 1024;
     private static final int BUFFER = 32 * 1024;
@@ -29,7 +30,7 @@ final class HttpReader {
         this.in = in;
     }
 
-    /// The lines until the first empty one; nothing if the other side ends before it has begun.
+    /// Returns the lines up to the first empty line, or nothing if the stream ends before the first byte.
     Optional<List<String>> head() throws IOException {
         if (position == limit && !fill()) {
             return Optional.empty();
@@ -47,7 +48,7 @@ final class HttpReader {
         return lines;
     }
 
-    /// A line ends in CR LF, and neither stands anywhere else.
+    /// A line ends in CR LF. CR and LF are invalid anywhere else.
     private String line(int room) throws IOException {
         var line = new StringBuilder();
         while (true) {
@@ -82,7 +83,8 @@ final class HttpReader {
         return count > 0;
     }
 
-    /// Takes what has come, or waits for something; nothing at the end. For what is no longer HTTP.
+    /// Returns buffered bytes, or blocks until some arrive. Returns nothing at the end of the stream. For the bytes
+    /// after an HTTP message.
     Optional<byte[]> piece() throws IOException {
         if (position == limit && !fill()) {
             return Optional.empty();
@@ -92,7 +94,7 @@ final class HttpReader {
         return Optional.of(piece);
     }
 
-    /// Passes a body on piece by piece, framed `as` the receiver is told.
+    /// Copies a body in pieces, with the framing `as` towards the receiver.
     void copy(BodyFraming body, BodyFraming as, OutputStream to) throws IOException {
         switch (body) {
             case BodyFraming.Absent _ -> {}
@@ -128,7 +130,7 @@ final class HttpReader {
             }
             long bytes = HexFormat.fromHexDigitsToLong(size.group(1));
             if (bytes == 0) {
-                lines(); // Trailers concern this connection alone.
+                lines(); // Trailers are hop-by-hop.
                 return;
             }
             copy(bytes, as, to);
@@ -144,7 +146,7 @@ final class HttpReader {
             return count;
         }
         byte[] size = (Integer.toHexString(count) + "\r\n").getBytes(StandardCharsets.US_ASCII);
-        // In one piece: each write is a frame or a packet.
+        // One write per chunk: each write becomes a frame or a packet.
         var chunk = new byte[size.length + count + 2];
         System.arraycopy(size, 0, chunk, 0, size.length);
         System.arraycopy(buffer, position, chunk, size.length, count);

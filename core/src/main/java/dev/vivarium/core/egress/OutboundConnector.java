@@ -20,11 +20,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 
-/// Connects to hosts outside: resolves the name, checks each address, and connects to one that it has checked.
-/// Thread-safe.
+/// Connector to outside hosts: resolves the name, checks each address, and connects to a checked address. Thread-safe.
 ///
-/// Names are resolved by a few platform workers of their own, because the call into the machine's resolver cannot be
-/// interrupted and would hold one of the few carriers of all virtual threads.
+/// A few dedicated platform threads resolve names. The system resolver cannot be interrupted, and a blocked call would
+/// occupy a carrier of the virtual threads.
 final class OutboundConnector implements AutoCloseable {
     private static final Duration RESOLVING = Duration.ofSeconds(5);
     private static final Duration CONNECTING = Duration.ofSeconds(10);
@@ -51,7 +50,7 @@ final class OutboundConnector implements AutoCloseable {
                 .unstarted(task);
     }
 
-    /// A connection to a host that the list allows; throws [Rejection] when there cannot be one.
+    /// Connects to a host that the allow-list permits. Throws [Rejection] if it cannot.
     Socket connect(Destination to) {
         List<InetAddress> found = to.host().address().map(List::of).orElseGet(() -> resolve(to));
         List<InetAddress> permitted = found.stream().filter(reach::permits).toList();
@@ -63,7 +62,7 @@ final class OutboundConnector implements AutoCloseable {
                             + " the operator can permit it with the setting egress-private");
         }
         List<InetAddress> tried = permitted.subList(0, Math.min(ATTEMPTS, permitted.size()));
-        // Shared among them: an address where nobody answers must not use up the time of the others.
+        // The addresses share the timeout, so that one unresponsive address does not use up the time of the others.
         Duration patience = CONNECTING.dividedBy(tried.size());
         IOException last = new IOException("it has no address");
         for (InetAddress address : tried) {
@@ -89,7 +88,7 @@ final class OutboundConnector implements AutoCloseable {
         }
     }
 
-    /// The same connection with TLS on it, to the host of that name and nobody else.
+    /// Starts TLS on the connection and verifies the certificate against the host name.
     Socket secure(Socket plain, Destination to) throws IOException {
         plain.setSoTimeout((int) CONNECTING.toMillis());
         var secured =
@@ -124,7 +123,7 @@ final class OutboundConnector implements AutoCloseable {
         return new Rejection(status, EgressRecord.Verdict.UNRESOLVED, sentence);
     }
 
-    /// Resolves nothing more. Idempotent.
+    /// Stops the resolver threads. Idempotent.
     @Override
     public void close() {
         resolvers.shutdownNow();

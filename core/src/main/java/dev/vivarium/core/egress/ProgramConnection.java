@@ -10,8 +10,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
-/// The program inside that wants to get out: what it sends, and what it is answered. One worker reads and one writes.
-/// A lost guest throws [dev.vivarium.model.SandboxException] from all of it.
+/// Connection of a program inside the sandbox. One thread reads and one thread writes.
+///
+/// If the guest is lost, every method throws [dev.vivarium.model.SandboxException].
 final class ProgramConnection {
     private final Channel channel;
     private final AtomicLong read = new AtomicLong();
@@ -19,10 +20,10 @@ final class ProgramConnection {
     private final InputStream in = new FromProgram();
     private final OutputStream out = new ToProgram();
 
-    /// When reading is given up, on the clock of [System#nanoTime].
+    /// Deadline for reading, on the clock of [System#nanoTime].
     private volatile long deadline;
 
-    /// When something last went either way, on the same clock.
+    /// Time of the last traffic in either direction, on the same clock.
     private volatile long lastMoved = System.nanoTime();
 
     private byte[] current = {};
@@ -34,7 +35,7 @@ final class ProgramConnection {
         this.deadline = System.nanoTime() + patience.toNanos();
     }
 
-    /// Has reading be patient for so long, counted from now.
+    /// Sets the read deadline to this duration from now.
     void bear(Duration patience) {
         deadline = System.nanoTime() + patience.toNanos();
     }
@@ -55,7 +56,7 @@ final class ProgramConnection {
         return written.get();
     }
 
-    /// Answers that it cannot be done, and why.
+    /// Sends the rejection as an HTTP response.
     void refuse(Rejection rejection) throws IOException {
         byte[] body = (rejection.sentence() + "\n").getBytes(StandardCharsets.UTF_8);
         String head = "HTTP/1.1 " + rejection.status() + " " + rejection.reason() + "\r\n"
@@ -64,12 +65,12 @@ final class ProgramConnection {
         out.write((head + new String(body, StandardCharsets.UTF_8)).getBytes(StandardCharsets.UTF_8));
     }
 
-    /// Says that nothing more comes; what was written still arrives.
+    /// Closes the output. Bytes written before still arrive.
     void finish() {
         channel.closeInput();
     }
 
-    /// Waits until the program has taken everything and hung up. Reports whether that was within the patience.
+    /// Waits until the program has read everything and closed the connection. Returns false at the read deadline.
     boolean awaitEnd() {
         while (true) {
             long left = deadline - System.nanoTime();
@@ -80,8 +81,7 @@ final class ProgramConnection {
         }
     }
 
-    /// Waits until the program closes its side and discards what it still sends. Reports whether that was within
-    /// the patience.
+    /// Waits until the program closes its side, and discards its input. Returns false at the read deadline.
     boolean awaitEndOfInput() {
         while (!silent) {
             long left = deadline - System.nanoTime();
@@ -94,12 +94,12 @@ final class ProgramConnection {
         return true;
     }
 
-    /// Reports whether nothing has gone either way for so long.
+    /// Reports whether the connection had no traffic in either direction for this duration.
     boolean isIdle(Duration patience) {
         return System.nanoTime() - lastMoved >= patience.toNanos();
     }
 
-    /// Ends it both ways, whatever is still on its way. Idempotent; anybody may.
+    /// Closes both directions and drops bytes in transit. Idempotent and thread-safe.
     void close() {
         channel.abandon();
     }

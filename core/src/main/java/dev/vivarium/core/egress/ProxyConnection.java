@@ -9,10 +9,9 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// One connection on its way out, from the first byte to the last. Served by workers of its own; [#cut] may be called
-/// by anybody.
+/// One proxied connection, from the first byte to the last. Its worker threads serve it; any thread may call [#cut].
 final class ProxyConnection {
-    /// What is allowed at this moment.
+    /// The current allow-list.
     interface Rule {
         boolean allows(HostName host, int port);
     }
@@ -42,14 +41,16 @@ final class ProxyConnection {
         return client;
     }
 
-    /// Notes what is wanted, and refuses it if it is not on the list. `leaving` is where it really goes.
+    /// Records the destination, and rejects it if it is not on the allow-list. `leaving` is the destination that the
+    /// proxy connects to.
     void want(String how, Destination leaving) {
         method = how;
         destination = Optional.of(leaving);
         requireAllowed();
     }
 
-    /// The list may have changed since the last look.
+    /// Rejects the destination if the current allow-list does not permit it. The list may have changed since the last
+    /// check.
     void requireAllowed() {
         destination.filter(wanted -> !isAllowed(wanted.host(), wanted.port())).ifPresent(wanted -> {
             throw new Rejection(
@@ -64,14 +65,14 @@ final class ProxyConnection {
         return rule.allows(host, port);
     }
 
-    /// Reports whether it goes somewhere that is allowed now, as far as it is known where it goes.
+    /// Reports whether the current allow-list permits the destination. Returns true while the destination is unknown.
     boolean isStillAllowed() {
         return destination
                 .map(wanted -> isAllowed(wanted.host(), wanted.port()))
                 .orElse(true);
     }
 
-    /// Takes the connection that was made for it; whoever cuts it closes that too.
+    /// Sets the connection to the host. [#cut] closes it too.
     void leaveBy(Socket socket) throws IOException {
         synchronized (this) {
             upstream = socket;
@@ -84,7 +85,7 @@ final class ProxyConnection {
         throw new IOException("it was cut");
     }
 
-    /// Notes what the program is answered.
+    /// Records the response to the program.
     void answered(EgressRecord.Verdict what, int with) {
         if (verdict != EgressRecord.Verdict.CUT && verdict != EgressRecord.Verdict.NAME_REFUSED) {
             verdict = what;
@@ -92,8 +93,10 @@ final class ProxyConnection {
         status = with;
     }
 
-    /// Ends it both ways for that reason: towards the host at once, towards the program as soon as its guest takes
-    /// frames, which a frozen one does not. Idempotent.
+    /// Cuts both directions and records the reason. Idempotent.
+    ///
+    /// The connection to the host closes at once. The connection to the program closes when its guest accepts frames,
+    /// which a frozen guest does not.
     void cut(EgressRecord.Verdict why) {
         synchronized (this) {
             cut = true;
@@ -103,7 +106,7 @@ final class ProxyConnection {
         Thread.ofVirtual().name("egress-cut").start(client::close);
     }
 
-    /// Closes the connection to the host, if there is one. Idempotent.
+    /// Closes the connection to the host, if any. Idempotent.
     void hangUp() {
         Socket open;
         synchronized (this) {
@@ -113,13 +116,13 @@ final class ProxyConnection {
             try {
                 open.close();
             } catch (IOException e) {
-                // It is closed all the same.
+                // The socket is closed despite the error.
             }
         }
     }
 
-    /// Waits until the program hangs up, as `ended` reports, or nothing moves either way any more. Then closes the
-    /// connection to the host.
+    /// Waits until `ended` reports that the program closed the connection, or until the connection is idle. Then closes
+    /// the connection to the host.
     void lingerUntil(BooleanSupplier ended) {
         do {
             client.bear(EgressProxy.IDLE);
@@ -127,7 +130,7 @@ final class ProxyConnection {
         hangUp();
     }
 
-    /// What there is to tell of it; nothing if the program asked for nothing.
+    /// Returns the record of this connection, or nothing if the program sent no request.
     Optional<EgressRecord> egressRecord() {
         if (destination.isEmpty() && status == 0) {
             return Optional.empty();

@@ -3,7 +3,7 @@ package dev.vivarium.core.egress;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.time.Duration;
 
-/// How often something may happen: so many at once, and then so many a second. Thread-safe.
+/// Token bucket: a burst, then a constant rate per second. Thread-safe.
 final class RateLimiter {
     private final double most;
     private final double perNano;
@@ -20,7 +20,7 @@ final class RateLimiter {
         this.perNano = perSecond / 1e9;
     }
 
-    /// Takes a turn, and says how long to wait for it.
+    /// Takes a token and returns how long the caller must wait for it.
     synchronized Duration take() {
         long now = System.nanoTime();
         left = Math.min(most, left + (now - at) * perNano) - 1;

@@ -1,6 +1,6 @@
 package dev.vivarium.core.egress;
 
-/// Why a connection is not carried out, in words for the program inside. Immutable.
+/// Rejection of a connection, with a message for the program inside the sandbox. Immutable.
 final class Rejection extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -33,7 +33,7 @@ final class Rejection extends RuntimeException {
         return String.valueOf(getMessage());
     }
 
-    /// What stands beside the status: some programs show it and nothing else.
+    /// Returns the reason phrase of the status line. Some programs show nothing else of the response.
     String reason() {
         return switch (verdict) {
             case HOST_REFUSED -> "Host Not On The Egress Allow-List";

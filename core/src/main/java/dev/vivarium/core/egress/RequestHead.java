@@ -4,12 +4,12 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// The first lines of what a program asks. Immutable.
+/// Head of a request from a program. Immutable.
 record RequestHead(String method, String target, boolean isOld, HeaderLines headers) {
     private static final Pattern LINE =
             Pattern.compile("([!#$%&'*+.^_`|~0-9A-Za-z-]{1,40}) ([\\x21-\\x7e]{1,32768}) HTTP/1\\.([01])");
 
-    /// Reads the lines; throws [Rejection] for what a proxy cannot take.
+    /// Parses the lines. Throws [Rejection] for a request that the proxy does not accept.
     static RequestHead of(List<String> lines) {
         Matcher first = LINE.matcher(lines.isEmpty() ? "" : lines.getFirst());
         if (!first.matches()) {
@@ -31,7 +31,7 @@ record RequestHead(String method, String target, boolean isOld, HeaderLines head
         return method.equals("CONNECT");
     }
 
-    /// Where to. For a tunnel a body makes no sense, and would be taken for what is said inside it.
+    /// Returns the destination. Rejects a tunnel with a body, because the body would be taken for tunnelled bytes.
     Destination destination() {
         if (!isTunnel()) {
             return Destination.ofRequest(target, method.equals("OPTIONS"));
@@ -43,7 +43,6 @@ record RequestHead(String method, String target, boolean isOld, HeaderLines head
         return Destination.ofTunnel(target);
     }
 
-    /// How its body ends.
     BodyFraming body() {
         try {
             BodyFraming body = BodyFraming.of(headers, new BodyFraming.Absent());

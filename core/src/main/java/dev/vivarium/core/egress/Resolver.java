@@ -4,12 +4,12 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.List;
 
-/// Finds the addresses of a name. Called by workers that may wait; must be thread-safe.
+/// Resolver of host names. Must be thread-safe. Callers may block.
 @FunctionalInterface
 public interface Resolver {
     List<InetAddress> resolve(String name) throws UnknownHostException;
 
-    /// The resolver of the machine.
+    /// Returns the system resolver.
     static Resolver system() {
         return name -> List.of(InetAddress.getAllByName(name));
     }

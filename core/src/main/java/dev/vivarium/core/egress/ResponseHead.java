@@ -4,12 +4,12 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// The first lines of what a host answers. Immutable.
+/// Head of a response from a host. Immutable.
 record ResponseHead(int status, String reason, HeaderLines headers) {
     private static final Pattern LINE =
             Pattern.compile("HTTP/1\\.[01] ([1-5][0-9]{2})(?: ([\\t\\x20-\\x7e\\x80-\\xff]*))?");
 
-    /// Reads the lines; throws [IllegalArgumentException] for what is no answer.
+    /// Parses the lines. Throws [IllegalArgumentException] for an invalid response.
     static ResponseHead of(List<String> lines) {
         Matcher first = LINE.matcher(lines.isEmpty() ? "" : lines.getFirst());
         if (!first.matches()) {
@@ -20,12 +20,12 @@ record ResponseHead(int status, String reason, HeaderLines headers) {
                 Integer.parseInt(first.group(1)), reason, HeaderLines.of(lines.subList(1, lines.size())));
     }
 
-    /// Another answer follows.
+    /// Reports whether another response follows.
     boolean isInterim() {
         return status < 200 && status != 101;
     }
 
-    /// How its body ends, if it answers a request of that method.
+    /// Returns the framing of the body of a response to this method.
     BodyFraming body(String method) {
         boolean hasNone = method.equals("HEAD") || status == 204 || status == 304;
         BodyFraming said = BodyFraming.of(headers, new BodyFraming.UntilClose());

@@ -16,13 +16,13 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// One sandbox's way out: its list, its listener inside, and the connections that are open. Thread-safe.
+/// Egress of one sandbox: its allow-list, its listener inside the guest, and its open connections. Thread-safe.
 ///
-/// There is a listener only while there is something on the list, so a sandbox without egress costs nothing.
+/// The listener exists only while the allow-list is not empty, so a sandbox without egress has no overhead.
 public final class SandboxEgress {
     private static final Logger LOG = LoggerFactory.getLogger(SandboxEgress.class);
 
-    /// Below the ports that kernels give out by themselves, so that the same one is free when the next server asks.
+    /// Below the ephemeral ports of the kernel, so that the same port is free when the next server opens the listener.
     private static final int FIRST_PORT = 20_000;
 
     private static final int PORTS = 10_000;
@@ -37,16 +37,16 @@ public final class SandboxEgress {
     private final Set<ProxyConnection> live = ConcurrentHashMap.newKeySet();
     private final RateLimiter pace = new RateLimiter(BURST, PER_SECOND);
 
-    /// Whoever opens or closes the listener does so in turn: it takes a word with the guest.
+    /// Serializes opening and closing the listener, because both block on the guest.
     private final Semaphore turn = new Semaphore(1, true);
 
     private volatile Egress allowed;
     private volatile Optional<Standing> standing = Optional.empty();
 
-    /// A listener, and the guest it is a listener of.
+    /// A listener and its guest.
     private record Standing(Guest guest, InsideListener listener) {}
 
-    /// `log` is told of every connection, by the worker that served it.
+    /// The worker thread of each connection passes its record to `log`.
     public SandboxEgress(SandboxId id, EgressProxy egressProxy, Egress allowed, Consumer<EgressRecord> log) {
         this.id = id;
         this.egressProxy = egressProxy;
@@ -54,13 +54,12 @@ public final class SandboxEgress {
         this.log = log;
     }
 
-    /// What programs inside may reach.
     public Egress allowed() {
         return allowed;
     }
 
-    /// Opens the way out of a guest that has just been greeted, or thawed, if there is anything to reach. A guest
-    /// that cannot do that keeps everything inside.
+    /// Opens the listener of a guest that has just connected or resumed, unless the allow-list is empty. If the guest
+    /// cannot listen, the sandbox has no egress.
     public void attach(Guest guest) {
         if (allowed.isEmpty() && standing.isEmpty()) {
             return;
@@ -75,8 +74,8 @@ public final class SandboxEgress {
         }
     }
 
-    /// Changes what programs inside may reach, from now on, once `save` has done its part; connections to what is
-    /// no longer on the list are cut. `guest` is there if it can listen; otherwise it is told when it can.
+    /// Runs `save`, then replaces the allow-list and cuts connections that it no longer permits. `guest` is empty if
+    /// the guest cannot listen now. In that case [#attach] opens the listener later.
     public void allow(Egress list, Optional<Guest> guest, Runnable save) {
         turn.acquireUninterruptibly();
         try {
@@ -91,8 +90,8 @@ public final class SandboxEgress {
         }
     }
 
-    /// Has the listener be there, or not, as the list wants it. A guest that is lost meanwhile is replaced by one
-    /// that is attached.
+    /// Opens or closes the listener according to the allow-list. If the guest is lost meanwhile, [#attach] opens the
+    /// listener of its successor.
     private void settle(Guest guest) {
         boolean listens = standing.filter(present -> present.guest() == guest).isPresent();
         if (allowed.isEmpty()) {
@@ -109,7 +108,8 @@ public final class SandboxEgress {
         }
     }
 
-    /// Always the same port, for the sake of programs that were told of it before the stream to their guest broke.
+    /// Uses the same port for every connection to the guest, because running programs keep the proxy address in their
+    /// environment.
     private InsideListener listen(Guest guest) {
         int most = egressProxy.config().connections();
         try {
@@ -122,8 +122,7 @@ public final class SandboxEgress {
         }
     }
 
-    /// By the sandbox's own list, and by the server's, which may be shorter than when the sandbox was given its
-    /// own.
+    /// Checks the allow-list of the sandbox and the limit of the server, which may have become stricter since.
     private boolean allows(HostName host, int port) {
         return allowed.allows(host, port) && egressProxy.config().most().allows(host, port);
     }
@@ -142,7 +141,7 @@ public final class SandboxEgress {
         }
     }
 
-    /// The variables by which programs find the way out; none while there is none.
+    /// Returns the proxy variables for programs in the sandbox. Empty while there is no listener.
     public Map<String, String> env() {
         return standing.filter(_ -> !allowed.isEmpty())
                 .map(present -> "http://127.0.0.1:" + present.listener().port())
@@ -153,12 +152,12 @@ public final class SandboxEgress {
                         "HTTPS_PROXY", proxy,
                         "no_proxy", NO_PROXY,
                         "NO_PROXY", NO_PROXY,
-                        // Node looks at the others only if it is told to.
+                        // Node ignores the other variables unless this one is set.
                         "NODE_USE_ENV_PROXY", "1"))
                 .orElse(Map.of());
     }
 
-    /// Ends every connection. The list stays.
+    /// Cuts every connection. The allow-list stays.
     public void cut() {
         live.forEach(proxyConnection -> proxyConnection.cut(EgressRecord.Verdict.CUT));
     }

@@ -5,21 +5,21 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/// The name of the host in the first bytes of TLS, which a program says in the clear. Immutable.
+/// Server name in the TLS ClientHello, which is sent in clear text. Immutable.
 ///
-/// A tunnel is opened to a host by its name, but one address serves many names. Whoever would let a program say another
-/// name inside than outside has an allow-list of addresses and not of hosts.
+/// A program opens a tunnel to a host by name, but one address serves many names. Without this check, the allow-list
+/// would restrict addresses and not hosts.
 sealed interface ServerName {
-    /// As many bytes may be needed to find it.
+    /// Maximum number of bytes to search for the name.
     int LONGEST = 16 * 1024;
 
-    /// The beginning is not all there yet.
+    /// The ClientHello is incomplete.
     record Unfinished() implements ServerName {}
 
-    /// It is not TLS, or says no name.
+    /// The stream is not TLS, or the ClientHello has no name.
     record Absent() implements ServerName {}
 
-    /// It begins like TLS and goes on like nothing that is known.
+    /// The stream begins like TLS but is invalid.
     record Broken() implements ServerName {}
 
     record Found(String name) implements ServerName {}
@@ -29,7 +29,7 @@ sealed interface ServerName {
     int SERVER_NAME = 0;
     int HEADER = 5;
 
-    /// Looks at what a program has sent so far.
+    /// Parses the bytes that the program has sent so far.
     static ServerName in(byte[] bytes) {
         if (bytes.length == 0) {
             return new Unfinished();
@@ -51,7 +51,7 @@ sealed interface ServerName {
         }
     }
 
-    /// The messages that are in the records, put together as far as they have come.
+    /// Joins the handshake messages of the TLS records received so far.
     private static ByteBuffer handshake(ByteBuffer records) {
         ByteBuffer joined = ByteBuffer.allocate(records.remaining());
         while (records.remaining() >= HEADER) {
@@ -93,7 +93,7 @@ sealed interface ServerName {
         return found.<ServerName>map(Found::new).orElseGet(Absent::new);
     }
 
-    /// A list that may hold one name of the one kind there is.
+    /// Returns the name. The list must contain exactly one name, of type host name.
     private static String name(ByteBuffer extension) {
         ByteBuffer list = part(extension, Short.toUnsignedInt(extension.getShort()));
         if (list.get() != 0) {

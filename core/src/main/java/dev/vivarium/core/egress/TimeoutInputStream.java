@@ -6,8 +6,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.SocketTimeoutException;
 
-/// What a host sends, read with as much patience as the whole connection has: a host may be silent for as long as the
-/// program is not. Confined to the worker that reads it.
+/// Input stream of a host with the idle timeout of the whole connection. Confined to one thread.
+///
+/// A host may be silent as long as the program is not.
 final class TimeoutInputStream extends FilterInputStream {
     private final ProgramConnection client;
     private final LoopBudget budget = new LoopBudget();

@@ -10,8 +10,8 @@ import java.io.OutputStream;
 import java.net.Socket;
 import java.util.Optional;
 
-/// Bytes both ways between a program and a host, until both have said that nothing more comes. Confined to its two
-/// workers.
+/// Tunnel that copies bytes between a program and a host until both have closed their output. Confined to its two
+/// worker threads.
 final class Tunnel {
     private static final int BUFFER = 64 * 1024;
 
@@ -29,7 +29,7 @@ final class Tunnel {
         this.to = to;
     }
 
-    /// Answers the program and carries what is said, to the end.
+    /// Sends the response to the program and copies bytes until both directions end.
     void run() throws IOException {
         proxyConnection.answered(EgressRecord.Verdict.ALLOWED, 200);
         client.out().write(EgressProxy.bytes("HTTP/1.1 200 Connection Established\r\n\r\n"));
@@ -39,7 +39,8 @@ final class Tunnel {
             client.finish();
         } catch (IOException e) {
             client.close();
-            // The other worker may be writing to a host that does not read: only this ends it.
+            // The other thread may be blocked in a write to a host that does not read. Only closing the socket ends
+            // that write.
             proxyConnection.hangUp();
         } finally {
             await(up);
@@ -59,13 +60,13 @@ final class Tunnel {
             carryUp();
             proxyConnection.lingerUntil(client::awaitEnd);
         } catch (SandboxException e) {
-            // The sandbox is gone.
+            // The sandbox ended.
         } finally {
             proxyConnection.hangUp();
         }
     }
 
-    /// A host that takes no more may still have something to say, so an error here is not the end.
+    /// A host that accepts no more bytes may still send some, so a write error does not end the tunnel.
     private void carryUp() {
         try {
             OutputStream out = socket.getOutputStream();
@@ -77,7 +78,7 @@ final class Tunnel {
         } catch (InterruptedIOException e) {
             proxyConnection.cut(EgressRecord.Verdict.ALLOWED);
         } catch (IOException e) {
-            // What still comes from the program goes nowhere.
+            // The remaining input of the program is discarded.
         }
     }
 
@@ -94,8 +95,8 @@ final class Tunnel {
         }
     }
 
-    /// What the program says first. If that is the beginning of TLS, it is kept until the name in it is known to be
-    /// one that the program may speak to.
+    /// Returns the first bytes of the program. If they begin a TLS handshake, holds them back until the server name is
+    /// known and permitted.
     private byte[] introduction() throws IOException {
         var first = new ByteArrayOutputStream();
         ServerName name = new ServerName.Unfinished();

@@ -1,5 +1,5 @@
-/// The way out of a sandbox: an HTTP proxy whose front is inside, on the wire, and whose back is here, where names and
-/// addresses are checked, credentials added and connections counted.
+/// Egress of sandboxes: an HTTP proxy whose listener is inside the guest. The server checks names and addresses, adds
+/// credentials and limits connections.
 @NullMarked
 package dev.vivarium.core.egress;
 

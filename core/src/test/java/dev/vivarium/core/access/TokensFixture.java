@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Tokens on a store of their own, with a clock that the test moves.
+/// Fixture with tokens on a store of their own, and a clock that the test sets.
 abstract class TokensFixture {
     static final SandboxId BOX = new SandboxId("sbxaaaaaaaaaaaaaaaaaaaa");
     static final SandboxId OTHER = new SandboxId("sbxbbbbbbbbbbbbbbbbbbbb");

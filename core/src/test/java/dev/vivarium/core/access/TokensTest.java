@@ -137,8 +137,8 @@ class TokensTest extends TokensFixture {
         tokens.verify(child.token());
     }
 
-    /// A token that was refreshed is forgotten when it would have expired, but one that was narrowed from it, and
-    /// refreshed since, may live longer.
+    /// The store forgets a refreshed token when it would have expired. A token narrowed from it and refreshed since may
+    /// live longer.
     @Test
     void aTokenThatWasReplacedAndThenRevokedStaysRevokedAfterARestart() {
         var parent = issue("fs:rw").grant();
@@ -168,7 +168,7 @@ class TokensTest extends TokensFixture {
     void aRotationEndsEveryTokenOfThatSandboxOnly(Tokens.Mode mode) {
         reopen(mode);
         var mine = issue("fs:ro");
-        // One that was used is known, and must be forgotten.
+        // A verified token is cached. The rotation must remove it from the cache.
         tokens.verify(mine.token());
         var others = tokens.issue(new TokenRequest(
                 ANNA, Grant.Standing.OWNER, OTHER, THREAD, Scopes.parse("fs:ro"), TokenRequest.MAX_TTL, List.of()));

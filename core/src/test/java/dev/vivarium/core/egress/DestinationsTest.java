@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Where programs inside may go: the list first, then the address that a name leads to.
+/// Destinations that programs may reach: the allow-list decides first, then the resolved address.
 @Timeout(300)
 final class DestinationsTest extends WayOut {
     @Test

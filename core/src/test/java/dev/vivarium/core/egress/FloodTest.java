@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Hosts that send without end, and programs that hang up meanwhile.
+/// Hosts that send without end, and programs that close the connection meanwhile.
 @Timeout(120)
 final class FloodTest extends WayOut {
     private static final byte[] EARLY_HINTS = "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
@@ -84,7 +84,7 @@ final class FloodTest extends WayOut {
             try (var client = tunnel("good.test:" + outside.port())) {
                 Thread sender = Thread.ofPlatform().daemon().start(() -> sendForEver(client));
                 assertThat(client.getInputStream().readNBytes(1 << 20)).hasSize(1 << 20);
-                // The worker that carries the program's bytes is stuck now or soon: the host reads none of them.
+                // The thread that copies the program's bytes blocks now or soon, because the host reads none of them.
                 client.setSoLinger(true, 0);
                 client.close();
                 sender.join();
@@ -135,8 +135,8 @@ final class FloodTest extends WayOut {
         });
     }
 
-    /// Sends the bytes again and again, on a platform thread so that the scheduler of virtual threads is not
-    /// needed.
+    /// Sends the bytes repeatedly, on a platform thread, so that it does not depend on the scheduler of virtual
+    /// threads.
     private static void flood(Socket socket, byte[] bytes, CountDownLatch cutOff) {
         Thread sender = Thread.ofPlatform().daemon().start(() -> {
             try {
@@ -156,7 +156,7 @@ final class FloodTest extends WayOut {
                 client.getOutputStream().write(new byte[65_536]);
             }
         } catch (IOException e) {
-            // The test has closed it.
+            // The test has closed the socket.
         }
     }
 
@@ -164,7 +164,7 @@ final class FloodTest extends WayOut {
         try {
             client.getInputStream().transferTo(java.io.OutputStream.nullOutputStream());
         } catch (IOException e) {
-            // The test has closed it.
+            // The test has closed the socket.
         }
     }
 

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// What becomes of requests in the clear, and of their answers.
+/// Plain-text requests and their responses.
 @Timeout(300)
 final class HttpForwarderTest extends WayOut {
     @Test
@@ -206,7 +206,7 @@ final class HttpForwarderTest extends WayOut {
             allow("good.test:" + outside.port());
             try (var client = connect()) {
                 send(client, "GET http://good.test:" + outside.port() + "/ HTTP/1.0\r\n\r\n");
-                // It stands still when every buffer on the way is full, and none of them grows.
+                // The sender stops when every buffer on the path is full. No buffer grows.
                 var last = new java.util.concurrent.atomic.AtomicLong();
                 await().during(Duration.ofMillis(500))
                         .atMost(Duration.ofMinutes(2))

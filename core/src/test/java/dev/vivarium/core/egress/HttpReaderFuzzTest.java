@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/// Whatever a program or a host sends is understood or refused, and what is passed on can be read in one way only.
+/// The parser accepts or rejects any input, and forwarded output has only one interpretation.
 final class HttpReaderFuzzTest {
     private static final int ROUNDS = 200_000;
     private static final List<String> REQUESTS = List.of(
@@ -41,7 +41,7 @@ final class HttpReaderFuzzTest {
         assertThat(understood).isBetween(ROUNDS / 50, ROUNDS);
     }
 
-    /// What would be sent to the host.
+    /// Returns the bytes that the proxy would send to the host.
     private static Optional<String> passOn(byte[] bytes) throws IOException {
         var source = new HttpReader(new ByteArrayInputStream(bytes));
         Optional<List<String>> lines = source.head();
@@ -60,7 +60,7 @@ final class HttpReaderFuzzTest {
         return Optional.of(sent.toString(StandardCharsets.ISO_8859_1));
     }
 
-    /// One message, with one end, on which nobody can disagree.
+    /// Asserts that the text is one message with an unambiguous end.
     private static void isPlain(String sent) {
         String head = sent.substring(0, sent.indexOf("\r\n\r\n"));
         assertThat(head.replace("\r\n", "")).doesNotContain("\r", "\n", "\0");

@@ -9,13 +9,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
-/// A host outside: listens on the loopback of this machine and does with each connection what the test says.
+/// Outside host that listens on the loopback interface and handles each connection as the test defines.
 final class Outside implements AutoCloseable {
     private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     private final BlockingQueue<String> requests = new LinkedBlockingQueue<>();
     private final Behaviour behaviour;
 
-    /// What it does with a connection. What it reads by [#head] is remembered.
+    /// Handler of a connection. [#head] records every request head that it reads.
     interface Behaviour {
         void serve(Socket socket, Outside self) throws IOException;
     }
@@ -29,7 +29,7 @@ final class Outside implements AutoCloseable {
         return new Outside(behaviour);
     }
 
-    /// Answers each request with these bytes, and closes the connection.
+    /// Sends these bytes in response to each request, and closes the connection.
     static Outside answering(String answer) throws IOException {
         return doing((socket, self) -> {
             self.head(socket);
@@ -41,7 +41,7 @@ final class Outside implements AutoCloseable {
         return listener.getLocalPort();
     }
 
-    /// The next request that came: its first lines.
+    /// Returns the head of the next request.
     String request() throws InterruptedException {
         return requests.take();
     }
@@ -50,7 +50,7 @@ final class Outside implements AutoCloseable {
         return requests.size();
     }
 
-    /// Reads until the empty line.
+    /// Reads up to the empty line.
     String head(Socket socket) throws IOException {
         var head = new ByteArrayOutputStream();
         while (!head.toString(StandardCharsets.ISO_8859_1).endsWith("\r\n\r\n")) {
@@ -80,7 +80,7 @@ final class Outside implements AutoCloseable {
         try (socket) {
             behaviour.serve(socket, this);
         } catch (IOException e) {
-            // The other side has gone, as some tests want it.
+            // The peer closed the connection, as some tests intend.
         }
     }
 

@@ -13,7 +13,7 @@ import java.util.concurrent.CyclicBarrier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// The way out itself: when it is open, for how many, and the tunnels through it.
+/// Listener, connection limit and tunnels of a sandbox.
 @Timeout(300)
 final class SandboxEgressTest extends WayOut {
     @Test
@@ -84,7 +84,7 @@ final class SandboxEgressTest extends WayOut {
             most.accumulateAndGet(together.incrementAndGet(), Math::max);
             int x = socket.getInputStream().read();
             awaitAll(fourAreHere);
-            // Before its client is answered and goes: the next one may come before we have heard of that.
+            // Decrement before the client is answered: the next connection may start before this thread continues.
             together.decrementAndGet();
             socket.getOutputStream().write(x);
         })) {
@@ -144,7 +144,7 @@ final class SandboxEgressTest extends WayOut {
             }
             byte[] hello = ServerNameTest.clientHello("good.test");
             try (var client = tunnel("good.test:" + outside.port())) {
-                // Byte by byte, as one who hopes to be overlooked would.
+                // Byte by byte, as a program that tries to evade the check would send it.
                 for (byte b : hello) {
                     client.getOutputStream().write(b);
                     client.getOutputStream().flush();

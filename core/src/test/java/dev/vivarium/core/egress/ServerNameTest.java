@@ -14,7 +14,7 @@ import javax.net.ssl.SSLException;
 import org.junit.jupiter.api.Test;
 
 final class ServerNameTest {
-    /// What a real client says first.
+    /// Returns the ClientHello of a real client.
     static byte[] clientHello(String... names) {
         try {
             SSLEngine engine = SSLContext.getDefault().createSSLEngine();

@@ -22,7 +22,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/// A real guest carries connections out; names lead where the test says, and every question for one is written down.
+/// Fixture with a real guest that forwards connections. The test defines the addresses of names, and the fixture
+/// records every lookup.
 abstract class WayOut {
     static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
 
@@ -84,7 +85,7 @@ abstract class WayOut {
         return client;
     }
 
-    /// Sends the bytes and returns everything that comes back.
+    /// Sends the bytes and returns the whole response.
     String say(String request) throws IOException {
         try (var client = connect()) {
             send(client, request);
