@@ -14,10 +14,9 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.jar.JarEntry;
 
-/// The files of the console, as its build made them: those that are there when the server starts, and no others.
-/// Immutable.
+/// Files of the console, fixed at the start of the server. Immutable.
 public final class Pages {
-    /// The page that all others are shown in.
+    /// Single page of the console.
     static final String INDEX = "index.html";
 
     private static final String ROOT = "dev/vivarium/console/";
@@ -25,7 +24,7 @@ public final class Pages {
     private final Set<String> names;
     private final Source source;
 
-    /// Where the files are read from, by name.
+    /// Source of the files.
     private interface Source {
         InputStream open(String name) throws IOException;
     }
@@ -35,19 +34,19 @@ public final class Pages {
         this.source = source;
     }
 
-    /// No console at all.
+    /// Returns an empty set of files, for a server without a console.
     public static Pages none() {
         return new Pages(Set.of(), name -> {
             throw new FileNotFoundException(name);
         });
     }
 
-    /// The console on the class path, if there is one.
+    /// Returns the console on the class path, or [#none].
     public static Pages onClassPath() {
         return of(Pages.class.getClassLoader());
     }
 
-    /// The console that a class loader finds, if it finds one.
+    /// Returns the console of a class loader, or [#none].
     public static Pages of(ClassLoader loader) {
         return Optional.ofNullable(loader.getResource(ROOT + INDEX))
                 .map(index -> of(loader, index))
@@ -73,7 +72,7 @@ public final class Pages {
     private static Set<String> listed(URL index) throws IOException {
         var names = new TreeSet<String>();
         if (index.openConnection() instanceof JarURLConnection connection) {
-            // Not the jar that the class loader reads from: this one is closed.
+            // A cached jar would be shared with the class loader, and this code closes the jar.
             connection.setUseCaches(false);
             try (var jar = connection.getJarFile()) {
                 jar.stream()
@@ -86,7 +85,7 @@ public final class Pages {
         return names;
     }
 
-    /// The console in a directory.
+    /// Returns the console in a directory.
     public static Pages in(Path directory) {
         Path root = directory.toAbsolutePath().normalize();
         var names = new TreeSet<String>();
@@ -104,12 +103,11 @@ public final class Pages {
         return names.contains(INDEX);
     }
 
-    /// All that there is.
     Set<String> names() {
         return names;
     }
 
-    /// The bytes of a file that is there.
+    /// Returns the content of a file. The file must exist.
     byte[] read(String name) {
         if (!names.contains(name)) {
             throw new IllegalArgumentException("there is no such file");

@@ -17,8 +17,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/// Shows the [console][Pages]. Each of its files has a route of its own, and there is no other way to a file. The page
-/// itself is asked for anew each time; what it is made of has a hash in its name and never changes. Thread-safe.
+/// Handler for the files of the [console][Pages]. Thread-safe.
+///
+/// Each file has its own route, so no path can reach another file. Browsers revalidate the page at each request. Its
+/// assets have a hash in their names and never change.
 public final class PagesHandler {
     private static final Pattern HASHED = Pattern.compile("assets/.*");
     private static final String COMPRESSED = ".gz";
@@ -48,11 +50,10 @@ public final class PagesHandler {
         this.indexTag = pages.areThere() ? tag(pages.read(Pages.INDEX)) : "";
     }
 
-    /// Nothing but what came with the page is run, and nobody shows it in a frame. In a frame of its own it shows
-    /// previews.
+    /// Allows only the console's own scripts, forbids framing, and allows previews in frames.
     private static String policy(PreviewConfig previews) {
         String hosts = (previews.secure() ? "https" : "http") + "://*." + previews.domain() + ":*";
-        // What would be read as another rule of the policy is not said.
+        // A domain with other characters could add a rule to the policy.
         String frames = hosts.matches("[A-Za-z0-9.:/*-]+") ? "'self' " + hosts : "'self'";
         return "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self';"
                 + " connect-src 'self'; frame-src " + frames
@@ -63,17 +64,17 @@ public final class PagesHandler {
         return '"' + HexFormat.of().formatHex(Digests.sha256().digest(bytes)) + '"';
     }
 
-    /// By which a page finds that the server has another console than the one it came from; nothing without one.
+    /// Returns the build id of the console, if there is one. A page compares it to detect a new console.
     public Optional<String> build() {
         return pages.areThere() ? Optional.of(indexTag.substring(1, 1 + BUILD_DIGITS)) : Optional.empty();
     }
 
-    /// Reports whether there is a console to show, and the caller is a browser that wants a page.
+    /// Reports whether there is a console and the client accepts HTML.
     public boolean isWanted(Exchange exchange) {
         return pages.areThere() && exchange.accepts("text/html");
     }
 
-    /// The routes of the console: its files, and the addresses that it knows itself. None if there is no console.
+    /// Returns the routes of the console: its files and its client-side paths. Empty without a console.
     public List<Route> routes() {
         if (!pages.areThere()) {
             return List.of();
@@ -89,7 +90,7 @@ public final class PagesHandler {
         return routes;
     }
 
-    /// Shows the page, which then looks at its own address.
+    /// Sends the page, which does its own routing.
     public void page(Exchange exchange) throws IOException {
         if (!isWanted(exchange)) {
             throw new SandboxException(new RequestFailure.NoSuchRoute(

@@ -17,8 +17,10 @@ import java.io.IOException;
 import java.time.InstantSource;
 import java.util.Optional;
 
-/// `/console/session`: a browser shows a key once and is given a cookie for it that no script can read, and that is
-/// good for nothing but requests from our own pages. Thread-safe.
+/// Handler for `/console/session`. Thread-safe.
+///
+/// A browser sends a key once and receives a cookie. Scripts cannot read the cookie, and it is valid only for requests
+/// from the server's own pages.
 public final class SessionHandler {
     private static final String ROUTE = "/console/session";
     private static final int NO_CONTENT = 204;
@@ -37,11 +39,10 @@ public final class SessionHandler {
         this.server = server;
     }
 
-    /// What a page is told of the server: its version, which console it has, and where previews are. Immutable.
+    /// Server data for the page: version, build of the console, and addresses of previews. Immutable.
     public record Server(String version, Optional<String> build, PreviewConfig previews) {}
 
-    /// `POST`: signs in. A page from elsewhere must not sign anybody in, either: they would then work for somebody
-    /// else without knowing.
+    /// `POST`: signs in. Pages of other origins are refused: they could sign a user in to a foreign account unnoticed.
     public void signIn(Exchange exchange) throws IOException {
         BrowserSessions.Begun begun;
         try {
@@ -64,7 +65,7 @@ public final class SessionHandler {
         exchange.answer(NO_CONTENT);
     }
 
-    /// `GET`: says who is signed in.
+    /// `GET`: returns the signed-in user.
     public void show(Exchange exchange) throws IOException {
         exchange.allowQuery();
         Principal who = exchange.principal();

@@ -1,4 +1,4 @@
-/// What people open in a browser: how they sign in, and the pages they see.
+/// Web console: sign-in of browsers, and the files of the console.
 @NullMarked
 package dev.vivarium.server.console;
 

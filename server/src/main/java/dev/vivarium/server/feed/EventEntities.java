@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
 
-/// What an event is about: a sandbox always, its thread, and the task and the run that its data names. Immutable.
+/// Entities of an event: its sandbox, its thread, and the task and the run in its data. Immutable.
 record EventEntities(Event event, Supplier<Optional<String>> thread) {
     static final Set<String> KINDS = Set.of("sandbox", "thread", "task", "run");
 
@@ -21,7 +21,7 @@ record EventEntities(Event event, Supplier<Optional<String>> thread) {
         }
     }
 
-    /// Reports whether it is about something of one of these kinds.
+    /// Reports whether the event concerns an entity of one of these kinds.
     boolean hasAny(Set<String> kinds) {
         return kinds.contains("sandbox")
                 || kinds.contains("thread") && thread.get().isPresent()
@@ -29,7 +29,7 @@ record EventEntities(Event event, Supplier<Optional<String>> thread) {
                 || kinds.contains("run") && named("run").isPresent();
     }
 
-    /// Reports whether it is about something of one of these kinds that has one of these ids.
+    /// Reports whether the event concerns an entity of one of these kinds with one of these ids.
     boolean hasAny(Set<String> kinds, Set<String> ids) {
         return kinds.contains("sandbox") && ids.contains(event.sandbox().value())
                 || kinds.contains("thread")
@@ -38,7 +38,7 @@ record EventEntities(Event event, Supplier<Optional<String>> thread) {
                 || kinds.contains("run") && named("run").filter(ids::contains).isPresent();
     }
 
-    /// What the data says of itself. Most data says nothing of the kind, and need not be read.
+    /// Returns the id in the event's data. The text search avoids parsing, because most data contains no id.
     private Optional<String> named(String kind) {
         String field = kind + "_id";
         if (!event.data().contains("\"" + field + "\"")) {

@@ -19,8 +19,10 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import tools.jackson.core.JsonGenerator;
 
-/// What happens to all sandboxes, for whoever may hear of it: an admin of all, a user of their own and of those they
-/// are invited to watch, a token of its sandbox. Who is invited is asked at each event. Thread-safe.
+/// Live events of all sandboxes, filtered by access rights. Thread-safe.
+///
+/// An admin receives all events. A user receives events of own sandboxes and of sandboxes with an invitation to watch.
+/// A token receives events of its sandbox. The feed checks invitations at each event.
 public final class Feed {
     private static final int REMEMBERED = 10_000;
 
@@ -28,7 +30,7 @@ public final class Feed {
     private final Rights rights;
     private final Function<SandboxId, Optional<SandboxRow.Owner>> rows;
 
-    /// Whose a sandbox is never changes.
+    /// Cached owners. The owner of a sandbox never changes.
     private final Map<SandboxId, SandboxRow.Owner> owners = new ConcurrentHashMap<>();
 
     public Feed(EventLog log, Sandboxes sandboxes, Rights rights) {
@@ -37,7 +39,7 @@ public final class Feed {
         this.rows = sandboxes::ownerOf;
     }
 
-    /// Begins to listen for somebody.
+    /// Subscribes `who` to the feed.
     public Ear open(Principal who) {
         return new Ear(log.listen(), who);
     }
@@ -55,7 +57,7 @@ public final class Feed {
         return found;
     }
 
-    /// One listener's part of it. Confined to one worker at a time.
+    /// Subscription of one principal. Confined to one worker at a time.
     public final class Ear {
         private final LiveFeed listener;
         private final Principal who;
@@ -65,8 +67,8 @@ public final class Feed {
             this.who = who;
         }
 
-        /// Those of the next events that may be heard and are wanted; waits at most `patience` for something to
-        /// happen. What is wanted is asked then, since it may change meanwhile.
+        /// Returns the next events that the subscriber may see and that match the filter. Waits at most `patience`. It
+        /// reads the filter after the wait, because the filter can change meanwhile.
         public LiveFeed.Heard next(Duration patience, Supplier<FeedFilter> wanted) throws InterruptedException {
             LiveFeed.Heard heard = listener.next(patience);
             FeedFilter filter = wanted.get();
@@ -83,7 +85,7 @@ public final class Feed {
             return scopes(sandbox).isPresent();
         }
 
-        /// Scopes of the listener for a sandbox; empty if the listener may not see the sandbox.
+        /// Returns the subscriber's scopes for a sandbox, or nothing if the subscriber may not see the sandbox.
         private Optional<Scopes> scopes(SandboxId sandbox) {
             return switch (who) {
                 case Principal.Admin _ -> Optional.of(rights.most());
@@ -105,7 +107,7 @@ public final class Feed {
             return new EventEntities(event, () -> thread(event.sandbox()));
         }
 
-        /// Writes an event, and what it is about.
+        /// Writes an event and its entities.
         public void write(JsonGenerator out, Event event) {
             VisibleEvent.of(event, scopes(event.sandbox()).orElse(Scopes.NONE)).message(out);
             out.writeStringProperty("entity_type", "sandbox");
@@ -118,7 +120,7 @@ public final class Feed {
         }
     }
 
-    /// Writes where to find what was missed.
+    /// Writes the gaps, so that the client can read the missed events from the logs.
     public static void write(JsonGenerator out, LiveFeed.Missed missed) {
         out.writeNumberProperty(
                 "events", missed.gaps().stream().mapToLong(LiveFeed.Gap::events).sum());
@@ -134,7 +136,7 @@ public final class Feed {
         out.writeEndArray();
     }
 
-    /// Reports whether there is anything to tell.
+    /// Reports whether the subscriber missed events.
     public static boolean isAny(LiveFeed.Missed missed) {
         return !missed.gaps().isEmpty() || !missed.isComplete();
     }

@@ -13,10 +13,11 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 import tools.jackson.core.JsonGenerator;
 
-/// What somebody wants to hear of: events of these types, about things of these kinds and with these ids. What is
-/// absent is not asked for; what is empty is wanted by nobody. Immutable.
+/// Filter for events by type, entity kind and entity id. Immutable.
 ///
-/// @param types whole types (`agent.started`), or what they begin with if they end with a dot (`agent.`)
+/// An absent set matches everything, and an empty set matches nothing.
+///
+/// @param types whole types (`agent.started`), or prefixes that end with a dot (`agent.`)
 public record FeedFilter(
         Optional<Set<String>> types, Optional<Set<String>> entityTypes, Optional<Set<String>> entityIds) {
     public static final FeedFilter ALL = new FeedFilter(Optional.empty(), Optional.empty(), Optional.empty());
@@ -46,17 +47,17 @@ public record FeedFilter(
         return wanted.map(Set::copyOf);
     }
 
-    /// A message names what is wanted; an empty list is as none.
+    /// Reads a filter from a message. An empty list counts as absent.
     public static FeedFilter read(JsonFields fields) {
         return of(name -> fields.optionalStrings(name).orElse(List.of()));
     }
 
-    /// The same for types alone, where all is about one sandbox.
+    /// Reads only the types from a message, for a subscription to one sandbox.
     public static FeedFilter readTypes(JsonFields fields) {
         return of(name -> name.equals(TYPES) ? fields.optionalStrings(name).orElse(List.of()) : List.of());
     }
 
-    /// The same in a query, with commas between.
+    /// Reads a filter from a query with comma-separated lists.
     public static FeedFilter of(Exchange exchange) {
         return of(name -> exchange.optionalQuery(name)
                 .filter(list -> !list.isEmpty())
@@ -73,12 +74,12 @@ public record FeedFilter(
         return texts.isEmpty() ? Optional.empty() : Optional.of(new TreeSet<>(texts));
     }
 
-    /// This, or `other` if this asks for nothing.
+    /// Returns this filter, or `other` if this filter matches everything.
     public FeedFilter or(FeedFilter other) {
         return equals(ALL) ? other : this;
     }
 
-    /// This and what `more` names. Where everything was wanted, from now on it is only that.
+    /// Returns this filter extended by `more`. If this filter has no set for a field, the set of `more` replaces it.
     public FeedFilter with(FeedFilter more) {
         return merged(more, (all, some) -> {
             all.addAll(some);
@@ -86,7 +87,7 @@ public record FeedFilter(
         });
     }
 
-    /// This without what `less` names, which may leave nothing.
+    /// Returns this filter without the entries of `less`. The result can match nothing.
     public FeedFilter without(FeedFilter less) {
         if (less.types.isPresent() && types.isEmpty()
                 || less.entityTypes.isPresent() && entityTypes.isEmpty()
@@ -113,7 +114,7 @@ public record FeedFilter(
         return other.isEmpty() ? mine : Optional.of(merge.apply(new TreeSet<>(mine.orElse(Set.of())), other.get()));
     }
 
-    /// Reports whether the type of an event is wanted.
+    /// Reports whether the filter matches the type of an event.
     public boolean includesType(Event event) {
         return types.isEmpty() || types.get().stream().anyMatch(wanted -> matches(wanted, event.type()));
     }
@@ -122,7 +123,7 @@ public record FeedFilter(
         return wanted.endsWith(".") ? type.startsWith(wanted) : type.equals(wanted);
     }
 
-    /// Reports whether an event is wanted that is about these.
+    /// Reports whether the filter matches an event with these entities.
     boolean includes(Event event, EventEntities about) {
         if (!includesType(event)) {
             return false;
@@ -134,7 +135,7 @@ public record FeedFilter(
         return entityIds.isEmpty() ? about.hasAny(kinds) : about.hasAny(kinds, entityIds.get());
     }
 
-    /// Writes what holds, without what is not asked for.
+    /// Writes the filter without its absent sets.
     public void write(JsonGenerator out) {
         write(out, TYPES, types);
         write(out, ENTITY_TYPES, entityTypes);

@@ -10,16 +10,16 @@ import java.util.Set;
 import java.util.function.Predicate;
 import tools.jackson.core.JsonGenerator;
 
-/// An event as one reader may see it. File content, and the output of commands, need the scope with which the reader
-/// could get them elsewhere. Without it the event stays, its content is left out, and the event says so. Every answer
-/// that holds events writes them by this class. Immutable.
+/// Event as one reader may see it. Immutable.
 ///
-/// @param withheld the names of the fields of the data that were left out
-/// @param needs the scope that shows them
+/// File content and command output require the scope that gives access to them elsewhere. Without that scope, the event
+/// omits the content and names the omitted fields. Every response with events must write them with this class.
+///
+/// @param withheld names of the omitted data fields
+/// @param needs scope that shows the omitted fields
 public record VisibleEvent(Event event, List<String> withheld, Scope needs) {
     private static final List<Rule> RULES = List.of(
-            // What may be known of a file without reading it. Any other field may hold its text, or prove a guess of
-            // it.
+            // Metadata of a file. Any other field can contain its text, or can confirm a guess of it.
             new Rule(
                     type -> type.startsWith("file."),
                     Set.of(
@@ -35,7 +35,7 @@ public record VisibleEvent(Event event, List<String> withheld, Scope needs) {
                             "directories",
                             "incomplete"),
                     List.of(Scope.FS_RO)),
-            // Tools read and write files, and their input and result are the text.
+            // Tools read and write files, so their input and result contain the text.
             new Rule(
                     type -> type.equals("agent.tool_use") || type.equals("agent.tool_result"),
                     Set.of("tool_use_id", "tool_name", "is_error", "truncated"),
@@ -45,14 +45,14 @@ public record VisibleEvent(Event event, List<String> withheld, Scope needs) {
                     Set.of("pid", "process_id", "session_id", "kind", "stream", "folded_bytes", "truncated"),
                     List.of(Scope.SHELL_RO, Scope.PROCESS)));
 
-    /// Of the events that it is for, the fields that everybody sees, and the scopes of which one shows the rest.
+    /// Event types of the rule, the fields that every reader sees, and the scopes, of which one shows the other fields.
     private record Rule(Predicate<String> types, Set<String> open, List<Scope> scopes) {}
 
     public VisibleEvent {
         withheld = List.copyOf(withheld);
     }
 
-    /// The event for a reader with these scopes.
+    /// Returns the event for a reader with these scopes.
     public static VisibleEvent of(Event event, Scopes scopes) {
         for (Rule rule : RULES) {
             if (rule.types().test(event.type()) && rule.scopes().stream().noneMatch(scopes::allows)) {
@@ -71,13 +71,13 @@ public record VisibleEvent(Event event, List<String> withheld, Scope needs) {
         return new VisibleEvent(rest, withheld, rule.scopes().getFirst());
     }
 
-    /// As a list of the log shows it, between its braces.
+    /// Writes the fields of the event for a list of events.
     public void write(JsonGenerator out) {
         EventJson.write(out, event);
         mark(out);
     }
 
-    /// As a socket shows it, after the type of the message.
+    /// Writes the fields of the event for a WebSocket message, after the message type.
     public void message(JsonGenerator out) {
         EventJson.message(out, event);
         mark(out);

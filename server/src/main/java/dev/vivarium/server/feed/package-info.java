@@ -1,4 +1,4 @@
-/// What happens to all sandboxes: who may hear of it, and what they want to hear.
+/// Live event feed over all sandboxes, with access checks and filters.
 @NullMarked
 package dev.vivarium.server.feed;
 

@@ -16,13 +16,15 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/// The right by which one caller keeps a request or a connection open. It is checked again whenever it may have been
-/// lost. A loss calls the holder once, and [#check] throws from then on. Close it with the request. Thread-safe.
+/// Access right of one caller for an open request or connection. Thread-safe.
+///
+/// The registry rechecks the right when it may be lost. A loss calls the holder once, and [#check] throws from then on.
+/// Close the access together with the request.
 public final class Access implements AutoCloseable {
-    /// How often a stream that waits for something to send calls [#check].
+    /// Interval at which an idle stream calls [#check].
     public static final Duration CHECK_EVERY = Duration.ofMillis(400);
 
-    /// A step of a long poll. Each may need a query, and a loss must end the poll within a second.
+    /// Step of a long poll. Each step may need a query, and a loss must end the poll within a second.
     private static final Duration STEP = Duration.ofMillis(700);
 
     private static final Set<Integer> REFUSALS = Set.of(401, 403, 404);
@@ -36,10 +38,10 @@ public final class Access implements AutoCloseable {
     private volatile long checkedAt = System.nanoTime();
     private volatile boolean polled;
 
-    /// Checks a right.
+    /// Check of an access right.
     @FunctionalInterface
     public interface Check {
-        /// Returns what the caller may do now. Throws the failure for the caller if the right is lost.
+        /// Returns the caller's current rights. Throws the failure for the caller if the right is lost.
         Standing run();
     }
 
@@ -54,13 +56,13 @@ public final class Access implements AutoCloseable {
         this.onLoss = onLoss;
     }
 
-    /// From now on the holder calls [#check] and ends the answer itself, with the reason.
+    /// Makes the holder responsible for [#check]. The holder then ends the response itself, with the reason.
     Access polled() {
         polled = true;
         return this;
     }
 
-    /// Checks the right again if it may have been lost since [AccessRegistry#changes] was `seen`.
+    /// Rechecks the right if it may be lost since [AccessRegistry#changes] was `seen`.
     Access since(long seen) {
         if (all.changes() != seen) {
             AccessRegistry.recheck(this);
@@ -68,17 +70,17 @@ public final class Access implements AutoCloseable {
         return this;
     }
 
-    /// Lets every later [#check] throw `failure`, for a client that has hung up.
+    /// Makes every later [#check] throw `failure`, because the client disconnected.
     void end(Failure failure) {
         loss.compareAndSet(null, failure);
     }
 
-    /// Current scopes of the caller for the sandbox, for answers that filter by scope.
+    /// Returns the caller's current scopes for the sandbox, for responses that filter by scope.
     public Scopes scopes() {
         return standing.scopes();
     }
 
-    /// Why the right was lost, if it was.
+    /// Returns the reason of the loss, if the right is lost.
     public Optional<Failure> loss() {
         return Optional.ofNullable(loss.get());
     }
@@ -93,21 +95,21 @@ public final class Access implements AutoCloseable {
         }
     }
 
-    /// The same after a check in this thread, before something is sent that cannot be taken back.
+    /// Rechecks the right in this thread and then calls [#check]. Use it before an irreversible send.
     public void checkNow() {
         recheck();
         check();
     }
 
-    /// The condition of a long poll.
+    /// Condition of a long poll.
     @FunctionalInterface
     public interface Awaited<T> {
-        /// Waits at most `timeout` and returns what there is then.
+        /// Waits at most `timeout` and returns the current value.
         T next(Duration timeout) throws InterruptedException;
     }
 
-    /// Waits until what there is satisfies the caller, at most `timeout`, and no longer than the sandbox and the
-    /// server run. Throws the failure for the caller if the right is lost.
+    /// Waits until `isEnough` accepts the value, at most `timeout`. The wait also ends with the sandbox or the server.
+    /// Throws the failure for the caller if the right is lost.
     public <T> T await(Duration timeout, Awaited<T> awaited, Predicate<T> isEnough) throws InterruptedException {
         long deadline = System.nanoTime() + timeout.toNanos();
         while (true) {
@@ -121,7 +123,7 @@ public final class Access implements AutoCloseable {
         }
     }
 
-    /// Reports whether the change may be a loss for this caller.
+    /// Reports whether the change can end this caller's right.
     boolean isConcernedBy(Change change) {
         return switch (change) {
             case Change.OfUser(var user) ->
@@ -146,7 +148,7 @@ public final class Access implements AutoCloseable {
         return !now.isBefore(standing.end()) || nanos - checkedAt >= period.toNanos();
     }
 
-    /// Checks the right and reports its loss. A failure of the check itself is not a loss.
+    /// Rechecks the right and reports its loss. A failure of the check itself is not a loss.
     void recheck() {
         checkedAt = System.nanoTime();
         // Tokens end with their sandbox. The stream itself reports that end to its reader.

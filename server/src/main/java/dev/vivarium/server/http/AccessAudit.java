@@ -14,8 +14,9 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Optional;
 
-/// Tells the audit who used which sandbox and who was refused. Speaks of routes by their templates, so that nothing a
-/// caller sent can be in it. Thread-safe.
+/// Audit of the use of sandboxes and of refused requests. Thread-safe.
+///
+/// Entries name routes by their templates, so they contain no text from the caller.
 public final class AccessAudit {
     private final Audit audit;
     private final InstantSource clock;
@@ -25,15 +26,16 @@ public final class AccessAudit {
         this.clock = clock;
     }
 
-    /// When the request came, for [#saw].
+    /// Returns the time of the request, for [#saw].
     Instant now() {
         return clock.instant();
     }
 
-    /// Somebody was let in to a route of one sandbox or thread, and this was the answer.
+    /// Records the response to an authorized request on a route of a sandbox or thread.
     void saw(Router.Match match, Caller caller, Instant at, int status) {
         if (caller.principal().filter(Principal.Worker.class::isInstance).isPresent()) {
-            // All that a worker does is in the log of its sandbox, and would push out what people did.
+            // The log of the sandbox contains all calls of its worker. In the audit, they would displace the actions of
+            // users.
             return;
         }
         var entry = AuditEntry.of(at, AuditEntry.Kind.USED, status, name(match.route()));
@@ -48,8 +50,7 @@ public final class AccessAudit {
         }
     }
 
-    /// Somebody was not let in, or was told that what they asked for is not theirs.
-    /// `from` is the sandbox that the request came out of, if it did.
+    /// Records a refused request. `from` is the sandbox of the connection, if the request came from inside a sandbox.
     void refused(Router.Match match, Optional<Principal> who, Optional<SandboxId> from, Failure failure) {
         boolean isAboutOne =
                 match.raw().containsKey("sandbox_id") || match.raw().containsKey("thread_id");
@@ -68,7 +69,8 @@ public final class AccessAudit {
         return status == 401 || status == 403 || status == 404;
     }
 
-    /// With a token, also what it is for, unless that is somewhere else.
+    /// Adds the principal. For a token, it also adds the scopes. It adds the token's sandbox and thread, unless the
+    /// entry already names a sandbox or another thread.
     private static AuditEntry named(AuditEntry entry, Principal who) {
         var named = entry.by(who);
         if (!(who instanceof Principal.Holder(Grant grant))) {
@@ -90,7 +92,7 @@ public final class AccessAudit {
         try {
             return entry.onThread(new ThreadId(match.parameters().getOrDefault("thread_id", "")));
         } catch (SandboxException e) {
-            // It is no name of a thread; then the entry is about none.
+            // The value is not a valid thread id, so the entry has no thread.
             return entry;
         }
     }

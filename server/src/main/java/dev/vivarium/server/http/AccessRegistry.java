@@ -13,14 +13,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
-/// Every right by which something is open now. A right is checked again when a change is published that concerns it,
-/// when it expires, and every 30 s in case something else changed. Thread-safe.
+/// Registry of the access rights of all open requests and connections. Thread-safe.
+///
+/// It rechecks a right when a change that concerns it is published, when the right expires, and every 30 s as a safety
+/// net.
 public final class AccessRegistry implements AutoCloseable {
-    /// How soon an expired right is noticed.
+    /// Maximum delay until the registry detects an expired right.
     private static final Duration TICK = Duration.ofMillis(250);
 
-    /// A check may need a query, and there may be thousands of streams: losses are published, this is the safety
-    /// net.
+    /// Interval of the safety net. It is long because a check may need a query and there may be thousands of streams.
     private static final Duration RECHECK_EVERY = Duration.ofSeconds(30);
 
     private final DrainGate gate;
@@ -36,22 +37,22 @@ public final class AccessRegistry implements AutoCloseable {
         var _ = timer.scheduleWithFixedDelay(this::tick, TICK.toMillis(), TICK.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /// How many changes were published. Read it before a caller is admitted, for [Access#since].
+    /// Returns the number of published changes. Read it before the admission of a caller, for [Access#since].
     long changes() {
         return changes.get();
     }
 
-    /// Holds the right of a caller.
+    /// Registers the right of a caller.
     ///
-    /// @param end when the right ends at the latest
-    /// @param onLoss called once, by a thread of its own, if the right is lost
+    /// @param end latest end of the right
+    /// @param onLoss called once, on its own thread, if the right is lost
     Access open(Caller caller, Instant end, Access.Check check, Consumer<Failure> onLoss) {
         var access = new Access(this, caller, end, check, onLoss);
         open.add(access);
         return access;
     }
 
-    /// Checks again the rights that the change concerns.
+    /// Rechecks the rights that the change concerns.
     public void changed(Change change) {
         changes.incrementAndGet();
         open.stream().filter(access -> access.isConcernedBy(change)).forEach(AccessRegistry::recheck);
@@ -63,7 +64,7 @@ public final class AccessRegistry implements AutoCloseable {
         open.stream().filter(access -> access.isDue(now, nanos, RECHECK_EVERY)).forEach(AccessRegistry::recheck);
     }
 
-    /// A check may have to wait, and nothing else may wait for it.
+    /// Starts a recheck on its own thread, because a check may block.
     static void recheck(Access access) {
         Thread.ofVirtual().name("access-check").start(access::recheck);
     }

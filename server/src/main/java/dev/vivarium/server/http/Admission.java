@@ -23,8 +23,10 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.eclipse.jetty.server.Request;
 
-/// Decides who calls and whether they may: 401 without a good key or token, 404 for a sandbox that is not there or not
-/// theirs (nobody can tell which), 403 when only the scope is missing. Thread-safe.
+/// Authentication and authorization of callers. Thread-safe.
+///
+/// It answers 401 without a valid key or token, and 403 if only the scope is missing. It answers 404 for a sandbox that
+/// does not exist or is not the caller's, so that callers cannot distinguish the two.
 public final class Admission {
     private static final int SHOWN_ID = 64;
 
@@ -58,18 +60,18 @@ public final class Admission {
         this.accesses = accesses;
     }
 
-    /// How much a caller may do: in a time, and at once.
+    /// Rate limits and concurrency limits of a caller.
     public record Bounds(RateLimits rates, RequestLimits requests) {}
 
-    /// How much may run at once.
+    /// Returns the concurrency limits.
     public RequestLimits requests() {
         return requests;
     }
 
-    /// All that somebody can be known by.
+    /// Sources of credentials.
     public record Proofs(Keys keys, BrowserSessions sessions, Tokens tokens, WorkerTokens workers) {}
 
-    /// Who may call a route with these parameters of its path.
+    /// Authenticates and authorizes the caller for a matched route.
     Caller admit(Router.Match match, Supplier<Credential> shown) {
         var parameters = match.parameters();
         return switch (match.route().access()) {
@@ -84,30 +86,29 @@ public final class Admission {
         };
     }
 
-    /// The credential of a request. Throws `NotAuthenticated` if the request has none.
+    /// Returns the credential of a request. Throws `NotAuthenticated` if the request has none.
     Credential shown(Request request) {
         return credentials.of(request);
     }
 
-    /// An empty reservation of memory for what the caller's request holds. All callers without a name share one
-    /// part.
+    /// Returns an empty memory reservation for the caller's request. All anonymous callers share one part.
     public ByteBudget.Reservation memory(Caller caller) {
         return sandboxes
                 .memory()
                 .open(caller.principal().map(who -> who.name().value()).orElse(""));
     }
 
-    /// The session of the browser that asks, if it is one and shows nothing else.
+    /// Returns the browser session of a request, if it has one and no other credential.
     Optional<Credential> session(Request request) {
         return credentials.session(request);
     }
 
-    /// Lets in whoever holds `credential`, a key or a token, and may do `wanted` to the sandbox of that name.
+    /// Authenticates `credential`, a key or a token, and authorizes `wanted` for the sandbox.
     public Caller admit(String sandboxId, String credential, Scope wanted) {
         return admit(sandboxId, new Credential.Shown(credential), wanted);
     }
 
-    /// The same, or whose browser it is.
+    /// Authenticates any credential, including a browser session, and authorizes `wanted` for the sandbox.
     public Caller admit(String sandboxId, Credential credential, Scope wanted) {
         Principal principal = identify(credential);
         Sandbox sandbox = find(sandboxId, principal);
@@ -118,7 +119,7 @@ public final class Admission {
         return new Caller(Optional.of(principal), Optional.of(sandbox), scopes);
     }
 
-    /// The same, or the worker of that sandbox.
+    /// Also accepts the worker of that sandbox.
     private Caller admitInside(String sandboxId, Credential credential, Scope wanted) {
         if (!(credential instanceof Credential.Shown(String token)) || !WorkerTokens.isOne(token)) {
             return admit(sandboxId, credential, wanted);
@@ -143,14 +144,13 @@ public final class Admission {
         return new Caller(Optional.of(worker), Optional.of(find(grant.sandbox().value(), worker)), Scopes.NONE);
     }
 
-    /// How many changes of rights there were, for [Access#since].
+    /// Returns the number of published changes of rights, for [Access#since].
     long changes() {
         return accesses.changes();
     }
 
-    /// Holds the right of a caller for as long as its request is served. A token that was replaced counts as long
-    /// as the token that replaced it: clients refresh tokens while commands run. `cut` is called if the right is
-    /// lost.
+    /// Holds the right of a caller while the server handles its request. A replaced token stays valid as long as its
+    /// replacement, because clients refresh tokens while commands run. The registry calls `cut` if the right is lost.
     Optional<Access> hold(Caller caller, Router.Match match, Request request, Runnable cut) {
         return caller.principal().map(who -> {
             Credential shown = shown(request);
@@ -170,7 +170,7 @@ public final class Admission {
         }
     }
 
-    /// Scopes of the token that replaced the caller's token; empty if they do not include the scope of the route.
+    /// Returns the rights of the token that replaced the caller's token. Empty if they lack the scope of the route.
     private Optional<Access.Standing> standing(Grant next, Caller caller, Route.Access access) {
         Optional<Scopes> scopes = caller.sandbox().isEmpty()
                 ? Optional.of(Scopes.NONE)
@@ -180,14 +180,14 @@ public final class Admission {
                 .map(all -> new Access.Standing(all, tokens.end(next)));
     }
 
-    /// Holds the right of whoever was let in by `shown`, on whatever is not a request that ends by itself. `onLoss`
-    /// is called if [#admit] would not let them in any more.
+    /// Holds the right of a caller for a connection without an end of its own. The registry calls `onLoss` if `admit`
+    /// throws.
     ///
-    /// @param admit lets them in again, or throws
+    /// @param admit authorizes the caller again, or throws
     public Access hold(Caller caller, Credential shown, Supplier<Caller> admit, Consumer<Failure> onLoss) {
         Instant end = standing(caller, shown).end();
         var access = accesses.open(caller, end, () -> standing(admit.get(), shown), onLoss);
-        // The right may have been lost between the admission and this.
+        // The right may be lost since the admission.
         AccessRegistry.recheck(access);
         return access;
     }
@@ -196,7 +196,7 @@ public final class Admission {
         return new Access.Standing(caller.scopes(), end(caller.principal().orElseThrow(), shown));
     }
 
-    /// When a right ends at the latest, if nobody takes it away before.
+    /// Returns the latest end of a right, if it is not revoked earlier.
     private Instant end(Principal who, Credential shown) {
         return switch (who) {
             case Principal.Holder(var grant) -> tokens.end(grant);
@@ -210,7 +210,7 @@ public final class Admission {
         };
     }
 
-    /// Counts the call, if the caller is somebody who may call only so often.
+    /// Counts the call, if a rate limit applies to the caller.
     Optional<RateLimits.Standing> count(Caller caller, Route route) {
         return caller.principal()
                 .flatMap(who -> who instanceof Principal.Worker(var grant)
@@ -218,7 +218,7 @@ public final class Admission {
                         : Optional.empty());
     }
 
-    /// Counts what came with the call, if the caller is somebody who may send only so much.
+    /// Counts the bytes of the call, if a rate limit applies to the caller.
     Optional<RateLimits.Standing> weigh(Caller caller, Route route, int bytes) {
         return caller.principal()
                 .flatMap(who -> who instanceof Principal.Worker(var grant)
@@ -226,7 +226,7 @@ public final class Admission {
                         : Optional.empty());
     }
 
-    /// Reports whether this is somebody who may call from inside that sandbox.
+    /// Reports whether the principal may call from inside that sandbox.
     static boolean isFrom(Principal who, SandboxId sandbox) {
         return who instanceof Principal.Worker(var grant) && grant.sandbox().equals(sandbox);
     }
@@ -235,7 +235,7 @@ public final class Admission {
         return Optional.ofNullable(parameters.get("sandbox_id")).orElseThrow();
     }
 
-    /// The same for a sandbox that may have ended.
+    /// Authorizes `wanted` for a sandbox that may have ended.
     public Caller admitKept(String sandboxId, Credential credential, Scope wanted) {
         Principal principal = identify(credential);
         boolean wasTheirs = SandboxId.isWellFormed(sandboxId)
@@ -248,7 +248,7 @@ public final class Admission {
                 : admit(sandboxId, credential, wanted);
     }
 
-    /// Who holds `credential`, if it is good for anything.
+    /// Returns the principal of `credential`, if it is valid.
     public Optional<Principal> find(String credential) {
         try {
             Optional<Principal> worker = workers.find(credential).map(Principal.Worker::new);
@@ -258,7 +258,7 @@ public final class Admission {
         }
     }
 
-    /// The same for whatever is shown.
+    /// Returns the principal of any kind of credential, if it is valid.
     public Optional<Principal> find(Credential credential) {
         return switch (credential) {
             case Credential.Shown(String text) -> find(text);
@@ -267,7 +267,7 @@ public final class Admission {
         };
     }
 
-    /// Who sends a request, if they show something that is good for anything.
+    /// Returns the principal of a request, if its credential is valid.
     Optional<Principal> find(Request request) {
         try {
             return find(credentials.of(request));
@@ -276,13 +276,13 @@ public final class Admission {
         }
     }
 
-    /// Whoever has any key, token or session that is good for something.
+    /// Returns the principal of a request. Throws `NotAuthenticated` without a valid credential.
     Principal identify(Request request) {
         return identify(credentials.of(request));
     }
 
-    /// Whoever shows this; fails with `NotAuthenticated` when it is good for nothing, and with `wrong-origin` when
-    /// a page from elsewhere made the browser show it.
+    /// Returns the principal of a credential. Throws `NotAuthenticated` if the credential is invalid. Throws
+    /// `wrong-origin` if a page of another origin caused the request.
     public Principal identify(Credential credential) {
         return switch (credential) {
             case Credential.Shown(String text) -> identify(text);
@@ -298,13 +298,13 @@ public final class Admission {
                 .who();
     }
 
-    /// Whoever holds `credential`; fails with `NotAuthenticated` when it is good for nothing.
+    /// Returns the principal of a key or token. Throws `NotAuthenticated` if it is invalid.
     public Principal identify(String credential) {
         if (workers.find(credential).isPresent()) {
             throw new SandboxException(
                     new Failure.NotAllowed("the token of a worker is good for its own task and for nothing else"));
         }
-        // An operator may have chosen an admin key that looks like anything, so keys are asked first.
+        // Keys are checked first, because an operator may choose an admin key of any form.
         return keys.find(credential).orElseGet(() -> new Principal.Holder(tokens.verify(credential)));
     }
 
@@ -325,7 +325,7 @@ public final class Admission {
             throw unknown(id);
         }
         var sandbox = new SandboxId(id);
-        // How one ended is told to those whose it was, and to nobody else.
+        // Only the owner learns how a sandbox ended.
         return sandboxes.find(sandbox).orElseGet(() -> sandboxes.require(sandbox, principal::mayActFor));
     }
 

@@ -7,8 +7,10 @@ import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 
-/// An answer that is put on record once, and before its end is sent: whoever has an answer finds in the audit what they
-/// did. Confined to the worker that serves the request.
+/// Response with one audit entry. Confined to the worker that serves the request.
+///
+/// It records the entry before it sends the end of the response. A client with a complete response therefore finds its
+/// entry.
 final class AuditedResponse extends Response.Wrapper {
     private Optional<IntConsumer> record = Optional.empty();
 
@@ -16,12 +18,12 @@ final class AuditedResponse extends Response.Wrapper {
         super(request, response);
     }
 
-    /// From now on it is known whose answer it is, and what to do with its status.
+    /// Sets the consumer of the status, after the caller is authenticated.
     void to(IntConsumer witness) {
         record = Optional.of(witness);
     }
 
-    /// Puts it on record with this status, unless that was done.
+    /// Records the status once. Later calls have no effect.
     void give(int status) {
         Optional<IntConsumer> due = record;
         record = Optional.empty();

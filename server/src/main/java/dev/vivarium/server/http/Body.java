@@ -8,8 +8,10 @@ import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Blocker;
 
-/// The body of an answer: a small one is sent whole with its length, in one packet with the headers; a large one goes
-/// out in pieces while it is still being written. Confined to the worker that serves the request.
+/// Response body. Confined to the worker that serves the request.
+///
+/// A small body has a length and shares one packet with the headers. A large body is sent in pieces while it is
+/// written.
 final class Body extends OutputStream {
     private static final int CAPACITY = 16 * 1024;
 
@@ -45,7 +47,7 @@ final class Body extends OutputStream {
         used += length;
     }
 
-    /// Ends the answer.
+    /// Completes the response.
     @Override
     public void close() throws IOException {
         if (closed) {

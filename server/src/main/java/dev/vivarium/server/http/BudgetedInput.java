@@ -5,8 +5,8 @@ import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 
-/// The body of a request, read by a loop that must leave the carriers to others ([LoopBudget]). Confined to the thread
-/// that reads.
+/// Request body with a [LoopBudget], so that its reader leaves carrier threads to others. Confined to the thread that
+/// reads.
 final class BudgetedInput extends FilterInputStream {
     private final LoopBudget budget = new LoopBudget();
 

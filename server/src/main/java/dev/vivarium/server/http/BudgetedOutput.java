@@ -5,8 +5,8 @@ import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 
-/// The body of an answer, written by a loop that must leave the carriers to others ([LoopBudget]). Confined to the
-/// thread that writes.
+/// Response body with a [LoopBudget], so that its writer leaves carrier threads to others. Confined to the thread that
+/// writes.
 final class BudgetedOutput extends FilterOutputStream {
     private final LoopBudget budget = new LoopBudget();
 
@@ -26,7 +26,7 @@ final class BudgetedOutput extends FilterOutputStream {
         budget.spend(length);
     }
 
-    /// Does not flush first, as the parent class would: the stream below sends its last bytes and its end together.
+    /// Does not flush first, unlike the parent class: the stream below sends its last bytes and its end together.
     @Override
     public void close() throws IOException {
         out.close();

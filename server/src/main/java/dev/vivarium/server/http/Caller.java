@@ -5,12 +5,12 @@ import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.sandbox.Sandbox;
 import java.util.Optional;
 
-/// Who was let in, and for a route of one sandbox which one and what they may do to it. Immutable.
+/// Authenticated caller. On a route of one sandbox, it also has the sandbox and the caller's scopes. Immutable.
 public record Caller(Optional<Principal> principal, Optional<Sandbox> sandbox, Scopes scopes) {
-    /// Somebody on an open route.
+    /// Anonymous caller on an open route.
     static final Caller ANYBODY = new Caller(Optional.empty(), Optional.empty(), Scopes.NONE);
 
-    /// Somebody who is not at one sandbox.
+    /// Returns a caller on a route without a sandbox.
     public static Caller of(Principal principal) {
         return new Caller(Optional.of(principal), Optional.empty(), Scopes.NONE);
     }

@@ -16,11 +16,11 @@ import org.eclipse.jetty.util.VirtualThreads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Accepts clients as [ClientEndPoint]s, as many as [Connections] admits. Thread-safe.
+/// Connector that accepts clients as [ClientEndPoint]s, within the limits of [Connections]. Thread-safe.
 final class ClientConnector extends ServerConnector {
     private static final Logger LOG = LoggerFactory.getLogger(ClientConnector.class);
 
-    /// How long the acceptor pauses after the system refused it a descriptor.
+    /// Pause of the acceptor after the system had no descriptor.
     private static final Duration PAUSE = Duration.ofMillis(100);
 
     private static final Duration WARN_EVERY = Duration.ofSeconds(10);
@@ -31,7 +31,7 @@ final class ClientConnector extends ServerConnector {
     /// Confined to the thread that accepts.
     private long warned = System.nanoTime() - WARN_EVERY.toNanos();
 
-    /// One thread accepts: a selector would try again at once, and without end, while there is no descriptor.
+    /// Uses one accepting thread. Without a free descriptor, a selector would retry at once and without end.
     ClientConnector(Server server, HttpConfiguration http, Connections connections) {
         super(server, 1, 1, new HttpConnectionFactory(http));
         this.connections = connections;
@@ -51,7 +51,7 @@ final class ClientConnector extends ServerConnector {
         return client;
     }
 
-    /// Makes room and goes on. Reports whether the acceptor goes on.
+    /// Closes some connections and continues. Reports whether the acceptor continues.
     @Override
     protected boolean handleAcceptFailure(Throwable failure) {
         if (!isRunning() || !(failure instanceof IOException) || failure instanceof ClosedChannelException) {

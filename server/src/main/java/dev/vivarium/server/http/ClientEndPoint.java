@@ -23,15 +23,14 @@ import org.eclipse.jetty.util.BufferUtil;
 import org.eclipse.jetty.util.thread.Scheduler;
 import org.jspecify.annotations.Nullable;
 
-/// The socket of one client. Notices a hang-up while the server works for the client, which Jetty does only when it
-/// reads or writes. Thread-safe.
+/// Socket of one client that detects a disconnect while the server handles a request. Thread-safe.
 ///
-/// To notice it, the end point reads ahead: what it finds, such as a pipelined request, is kept and given to Jetty by
-/// the next [#fill]. No wake-up is lost: Jetty registers its interest and then looks for kept bytes; the reader keeps
-/// the bytes and then looks for an interest.
+/// Jetty detects a disconnect only when it reads or writes. To detect it earlier, the end point reads ahead. It keeps
+/// the bytes, such as a pipelined request, for the next [#fill]. No wake-up is lost: Jetty registers its interest and
+/// then checks for kept bytes. The reader keeps the bytes and then checks for an interest.
 final class ClientEndPoint extends SocketChannelEndPoint {
-    /// How long a client that has sent FIN is served if its answer has not begun. A client may close its sending
-    /// side and still read; one that has gone looks the same until the server sends something.
+    /// How long the server continues after a FIN if the response has not started. The client may have closed only its
+    /// sending side. A client that is gone looks the same until the server sends something.
     static final Duration HALF_CLOSED = Duration.ofMillis(500);
 
     private static final int READ_AHEAD = 4 * 1024;
@@ -45,7 +44,7 @@ final class ClientEndPoint extends SocketChannelEndPoint {
     @GuardedBy("reading")
     private ByteBuffer ahead = BufferUtil.EMPTY_BUFFER;
 
-    /// The client sends nothing more, or has reset the connection.
+    /// Whether the client sent FIN or reset the connection.
     @GuardedBy("reading")
     private boolean ended;
 
@@ -57,16 +56,15 @@ final class ClientEndPoint extends SocketChannelEndPoint {
     private volatile long finished;
     private volatile boolean endsAtHalfClose;
 
-    /// The request that the last sweep saw, how long the server has waited for its body, and whether a hang-up is
-    /// noticed. Confined to the sweep.
+    /// Request of the last sweep, the time that the server has waited for its body, and whether disconnect detection is
+    /// on. Confined to the sweep.
     private @Nullable Work swept;
 
     private long waited;
     private boolean watched;
 
-    /// Phases of a connection.
     enum Phase {
-        /// A request head is incomplete, or none has begun since the accept.
+        /// A request head is incomplete, or no request has started since the accept.
         HEAD,
         SERVING,
         /// Kept alive between two requests.
@@ -75,7 +73,7 @@ final class ClientEndPoint extends SocketChannelEndPoint {
         UPGRADED
     }
 
-    /// A request that is being served.
+    /// Request in progress.
     private record Work(Cancellation cancellation, BooleanSupplier hasBegun) {}
 
     ClientEndPoint(
@@ -100,7 +98,7 @@ final class ClientEndPoint extends SocketChannelEndPoint {
         }
     }
 
-    /// The end point of the client that sent a request, unless the request came from inside a sandbox.
+    /// Returns the end point of a request, unless the request came from inside a sandbox.
     static Optional<ClientEndPoint> of(Request request) {
         return request.getConnectionMetaData().getConnection().getEndPoint() instanceof ClientEndPoint client
                 ? Optional.of(client)
@@ -111,7 +109,7 @@ final class ClientEndPoint extends SocketChannelEndPoint {
         return address;
     }
 
-    /// A request has arrived. `hasBegun` reports whether its answer has.
+    /// Starts a request. `hasBegun` reports whether its response has started.
     void begin(Cancellation cancellation, BooleanSupplier hasBegun) {
         received.set(0);
         finished = 0;
@@ -121,12 +119,12 @@ final class ClientEndPoint extends SocketChannelEndPoint {
         phase = Phase.SERVING;
     }
 
-    /// FIN cancels the request that is served now, also when its answer has begun.
+    /// Makes FIN cancel the current request, even after its response has started.
     void endAtHalfClose() {
         endsAtHalfClose = true;
     }
 
-    /// The request with this cancellation has been answered.
+    /// Ends the request with this cancellation.
     void finish(Cancellation cancellation) {
         Work served = work;
         if (served != null && served.cancellation == cancellation) {
@@ -138,7 +136,7 @@ final class ClientEndPoint extends SocketChannelEndPoint {
         }
     }
 
-    /// The client has shown a good credential.
+    /// Marks the client as authenticated.
     void authenticated() {
         if (!authenticated) {
             authenticated = true;
@@ -150,12 +148,12 @@ final class ClientEndPoint extends SocketChannelEndPoint {
         return authenticated;
     }
 
-    /// Reports whether no request would be broken off if the connection were closed.
+    /// Reports whether the connection can be closed without aborting a request.
     boolean isUnused() {
         return phase == Phase.HEAD || phase == Phase.IDLE;
     }
 
-    /// Looks for a hang-up and for a head or body that is too slow. Called by one thread, every `step`.
+    /// Checks for a disconnect and for a head or body that is too slow. One thread calls it, every `step`.
     void sweep(long now, Duration step, HttpConfig.Limits limits) {
         switch (phase) {
             case HEAD -> {

@@ -22,11 +22,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The open connections of clients. Bounds how many there are, in all and from one address, so that descriptors are
-/// left for the rest of the server; and closes those that are too slow. Thread-safe.
+/// Open connections of clients, with limits in total and per address. Thread-safe.
 ///
-/// When there is no room, a new connection replaces the oldest one of a client that has shown no good credential, or
-/// else the longest unused one. A good client sends its request at once, and is then no longer among these.
+/// The limits keep descriptors free for the rest of the server. It also closes connections that are too slow. At the
+/// limit, a new connection replaces the oldest unauthenticated connection, or else the oldest unused one. A normal
+/// client authenticates at once with its first request, so it is not among the unauthenticated for long.
 final class Connections implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Connections.class);
 
@@ -34,7 +34,7 @@ final class Connections implements AutoCloseable {
     private static final int LEAST = 16;
     private static final Duration STEP = Duration.ofMillis(250);
 
-    /// The capacity is measured every so many sweeps.
+    /// Number of sweeps between two measurements of the capacity.
     private static final int MEASURED_EVERY = 4;
 
     private static final int IPV6_NETWORK_BYTES = 8;
@@ -44,7 +44,7 @@ final class Connections implements AutoCloseable {
     private final ScheduledExecutorService sweeper = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("connections").factory());
 
-    /// Those whose client has not shown a good credential, the oldest first.
+    /// Connections of clients without a valid credential, oldest first.
     @GuardedBy("this")
     private final Set<ClientEndPoint> unauthenticated = new LinkedHashSet<>();
 
@@ -63,7 +63,7 @@ final class Connections implements AutoCloseable {
         var _ = sweeper.scheduleWithFixedDelay(this::sweep, STEP.toMillis(), STEP.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /// Reports whether the address may have another connection.
+    /// Reports whether the address may open another connection.
     synchronized boolean admits(Optional<InetAddress> address) {
         return address.map(one -> addresses.getOrDefault(key(one), 0)).orElse(0) < limits.perAddress();
     }
@@ -93,7 +93,7 @@ final class Connections implements AutoCloseable {
         }
     }
 
-    /// Closes some connections at once, after the system had no descriptor for another.
+    /// Closes some connections after the system had no descriptor.
     void makeRoom() {
         List<ClientEndPoint> surplus;
         synchronized (this) {
@@ -107,7 +107,7 @@ final class Connections implements AutoCloseable {
         return unauthenticated.size() + authenticated.size();
     }
 
-    /// The connections to close so that at most `most` remain. The newest one is closed last.
+    /// Returns the connections to close so that at most `most` remain. The newest connection is the last choice.
     @GuardedBy("this")
     private List<ClientEndPoint> surplus(int most, @Nullable ClientEndPoint newest) {
         int excess = size() - most;
@@ -161,7 +161,7 @@ final class Connections implements AutoCloseable {
         capacity = Math.clamp(room, LEAST, MOST);
     }
 
-    /// An IPv6 client has a whole network of addresses.
+    /// Groups IPv6 addresses by network, because an IPv6 client has a whole network of addresses.
     private static ByteBuffer key(InetAddress address) {
         byte[] bytes = address.getAddress();
         return ByteBuffer.wrap(address instanceof Inet6Address ? Arrays.copyOf(bytes, IPV6_NETWORK_BYTES) : bytes);

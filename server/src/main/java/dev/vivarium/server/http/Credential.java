@@ -1,8 +1,8 @@
 package dev.vivarium.server.http;
 
-/// What somebody shows to be let in. Immutable.
+/// Credential of a request. Immutable.
 public sealed interface Credential {
-    /// A key or a token, which whoever calls has chosen to send.
+    /// Key or token, which the client sent explicitly.
     record Shown(String text) implements Credential {
         @Override
         public String toString() {
@@ -10,7 +10,7 @@ public sealed interface Credential {
         }
     }
 
-    /// The session of a browser, which it sent by itself for a page of ours.
+    /// Browser session, which the browser sent by itself for a page of this server.
     record Session(String id) implements Credential {
         @Override
         public String toString() {
@@ -18,6 +18,6 @@ public sealed interface Credential {
         }
     }
 
-    /// The same for a page that is not ours, or not known to be. It opens nothing.
+    /// Browser session that was sent for a page of another or an unknown origin. It never authenticates.
     record Foreign() implements Credential {}
 }

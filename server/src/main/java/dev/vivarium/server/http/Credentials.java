@@ -11,12 +11,12 @@ import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.server.Request;
 
-/// Finds the one key, token or session that a request carries. Immutable.
+/// Extraction of the one key, token or session of a request. Immutable.
 public final class Credentials {
-    /// The cookie of a browser that was let in.
+    /// Session cookie of a signed-in browser.
     public static final String COOKIE = "viv_session";
 
-    /// The same by `https`: no page of another host can plant one of this name.
+    /// Session cookie for `https`. Pages of other hosts cannot set a cookie with this prefix.
     public static final String SECURE_COOKIE = "__Host-" + COOKIE;
 
     private static final String SCHEME = "bearer ";
@@ -28,14 +28,14 @@ public final class Credentials {
         this.origins = origins;
     }
 
-    /// What a request shows: in a header, or else by a cookie. Fails with `NotAuthenticated` when that is nothing.
+    /// Returns the credential in a header, or else in a cookie. Throws `NotAuthenticated` if there is none.
     Credential of(Request request) {
         HttpFields headers = request.getHeaders();
         return session(request).orElseGet(() -> new Credential.Shown(key(headers)));
     }
 
-    /// The session of the browser that asks, unless it shows something else. Who comes through a door, from inside
-    /// a sandbox, is no browser of ours.
+    /// Returns the browser session, unless the request has another credential. Requests from inside a sandbox have no
+    /// session.
     Optional<Credential> session(Request request) {
         HttpFields headers = request.getHeaders();
         if (!headers.contains(HttpHeader.COOKIE)
@@ -48,7 +48,8 @@ public final class Credentials {
                 .map(id -> origins.isOurs(request) ? new Credential.Session(id) : new Credential.Foreign());
     }
 
-    /// The id of the session that the cookies name. Two that differ are refused: one of them was planted.
+    /// Returns the session id in the cookies. Two different ids are refused, because another page must have set one of
+    /// them.
     private Optional<String> sessionId(HttpFields headers) {
         List<String> secure = cookies(headers, SECURE_COOKIE);
         List<String> ids = secure.isEmpty() && !origins.isAlwaysSecure() ? cookies(headers, COOKIE) : secure;
@@ -68,8 +69,8 @@ public final class Credentials {
                 .toList();
     }
 
-    /// The key of `Authorization: Bearer` or `X-API-Key`. Two that differ are refused: whichever one we took,
-    /// something in between may have meant the other.
+    /// Returns the key in `Authorization: Bearer` or `X-API-Key`. Two different keys are refused, because a proxy may
+    /// have used the other one.
     static String key(HttpFields headers) {
         var keys = new TreeSet<String>(headers.getValuesList(API_KEY));
         for (String value : headers.getValuesList(HttpHeader.AUTHORIZATION)) {

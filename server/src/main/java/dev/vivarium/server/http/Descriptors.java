@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.OptionalInt;
 
-/// The file descriptors of this process. The JVM raises the soft limit to the hard one at start. Thread-safe.
+/// File descriptors of this process. The JVM raises the soft limit to the hard limit at start. Thread-safe.
 public final class Descriptors {
     private static final Path OPEN = Path.of("/proc/self/fd");
     private static final Path LIMITS = Path.of("/proc/self/limits");
@@ -18,13 +18,13 @@ public final class Descriptors {
 
     private Descriptors() {}
 
-    /// How many are open; nothing where the system does not say.
+    /// Returns the number of open descriptors, or nothing if the system does not provide it.
     public static OptionalInt open() {
         String[] names = OPEN.toFile().list();
         return names == null ? OptionalInt.empty() : OptionalInt.of(names.length);
     }
 
-    /// How many may be open.
+    /// Returns the maximum number of open descriptors.
     public static int limit() {
         try (var lines = Files.lines(LIMITS)) {
             return lines.filter(line -> line.startsWith(LINE))
@@ -38,7 +38,7 @@ public final class Descriptors {
         }
     }
 
-    /// How many of them connections never take: a tenth, but at least 64 and at most 1,024.
+    /// Returns the number of descriptors that connections never use: a tenth, but at least 64 and at most 1,024.
     public static int reserve(int limit) {
         return Math.clamp(limit / 10, LEAST_RESERVE, MOST_RESERVE);
     }

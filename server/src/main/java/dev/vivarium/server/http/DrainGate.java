@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/// Counts the requests inside and, once shut, lets no more in. Thread-safe.
+/// Counter of the requests in progress, which refuses new requests once it is shut. Thread-safe.
 public final class DrainGate {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition empty = lock.newCondition();
@@ -16,7 +16,7 @@ public final class DrainGate {
     @GuardedBy("lock")
     private boolean shut;
 
-    /// Reports whether the caller may go in; if so, it must [#leave].
+    /// Reports whether the request may start. If so, the caller must call [#leave].
     boolean enter() {
         lock.lock();
         try {
@@ -50,7 +50,7 @@ public final class DrainGate {
         }
     }
 
-    /// Lets nobody in any more and waits until all are out. Reports whether they are.
+    /// Refuses new requests and waits for the current ones. Reports whether all have ended.
     boolean shut(Duration patience) {
         lock.lock();
         try {

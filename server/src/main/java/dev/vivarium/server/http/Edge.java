@@ -18,8 +18,10 @@ import org.eclipse.jetty.util.VirtualThreads;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.eclipse.jetty.websocket.server.ServerWebSocketContainer;
 
-/// The listening server. A few platform threads watch the sockets and parse requests; each request has a virtual
-/// thread, and `/health` a platform thread ([RequestThreads]). Thread-safe.
+/// HTTP server. Thread-safe.
+///
+/// A few platform threads watch the sockets and parse requests. Each request has a virtual thread, and `/health` has a
+/// platform thread ([RequestThreads]).
 public final class Edge implements AutoCloseable {
     private static final int WORKERS = 16;
     private static final int ACCEPT_QUEUE = 1024;
@@ -48,7 +50,7 @@ public final class Edge implements AutoCloseable {
         this.uri = uri;
     }
 
-    /// Binds the port; clients that connect wait until [#serve]. Throws when the address cannot be had.
+    /// Binds the port. Clients that connect wait until [#serve]. Throws if the address is not available.
     public static Edge bind(HttpConfig config, DrainGate gate) {
         var workers = new QueuedThreadPool(WORKERS, 2);
         workers.setName("http");
@@ -80,14 +82,14 @@ public final class Edge implements AutoCloseable {
         }
     }
 
-    /// Begins to answer.
+    /// Starts to handle requests.
     public void serve(RouterSelector routers, Admission admission, AccessAudit witness) {
         var requests = VirtualThreads.getNamedVirtualThreadsExecutor("request-");
         server.setHandler(new RequestThreads(requests, new Dispatcher(routers, admission, witness, gate)));
         try {
             server.start();
         } catch (Exception e) {
-            // Jetty declares everything.
+            // Jetty declares `Exception`.
             throw new IllegalStateException("starting the HTTP server", e);
         }
     }
@@ -96,12 +98,12 @@ public final class Edge implements AutoCloseable {
         return uri;
     }
 
-    /// Serves those who come from inside sandboxes.
+    /// Returns the handler for connections from inside sandboxes.
     public ControlPortHandler controlPortHandler() {
         return controlPort::serve;
     }
 
-    /// Takes no new work, gives what runs up to `grace`, and stops listening.
+    /// Refuses new requests, waits up to `grace` for the current ones, and stops.
     public void stop(Duration grace) {
         gate.shut(grace);
         close();
@@ -112,10 +114,10 @@ public final class Edge implements AutoCloseable {
     public void close() {
         try {
             server.stop();
-            // A server that never began to answer does not close the port by itself.
+            // A server that was never started does not close the port by itself.
             connector.close();
         } catch (Exception e) {
-            // Jetty declares everything; nothing is left to do for a server that does not stop.
+            // Jetty declares `Exception`. If the server does not stop, there is no recovery.
             throw new IllegalStateException("stopping the HTTP server", e);
         } finally {
             connections.close();
@@ -128,9 +130,9 @@ public final class Edge implements AutoCloseable {
         http.setSendDateHeader(true);
         http.setRequestHeaderSize(MAX_HEADER_BYTES);
         http.setHttpCompliance(HttpCompliance.RFC9110);
-        // The router splits the raw path itself and decodes it once; nothing here may rewrite it before.
+        // The router splits the raw path itself and decodes it once. Jetty must not rewrite it before.
         http.setUriCompliance(UriCompliance.UNSAFE);
-        // Else a value takes the letters of another that came on its connection and differs in their case alone.
+        // Otherwise, Jetty replaces a header value with a cached one of the same connection that differs only in case.
         http.setHeaderCacheCaseSensitive(true);
         return http;
     }

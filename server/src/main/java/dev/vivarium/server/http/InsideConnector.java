@@ -11,13 +11,12 @@ import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.util.VirtualThreads;
 import org.jspecify.annotations.Nullable;
 
-/// Brings the connections that programs in sandboxes make to the server into Jetty, without a socket: nobody else can
-/// come this way, and each brings along which sandbox it is from. Thread-safe.
+/// Connector for connections from programs in sandboxes, without a socket. Thread-safe.
 ///
-/// Jetty's own `MemoryConnector` does nearly this, but it looks at the other side's queue under the wrong lock, so that
-/// a wake-up can be lost.
+/// No other client can use it, and each connection identifies its sandbox. Jetty's `MemoryConnector` is similar, but it
+/// reads the other side's queue under the wrong lock and can lose a wake-up.
 final class InsideConnector extends AbstractConnector {
-    /// Longer than a worker waits between two beats and than a long poll lasts.
+    /// Longer than the heartbeat interval of a worker and than a long poll.
     private static final Duration IDLE = Duration.ofMinutes(2);
 
     InsideConnector(Server server, HttpConfiguration http) {
@@ -31,7 +30,7 @@ final class InsideConnector extends AbstractConnector {
         setIdleTimeout(IDLE.toMillis());
     }
 
-    /// Serves one connection to its end, by the worker that calls this.
+    /// Serves one connection to its end, in the calling thread.
     void serve(InsideConnection visit) {
         if (!isRunning()) {
             return;
@@ -52,7 +51,7 @@ final class InsideConnector extends AbstractConnector {
         endPoint.serve();
     }
 
-    /// Connections are brought by [#serve].
+    /// Does nothing, because [#serve] provides the connections.
     @Override
     protected void accept(int acceptor) {}
 

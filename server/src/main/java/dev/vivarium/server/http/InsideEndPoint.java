@@ -24,17 +24,19 @@ import org.eclipse.jetty.util.BufferUtil;
 import org.eclipse.jetty.util.thread.Scheduler;
 import org.jspecify.annotations.Nullable;
 
-/// One [InsideConnection] as Jetty wants a connection: reads and writes that never wait. Two workers do the waiting:
-/// one takes a piece from the wire when the last has been read, the other carries out what was written. Thread-safe.
+/// Jetty end point of an [InsideConnection], with non-blocking reads and writes. Thread-safe.
 ///
-/// No wake-up is lost, because both sides look after they have announced themselves: Jetty registers its interest and
-/// then asks ([#needsFillInterest], [#onIncompleteFlush]); a worker changes the state and then tells. Jetty is never
-/// called with the lock held, nor by the two workers themselves: it may run a handler, and that waits for them.
+/// Two threads do the blocking work. One reads a piece from the connection after Jetty has consumed the last piece. The
+/// other sends the bytes that Jetty wrote.
+///
+/// No wake-up is lost, because both sides check after they announce themselves. Jetty registers its interest and then
+/// checks ([#needsFillInterest], [#onIncompleteFlush]). A thread changes the state and then notifies Jetty. The two
+/// threads never call Jetty themselves, and never with the lock held: Jetty may run a handler that waits for them.
 final class InsideEndPoint extends AbstractEndPoint {
-    /// What may have been written and not carried out yet.
+    /// Maximum number of bytes written and not sent yet.
     private static final int ROOM = 32 * 1024;
 
-    /// How long a program may take to hang up once it has been told everything.
+    /// How long a program may take to disconnect after the last byte of the response.
     private static final Duration GOODBYE = Duration.ofSeconds(10);
 
     private static final SocketAddress NOWHERE = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
@@ -48,7 +50,7 @@ final class InsideEndPoint extends AbstractEndPoint {
     @GuardedBy("lock")
     private ByteBuffer arrived = BufferUtil.EMPTY_BUFFER;
 
-    /// The program says no more.
+    /// Whether the program sends no more.
     @GuardedBy("lock")
     private boolean silent;
 
@@ -58,7 +60,7 @@ final class InsideEndPoint extends AbstractEndPoint {
     @GuardedBy("lock")
     private int waiting;
 
-    /// Nothing more is written.
+    /// Whether Jetty writes no more.
     @GuardedBy("lock")
     private boolean finished;
 
@@ -71,7 +73,7 @@ final class InsideEndPoint extends AbstractEndPoint {
         this.executor = executor;
     }
 
-    /// The connection that brought a request, if it came through a door.
+    /// Returns the end point of a request, if the request came from inside a sandbox.
     static Optional<InsideEndPoint> of(Request request) {
         return request.getConnectionMetaData().getConnection().getEndPoint() instanceof InsideEndPoint visited
                 ? Optional.of(visited)
@@ -82,7 +84,8 @@ final class InsideEndPoint extends AbstractEndPoint {
         return visit.sandbox();
     }
 
-    /// Runs `action` once, when the program says no more or is gone; at once if it is. Another call replaces it.
+    /// Runs `action` once, when the program stops sending or disconnects, or at once if it has. Another call replaces
+    /// the action.
     void whenGone(Runnable action) {
         boolean now;
         lock.lock();
@@ -97,7 +100,7 @@ final class InsideEndPoint extends AbstractEndPoint {
         }
     }
 
-    /// Carries bytes both ways until the connection has ended, and tells Jetty of it.
+    /// Transfers bytes in both directions until the connection ends, and notifies Jetty of the end.
     void serve() {
         var gone = new EofException("the program has hung up");
         Thread writer = Thread.ofVirtual().name("door-out-" + visit.sandbox()).start(this::carryOut);
@@ -135,7 +138,7 @@ final class InsideEndPoint extends AbstractEndPoint {
         }
     }
 
-    /// Waits until the piece was read. Reports whether anybody wants another.
+    /// Waits until Jetty has read the piece. Reports whether the connection is still open.
     private boolean offer(byte[] piece) throws InterruptedException {
         notIdle();
         lock.lock();
@@ -186,7 +189,7 @@ final class InsideEndPoint extends AbstractEndPoint {
         }
     }
 
-    /// The next piece to carry out; nothing when there will be none.
+    /// Returns the next piece to send, or nothing at the end.
     private Optional<byte[]> take() throws InterruptedException {
         lock.lock();
         try {

@@ -12,16 +12,16 @@ import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.server.Request;
 
-/// Tells the pages that this server shows itself from all others. A browser adds its cookies to whatever a page asks
-/// for, so whoever comes with a cookie must come from a page of ours. Immutable.
+/// Check that a request comes from a page of this server. Immutable.
 ///
-/// What a browser says of that (`Sec-Fetch-*`, `Origin`) no page can change. Whether it is encrypted on the way is
-/// known to the proxy in front of us, not to us: unless the public address says so, both are taken.
+/// A browser adds its cookies to every request, so a request with a cookie must come from a page of this server. Pages
+/// cannot change the headers for this check (`Sec-Fetch-*`, `Origin`). Only the proxy in front of the server knows
+/// whether the client used TLS. The server accepts both schemes, unless the public URL sets one.
 public final class Origins {
     private static final Set<String> SAFE = Set.of("GET", "HEAD");
 
-    /// Where what is fetched is run, or becomes part of a page. Nothing that needs a session is meant for that, and
-    /// what people keep in sandboxes must not be.
+    /// Destinations that execute or embed the response. No response that needs a session is meant for them, and content
+    /// of sandboxes must not reach them.
     private static final Set<String> RUN = Set.of(
             "script",
             "style",
@@ -37,14 +37,14 @@ public final class Origins {
 
     private final Optional<Origin> publicOrigin;
 
-    /// An origin with the port left out that its scheme has anyway.
+    /// Origin without the default port of its scheme.
     private record Origin(String scheme, String authority) {}
 
     public Origins(Optional<URI> publicUrl) {
         this.publicOrigin = publicUrl.flatMap(url -> parse(url.getScheme() + "://" + url.getRawAuthority()));
     }
 
-    /// Fails with `wrong-origin` unless a page of ours asks.
+    /// Throws `wrong-origin` unless a page of this server sent the request.
     public void require(Request request) {
         if (!isOurs(request)) {
             throw wrong();
@@ -65,7 +65,7 @@ public final class Origins {
                 && headers.getValuesList("Sec-Fetch-Dest").stream().noneMatch(RUN::contains);
     }
 
-    /// `none` is somebody who typed the address, or opened a bookmark.
+    /// The value `none` means that a user typed the address or opened a bookmark.
     private static boolean isOurSite(HttpFields headers, boolean isSafe) {
         boolean isTyped = isSafe && "navigate".equals(headers.get("Sec-Fetch-Mode"));
         return headers.getValuesList("Sec-Fetch-Site").stream()
@@ -88,7 +88,7 @@ public final class Origins {
                 .equals(origin);
     }
 
-    /// Reports whether the browser that asks came by `https`, as far as anybody knows.
+    /// Reports whether the browser used `https`, by its `Origin` or else by the public URL.
     public boolean isSecure(Request request) {
         return Optional.ofNullable(request.getHeaders().get(HttpHeader.ORIGIN))
                 .flatMap(Origins::parse)
@@ -97,7 +97,7 @@ public final class Origins {
                 .isPresent();
     }
 
-    /// Reports whether browsers come by `https` alone.
+    /// Reports whether browsers always use `https`.
     boolean isAlwaysSecure() {
         return publicOrigin.filter(origin -> origin.scheme().equals("https")).isPresent();
     }
@@ -115,7 +115,7 @@ public final class Origins {
                     ? Optional.of(new Origin(scheme, uri.getHost() + (isUsual ? "" : ":" + uri.getPort())))
                     : Optional.empty();
         } catch (URISyntaxException e) {
-            // Also `null`, which a page in a sandbox of the browser says.
+            // This includes `null`, the origin of a sandboxed page.
             return Optional.empty();
         }
     }

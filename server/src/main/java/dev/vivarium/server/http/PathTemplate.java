@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// The path of a route, taken apart once. Immutable.
+/// Parsed path of a route. Immutable.
 record PathTemplate(Route route, List<String> parts) {
     private static final String REST = "…}";
 
@@ -13,7 +13,7 @@ record PathTemplate(Route route, List<String> parts) {
         return new PathTemplate(route, Paths.split(route.template()));
     }
 
-    /// What a path says for the parameters, if it is of this form: raw, as it came.
+    /// Returns the raw, undecoded parameters of a path, if the path matches.
     Optional<Map<String, String>> match(List<String> segments) {
         boolean takesRest = parts.getLast().endsWith(REST);
         if (takesRest ? segments.size() < parts.size() : segments.size() != parts.size()) {

@@ -10,12 +10,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// Paths and queries as they came over the wire, split first and then decoded exactly once, so that an encoded slash
-/// is part of a name and no second decoding can turn a name into a path. Stateless.
+/// Parsing of raw paths and queries. Stateless.
+///
+/// It splits first and then decodes exactly once. An encoded slash is part of a name, and no second decoding can turn a
+/// name into a path.
 final class Paths {
     private Paths() {}
 
-    /// The encoded segments between the slashes; the first slash is left out.
+    /// Returns the encoded segments between the slashes, without the first slash.
     static List<String> split(String path) {
         return List.of(path.substring(1).split("/", -1));
     }

@@ -10,23 +10,24 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Who is connected to sandboxes now: whoever follows events or is in a shell. Calls that end by themselves are no
-/// presence; the audit has those. Thread-safe.
+/// Clients that follow events of a sandbox or are attached to a shell. Thread-safe.
+///
+/// Short calls do not count as presence; the audit records them.
 public final class Presence {
     private final Set<Guest> guests = ConcurrentHashMap.newKeySet();
 
-    /// One connection that stays. Immutable.
+    /// One long-lived connection. Immutable.
     ///
-    /// @param token by which somebody came who has no key
+    /// @param token id of the token, if the client has no key
     public record Connection(SandboxId sandbox, UserId user, Optional<String> token, Way way, Instant since) {
         public static Connection of(SandboxId sandbox, Principal who, Way way, Instant since) {
             return new Connection(sandbox, who.name(), who.findGrant().map(grant -> grant.jti()), way, since);
         }
     }
 
-    /// What somebody is there for.
+    /// Purpose of a connection.
     public enum Way {
-        /// Follows what happens.
+        /// Follows events.
         EVENTS("events"),
         /// Watches a shell.
         WATCH("watch"),
@@ -44,7 +45,7 @@ public final class Presence {
         }
     }
 
-    /// Something that is connected, and says as what; empty once it is not.
+    /// Client that reports its connection; empty after it disconnects.
     @FunctionalInterface
     public interface Guest {
         Optional<Connection> connection();
@@ -59,7 +60,7 @@ public final class Presence {
         guests.remove(guest);
     }
 
-    /// Those at one sandbox, the longest there first.
+    /// Returns the connections to one sandbox, oldest first.
     public List<Connection> at(SandboxId sandbox) {
         return guests.stream()
                 .flatMap(guest -> guest.connection().stream())

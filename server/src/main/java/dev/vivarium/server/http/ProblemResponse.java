@@ -19,10 +19,10 @@ import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.handler.ErrorHandler;
 import org.eclipse.jetty.util.Callback;
 
-/// How a failure leaves the server: as a problem, never as a page or a stack trace. Stateless.
+/// Encoding of a failure as a problem response, never as a page or a stack trace. Stateless.
 final class ProblemResponse {
-    /// How long and how much of an unwanted body is thrown away after the answer. Without this the connection would
-    /// be reset under a client that is still sending, and most clients then never see the answer.
+    /// Limits for the part of a body that the server discards after the response. Otherwise, the connection would be
+    /// reset while the client sends, and most clients would not read the response.
     private static final Duration LINGER = Duration.ofSeconds(10);
 
     private static final long LINGER_BYTES = 1L << 30;
@@ -54,7 +54,7 @@ final class ProblemResponse {
         }
     }
 
-    /// Throws the rest of the request away. Reports whether its end was reached, so that the connection can go on.
+    /// Discards the rest of the request. Reports whether it reached the end, so that the connection can be reused.
     static boolean discard(Request request) {
         long deadline = System.nanoTime() + LINGER.toNanos();
         long bytes = 0;
@@ -89,7 +89,7 @@ final class ProblemResponse {
         }
     }
 
-    /// What Jetty itself refuses, before any handler: broken requests, headers or addresses that are too long.
+    /// Handler for requests that Jetty itself refuses: invalid requests, and headers or URLs that are too long.
     static final class OfJetty extends ErrorHandler {
         @Override
         protected void generateResponse(

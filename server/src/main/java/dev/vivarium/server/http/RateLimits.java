@@ -13,11 +13,11 @@ import java.util.function.LongSupplier;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
 
-/// How often the worker of a sandbox may call, for each kind of call, and how much it may say. People and their
-/// programs are not counted: they have keys that can be taken away, and a worker may be wild. Thread-safe.
+/// Rate limits for the worker of a sandbox, per kind of call and for the bytes of events. Thread-safe.
 ///
-/// A sandbox has a bucket of a minute's calls for each kind, which fills evenly: who stays below never waits, and who
-/// was too quick waits for one call and not for the minute. Another is filled with the bytes of events.
+/// Clients with keys have no rate limit, because their keys can be revoked. A worker may run untrusted code. Each kind
+/// has a token bucket with the calls of one minute, which refills evenly. A worker above the limit therefore waits for
+/// one call, not for a whole minute.
 public final class RateLimits {
     private static final Duration WINDOW = Duration.ofMinutes(1);
     private static final long SECOND = Duration.ofSeconds(1).toNanos();
@@ -45,7 +45,7 @@ public final class RateLimits {
         this.clock = new Clock(config.nanos());
     }
 
-    /// What is counted together.
+    /// Kind of call with its own limit.
     enum Kind {
         EVENTS("events"),
         EVENT_BYTES("event-bytes"),
@@ -72,14 +72,13 @@ public final class RateLimits {
         }
     }
 
-    /// Where a worker stands after a call. Immutable.
+    /// State of a limit after a call. Immutable.
     ///
-    /// @param isAllowed the call may be served
-    /// @param patience how long until another one may be
-    /// @param reset how long until all may be used again
+    /// @param isAllowed whether the server may handle the call
+    /// @param patience time until the next call is allowed
+    /// @param reset time until the full limit is available
     record Standing(Kind kind, long limit, long remaining, boolean isAllowed, Duration patience, Duration reset) {
-        /// Tells it: in the words of the present draft of the IETF, and of the earlier ones that many still
-        /// read.
+        /// Adds the headers of the current IETF draft, and those of earlier drafts that many clients still read.
         void tell(HttpFields.Mutable headers) {
             headers.put("RateLimit-Policy", "\"" + kind.text + "\";q=" + limit + ";w=" + WINDOW.toSeconds());
             headers.put("RateLimit", "\"" + kind.text + "\";r=" + remaining + ";t=" + seconds(reset));
@@ -91,7 +90,7 @@ public final class RateLimits {
             }
         }
 
-        /// What there is too much of.
+        /// Describes the exceeded limit.
         String sentence() {
             String most = kind == Kind.EVENT_BYTES
                     ? "send " + limit + " bytes of events"
@@ -104,17 +103,17 @@ public final class RateLimits {
         }
     }
 
-    /// Counts a call of a sandbox's worker. Nothing if calls are not limited.
+    /// Counts a call of the sandbox's worker. Returns nothing if no limit applies.
     Optional<Standing> count(SandboxId sandbox, Route route) {
         return count(sandbox, Kind.of(route), 1);
     }
 
-    /// Counts what was sent with a call. Nothing if that is not limited.
+    /// Counts the bytes of a call. Returns nothing if no limit applies.
     Optional<Standing> weigh(SandboxId sandbox, Route route, int bytes) {
         return Kind.of(route) == Kind.EVENTS && bytes > 0 ? count(sandbox, Kind.EVENT_BYTES, bytes) : Optional.empty();
     }
 
-    /// Counts a question to a model. How long to wait, if it is one too many.
+    /// Counts a model call. Returns the time to wait if the call exceeds the limit.
     public Optional<Duration> ask(SandboxId sandbox) {
         return count(sandbox, Kind.MODELS, 1)
                 .filter(standing -> !standing.isAllowed())
@@ -137,7 +136,7 @@ public final class RateLimits {
                 Duration.ofNanos(probe.getNanosToWaitForReset())));
     }
 
-    /// A sandbox has ended, and with it its worker.
+    /// Removes the limits of a sandbox that has ended.
     public void forget(SandboxId sandbox) {
         for (Kind kind : Kind.values()) {
             buckets.remove(new Key(sandbox, kind));

@@ -4,8 +4,7 @@ import dev.vivarium.core.VitalThread;
 import org.eclipse.jetty.io.ByteBufferPool;
 import org.eclipse.jetty.io.RetainableByteBuffer;
 
-/// Buffer pool of Jetty that reports a lack of direct memory, which Jetty would swallow together with the request.
-/// Thread-safe.
+/// Buffer pool of Jetty that reports a lack of direct memory. Jetty would ignore it and drop the request. Thread-safe.
 final class ReportingBufferPool extends ByteBufferPool.Wrapper {
     ReportingBufferPool(ByteBufferPool pool) {
         super(pool);

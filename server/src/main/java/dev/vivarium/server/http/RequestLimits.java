@@ -9,10 +9,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Bounds what runs at once: the requests of each principal, its streams and long polls, and the file calls of each
-/// sandbox. Thread-safe.
+/// Concurrency limits for requests and streams per principal, and for file calls per sandbox. Thread-safe.
 public final class RequestLimits {
-    /// A stream costs little while nothing happens.
+    /// Number of streams per request slot. An idle stream costs little.
     private static final int STREAMS_FOR_A_REQUEST = 4;
 
     private static final int FILE_CALLS = 128;
@@ -20,12 +19,11 @@ public final class RequestLimits {
     private final int requests;
     private final Map<Key, Integer> running = new ConcurrentHashMap<>();
 
-    /// @param requests how many requests of one principal run at once
+    /// @param requests maximum number of concurrent requests per principal
     public RequestLimits(int requests) {
         this.requests = requests;
     }
 
-    /// The key of a count.
     private sealed interface Key {
         record Requests(String principal) implements Key {}
 
@@ -34,19 +32,19 @@ public final class RequestLimits {
         record FileCalls(SandboxId sandbox) implements Key {}
     }
 
-    /// Takes a place for a stream of `who` that no request holds, as a WebSocket. Close the result.
+    /// Allocates a slot for a stream of `who` outside a request, such as a WebSocket. Close the result.
     public Places stream(Principal who) {
         var places = new Places();
         places.take(new Key.Streams(name(who)));
         return places;
     }
 
-    /// The places of a request, none yet. Close the result.
+    /// Returns the slots of a request, none yet. Close the result.
     Places places() {
         return new Places();
     }
 
-    /// The worker of a sandbox has a bound of its own, and does not use up that of its owner.
+    /// The worker of a sandbox has its own limit and does not use its owner's.
     private static String name(Principal who) {
         return who instanceof Principal.Worker(var grant)
                 ? "worker " + grant.sandbox().value()
@@ -70,7 +68,7 @@ public final class RequestLimits {
         return "at most " + what + " run at once; wait as long as Retry-After says";
     }
 
-    /// The places that one request holds. Thread-safe.
+    /// Slots of one request. Thread-safe.
     public final class Places implements AutoCloseable {
         private final List<Key> held = new ArrayList<>(2);
 
@@ -79,7 +77,7 @@ public final class RequestLimits {
             take(new Key.Requests(name(who)));
         }
 
-        /// The request of `who` is a stream or a long poll from now on.
+        /// Counts the request of `who` as a stream or long poll from now on.
         synchronized void becomeStream(Principal who) {
             var streams = new Key.Streams(name(who));
             if (!held.contains(streams)) {
@@ -91,7 +89,7 @@ public final class RequestLimits {
             }
         }
 
-        /// The request uses the files of this sandbox.
+        /// Counts the request as a file call of this sandbox.
         synchronized void files(SandboxId sandbox) {
             var calls = new Key.FileCalls(sandbox);
             if (!held.contains(calls)) {
@@ -113,7 +111,7 @@ public final class RequestLimits {
             running.computeIfPresent(key, (_, count) -> count == 1 ? null : Integer.valueOf(count - 1));
         }
 
-        /// Gives all places back. Idempotent.
+        /// Releases all slots. Idempotent.
         @Override
         public synchronized void close() {
             held.forEach(this::release);

@@ -11,11 +11,11 @@ import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 
-/// Chooses the thread that serves a request: a virtual thread for each, but platform threads of their own for
-/// `/health`, which must answer when no virtual thread runs. Thread-safe.
+/// Choice of the thread for a request: a virtual thread, or a platform thread for `/health`. Thread-safe.
 ///
-/// This handler does not block, so Jetty parses requests and calls it on the platform threads that watch the sockets. A
-/// handler that may block would make Jetty parse every request on a virtual thread, `/health` included.
+/// `/health` has its own platform threads, because it must respond even if no virtual thread can run. This handler does
+/// not block, so Jetty parses requests and calls it on the platform threads that watch the sockets. If the handler
+/// could block, Jetty would parse every request on a virtual thread, `/health` included.
 final class RequestThreads extends Handler.Wrapper {
     private static final String HEALTH = "/health";
     private static final int HEALTH_THREADS = 4;
@@ -48,12 +48,12 @@ final class RequestThreads extends Handler.Wrapper {
             try {
                 health.execute(() -> pass(request, response, callback));
             } catch (RejectedExecutionException e) {
-                // Without a body: to write one may block.
+                // Without a body, because writing it may block.
                 response.setStatus(HttpStatus.SERVICE_UNAVAILABLE_503);
                 callback.succeeded();
             }
         } else if (Thread.currentThread().isVirtual()) {
-            // A connection from inside a sandbox: virtual threads serve it from its first byte.
+            // Connections from inside a sandbox use virtual threads from the first byte.
             pass(request, response, callback);
         } else {
             requests.execute(() -> pass(request, response, callback));

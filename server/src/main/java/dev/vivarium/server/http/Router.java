@@ -7,20 +7,20 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
 
-/// Finds the route for a method and a path; of two that fit, the first that was named. Immutable.
+/// Routing table by method and path. If two routes match, the first one wins. Immutable.
 public final class Router {
     private final List<Route> routes;
     private final List<HostRoute> hostRoutes;
     private final List<PathTemplate> templates;
 
-    /// Paths without parameters: found by one look.
+    /// Routes without path parameters, for a lookup without a scan.
     private final Map<String, Map<String, Route>> plain = new HashMap<>();
 
     public Router(List<Route> routes) {
         this(routes, List.of());
     }
 
-    /// `hostRoutes` are asked first: a host that one of them knows has nothing else.
+    /// `hostRoutes` take precedence: a host that matches one of them has no other routes.
     public Router(List<Route> routes, List<HostRoute> hostRoutes) {
         this.routes = List.copyOf(routes);
         this.hostRoutes = List.copyOf(hostRoutes);
@@ -34,12 +34,12 @@ public final class Router {
         return routes;
     }
 
-    /// A route and what the path says for its parameters: as it came, and decoded once.
+    /// A route and its path parameters, raw and decoded once.
     record Match(Route route, Map<String, String> raw, Map<String, String> parameters) {
         static Match of(Route route, Map<String, String> raw) {
             var decoded = new LinkedHashMap<String, String>();
             raw.forEach((name, value) -> {
-                // What belongs to somebody else may be in any encoding: it is passed on as it came.
+                // The rest of a proxied path may have any encoding, so the server forwards it unchanged.
                 if (!(route.access() instanceof Route.Access.Own)
                         || !route.template().endsWith("{" + name + "…}")) {
                     decoded.put(name, Paths.decode(name, value));
@@ -49,7 +49,7 @@ public final class Router {
         }
     }
 
-    /// The route that answers at a host, if there is one.
+    /// Returns the route for a request at a host, if there is one.
     Optional<Match> find(String method, String host, String path) {
         for (HostRoute hostRoute : hostRoutes) {
             var parameters = hostRoute.hosts().apply(host);
@@ -60,7 +60,7 @@ public final class Router {
         return find(method, path);
     }
 
-    /// The route that answers, if there is one. `HEAD` is answered by what answers `GET`.
+    /// Returns the route for a request, if there is one. A `GET` route also handles `HEAD`.
     Optional<Match> find(String method, String path) {
         String wanted = method.equals("HEAD") ? "GET" : method;
         var exact = plain.get(path);
@@ -80,7 +80,7 @@ public final class Router {
         return Optional.empty();
     }
 
-    /// The methods that the path answers to, for `Allow`; empty when there is no such path.
+    /// Returns the methods of a path, for `Allow`. Empty if the path does not exist.
     List<String> methods(String path) {
         var segments = Paths.split(path);
         var methods = new TreeSet<String>();

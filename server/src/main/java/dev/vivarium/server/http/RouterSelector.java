@@ -3,17 +3,17 @@ package dev.vivarium.server.http;
 import java.util.Optional;
 import org.eclipse.jetty.server.Request;
 
-/// Which routes there are depends on where one comes from. Immutable.
+/// Choice of the router by the source of a request. Immutable.
 ///
-/// @param outside what answers to all the world
-/// @param pages what answers to it where nothing else does: no part of the API
-/// @param inside what programs in sandboxes reach through their doors; for them there is nothing else
+/// @param outside API for clients
+/// @param pages fallback for clients, which is not part of the API
+/// @param inside routes for programs in sandboxes, through their control ports; they have no other routes
 public record RouterSelector(Router outside, Router pages, Router inside) {
     Router of(Request request) {
         return InsideEndPoint.of(request).isPresent() ? inside : outside;
     }
 
-    /// The route that answers to a request for a path at a host.
+    /// Returns the route for a request, if there is one.
     Optional<Router.Match> find(Request request, String host, String path) {
         Router api = of(request);
         var found = api.find(request.getMethod(), host, path);

@@ -9,13 +9,14 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.io.Content;
 
-/// A body that has to arrive within a time, all of it: whoever sends a byte now and then is never idle, and must not
-/// hold a place for ever. Stateless.
+/// Request body with a deadline for its end. Stateless.
+///
+/// A client that sends a byte now and then is never idle, so the idle timeout alone would let it hold a slot for ever.
 final class TimedBody {
     private TimedBody() {}
 
-    /// The first `most` bytes of a body, or all of it. Throws [RequestFailure.RequestTimeout] when that took too
-    /// long; the connection can then carry nothing more.
+    /// Reads the first `most` bytes of a body, or all of it. Throws [RequestFailure.RequestTimeout] at the deadline.
+    /// The connection is then not reusable.
     static byte[] await(Content.Source source, Duration patience, int most) throws IOException {
         long deadline = System.nanoTime() + patience.toNanos();
         var bytes = new ByteArrayOutputStream();

@@ -1,5 +1,4 @@
-/// A thin routing façade over Jetty: routes, exchanges, who may pass, and every error as a problem. Nothing of the
-/// product is known here but keys and failures.
+/// Routing layer over Jetty: routes, exchanges, authorization and problem responses.
 @NullMarked
 package dev.vivarium.server.http;
 

@@ -12,11 +12,12 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/// The body of an answer, piece by piece as it comes; the next is asked for when the last was taken, so that a slow
-/// reader slows the sender. Reading it knows a bound of silence, which the JDK's own stream does not. For one reader;
-/// [#close] may be called by anybody.
+/// Response body of a model, with backpressure and a timeout for silence. For one reader. Any thread may call [#close].
+///
+/// It requests the next piece after the reader has taken the last one, so a slow reader slows the sender. The JDK's own
+/// stream has no timeout.
 final class BodyStream implements BodySubscriber<BodyStream>, AutoCloseable {
-    /// One piece is asked for at a time, so there are never more than that and the end.
+    /// Holds at most one piece and the end, because only one piece is requested at a time.
     private final LinkedBlockingQueue<Signal> signals = new LinkedBlockingQueue<>();
 
     private final CompletableFuture<Flow.Subscription> subscription = new CompletableFuture<>();
@@ -24,7 +25,7 @@ final class BodyStream implements BodySubscriber<BodyStream>, AutoCloseable {
     private volatile boolean closed;
 
     private sealed interface Signal {
-        @SuppressWarnings("ArrayRecordComponent") // Compared by nobody.
+        @SuppressWarnings("ArrayRecordComponent") // Never compared.
         record Piece(byte[] bytes) implements Signal {}
 
         record End() implements Signal {}
@@ -72,8 +73,8 @@ final class BodyStream implements BodySubscriber<BodyStream>, AutoCloseable {
         signals.add(new Signal.End());
     }
 
-    /// Waits for the next piece; nothing at the end. Throws [ModelError] when it was silent for too long or broke
-    /// off, and [IOException] when it was closed.
+    /// Waits for the next piece, or returns nothing at the end. Throws [ModelError] if the model is silent for too long
+    /// or the connection breaks. Throws [IOException] if the stream is closed.
     Optional<byte[]> next(Duration silence) throws IOException, InterruptedException, ModelError {
         Signal signal = signals.poll(silence.toNanos(), TimeUnit.NANOSECONDS);
         return switch (signal) {
@@ -92,7 +93,7 @@ final class BodyStream implements BodySubscriber<BodyStream>, AutoCloseable {
         };
     }
 
-    /// Tells the sender that nobody reads on. Idempotent.
+    /// Cancels the response. Idempotent.
     @Override
     public void close() {
         closed = true;

@@ -14,7 +14,7 @@ import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// What models cost: charged to the run, told in the sandbox's log, and counted. Thread-safe.
+/// Accounting of model calls: the budget of the run, the log of the sandbox, and the metrics. Thread-safe.
 public final class CostRecorder {
     private static final Logger LOG = LoggerFactory.getLogger(CostRecorder.class);
     private static final String SOURCE = "gateway";
@@ -29,12 +29,12 @@ public final class CostRecorder {
         this.telemetry = telemetry;
     }
 
-    /// What became of one question. Immutable.
+    /// Outcome of one model call. Immutable.
     ///
-    /// @param status what the agent was answered, as a status of HTTP
+    /// @param status HTTP status of the response to the agent
     record Call(Usage usage, boolean isEstimated, int status, Duration took) {}
 
-    /// Fails with [ModelError] when the run of this work may not ask a model any more, or there is none.
+    /// Throws [ModelError] if the budget of the run is spent or the run does not exist.
     void requireFunds(WorkerGrant.Work work) throws ModelError {
         try {
             Budget allowance = runs.allowance(work.sandbox(), work.task());
@@ -50,7 +50,7 @@ public final class CostRecorder {
         }
     }
 
-    /// Durable when it returns: the charge first, as it may be the last of the run.
+    /// Records a call durably. It charges the run first, because the charge can end the run.
     void enter(WorkerGrant.Work work, Call call) {
         SandboxId sandbox = work.sandbox();
         Usage usage = call.usage();

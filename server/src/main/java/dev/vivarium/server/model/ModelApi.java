@@ -5,9 +5,9 @@ import dev.vivarium.json.JsonFields;
 import java.net.http.HttpRequest;
 import java.util.Optional;
 
-/// The two languages in which models are asked: where they differ in keys, errors and the count of tokens.
+/// Model APIs that the gateway supports. They differ in the key header, the error body and the token usage.
 enum ModelApi {
-    /// Messages, by Anthropic.
+    /// Anthropic's Messages API.
     ANTHROPIC {
         @Override
         void authorize(HttpRequest.Builder request, String key) {
@@ -51,7 +51,7 @@ enum ModelApi {
                     });
                 case "content_block_delta" -> event.optionalObject("delta").ifPresent(delta -> said(delta, tally));
                 case "message_delta" -> tally.part(event, "usage").ifPresent(usage -> total(usage, tally));
-                // After an error nothing comes, and SDKs know it for one.
+                // An error ends the stream, and SDKs handle it as an error.
                 case "message_stop", "error" -> tally.ended();
                 default -> {}
             }
@@ -63,7 +63,8 @@ enum ModelApi {
             }
         }
 
-        /// The last usage of a stream. Without its output it is none: the first one does not know it yet.
+        /// Reads the last usage of a stream. A usage without output tokens is not the last: the first usage has none
+        /// yet.
         private void total(JsonFields usage, TokenCounter tally) {
             usage(usage, tally);
             if (tally.told(usage, "output_tokens").isPresent()) {
@@ -71,7 +72,7 @@ enum ModelApi {
             }
         }
 
-        /// What comes later counts from the beginning again, and may leave out what has not changed.
+        /// Reads a usage. Later usages are cumulative and may omit unchanged fields.
         private void usage(JsonFields usage, TokenCounter tally) {
             tally.told(usage, "input_tokens").ifPresent(tally::input);
             tally.told(usage, "output_tokens").ifPresent(tally::output);
@@ -83,7 +84,7 @@ enum ModelApi {
         }
     },
 
-    /// Chat completions, by OpenAI and many others.
+    /// OpenAI's chat completions API, which many providers implement.
     OPENAI {
         @Override
         void authorize(HttpRequest.Builder request, String key) {
@@ -121,7 +122,7 @@ enum ModelApi {
                 tally.ended();
             }
             for (JsonFields choice : event.findObjects("choices")) {
-                // Not everybody who speaks this dialect says more than that; some say an empty one all the time.
+                // Some providers send only this at the end. Some send an empty value in every event.
                 choice.optionalString("finish_reason")
                         .filter(why -> !why.isEmpty())
                         .ifPresent(_ -> tally.ended());
@@ -149,17 +150,16 @@ enum ModelApi {
         }
     };
 
-    /// Adds the operator's key.
     abstract void authorize(HttpRequest.Builder request, String key);
 
-    /// An error as its SDKs expect it.
+    /// Encodes an error as the SDKs of this API expect it.
     abstract byte[] error(String type, String sentence);
 
     abstract String errorType(ModelError.Kind kind);
 
-    /// Counts an answer that came in one piece.
+    /// Counts the tokens of a response without streaming.
     abstract void whole(JsonFields answer, TokenCounter tally);
 
-    /// Counts one event of a stream.
+    /// Counts the tokens of one event of a stream.
     abstract void event(JsonFields event, TokenCounter tally);
 }

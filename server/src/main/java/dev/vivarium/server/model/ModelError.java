@@ -1,6 +1,6 @@
 package dev.vivarium.server.model;
 
-/// Why a model was not asked, or did not answer: told to the agent in the words of its SDK. Immutable.
+/// Failure of a model call, sent to the agent in the error format of its SDK. Immutable.
 final class ModelError extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -19,7 +19,7 @@ final class ModelError extends Exception {
         return String.valueOf(getMessage());
     }
 
-    /// What SDKs tell apart. They try again after 408, 429 and everything from 500 on, and after nothing else.
+    /// Error kinds of the SDKs. SDKs retry after 408, 429 and 5xx, and after no other status.
     enum Kind {
         MALFORMED(400, "invalid_request_error", "invalid_request_error"),
         UNKNOWN_CALLER(401, "authentication_error", "authentication_error"),

@@ -27,19 +27,20 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
 
-/// `/model/v1/…` behind the doors of sandboxes: an agent asks a model here with the token of its run, and the
-/// question goes on with the operator's key, which never enters a sandbox. Every error is told in the words of the
-/// agent's SDK. Thread-safe.
+/// Handler for `/model/v1/…` on the control ports of sandboxes. Thread-safe.
+///
+/// An agent authenticates with the token of its run. The server forwards the request with the operator's key, which
+/// never enters a sandbox. Every error has the format of the agent's SDK.
 public final class ModelHandler implements AutoCloseable {
     private static final int MAX_BODY = 32 * 1024 * 1024;
 
-    /// How long a question may take to arrive. It takes room all the while, however little comes.
+    /// Time limit for receiving a request body. The request holds memory for this time, even if the agent sends little.
     private static final Duration ARRIVAL = Duration.ofSeconds(30);
 
-    /// How long a question waits for room.
+    /// How long a request waits for memory.
     private static final Duration ROOM = Duration.ofSeconds(30);
 
-    /// What is passed on of a question's headers. No key, no cookie and nothing about the connection is among them.
+    /// Request headers that the server forwards. They contain no key, no cookie and no hop-by-hop header.
     private static final List<String> PASSED = List.of(
             "Content-Type", "Accept", "User-Agent", "Anthropic-Version", "Anthropic-Beta", "OpenAI-Beta", "X-App");
 
@@ -79,9 +80,9 @@ public final class ModelHandler implements AutoCloseable {
         this.prices = Prices.of(config.prices());
     }
 
-    /// One of the things that can be asked. Immutable.
+    /// One operation of a model API. Immutable.
     ///
-    /// @param isCharged the answer costs something
+    /// @param isCharged whether the response has a cost
     private record Route(ModelApi dialect, String method, String path, boolean isCharged) {}
 
     public void messages(Exchange exchange) throws IOException {
@@ -96,12 +97,12 @@ public final class ModelHandler implements AutoCloseable {
         serve(exchange, new Route(ModelApi.OPENAI, "POST", "/v1/chat/completions", true));
     }
 
-    /// Both dialects have this; only one of them has a version in its headers.
+    /// Both APIs have this route. Only Anthropic's requests have a version header.
     public void models(Exchange exchange) throws IOException {
         serve(exchange, new Route(dialect(exchange), "GET", "/v1/models", false));
     }
 
-    /// What no model is asked by. An SDK that tries it is told in its own words.
+    /// Answers unsupported routes in the error format of the SDK.
     public void others(Exchange exchange) throws IOException {
         String method = exchange.request().getMethod();
         String path = "/" + exchange.rawPath("rest");
@@ -121,7 +122,7 @@ public final class ModelHandler implements AutoCloseable {
     }
 
     private void serve(Exchange exchange, Route route) throws IOException {
-        // A model may think for longer than a connection may be silent; how long, is decided here.
+        // A model can take longer than the idle timeout of the connection, so the model timeout applies.
         exchange.request().addIdleTimeoutListener(_ -> false);
         try {
             WorkerGrant.Work work = admit(exchange, route);
@@ -145,7 +146,7 @@ public final class ModelHandler implements AutoCloseable {
         }
     }
 
-    /// Who asks. What the token says must agree with the wire that brought it.
+    /// Authenticates the agent. The sandbox in the token must be the sandbox of the connection.
     private WorkerGrant.Work admit(Exchange exchange, Route route) throws ModelError {
         SandboxId from = exchange.from().orElseThrow(() -> new ModelError(ModelError.Kind.NOT_FOUND, "not here"));
         try {
@@ -180,7 +181,7 @@ public final class ModelHandler implements AutoCloseable {
         }
     }
 
-    /// How many bytes a question may turn out to have.
+    /// Returns the maximum length of the request body.
     private static long length(Exchange exchange) throws ModelError {
         long length = exchange.contentLength().orElse(MAX_BODY);
         if (length > MAX_BODY) {
@@ -225,7 +226,8 @@ public final class ModelHandler implements AutoCloseable {
                 var took = Duration.ofNanos(System.nanoTime() - began);
                 var tally = relay.tally();
                 if (status == ModelRelay.HUNG_UP) {
-                    // The model goes on for a while without the agent, and wants to be paid for what it read.
+                    // The model still runs for a while after the agent disconnects, and its provider charges for the
+                    // input.
                     tally.begun();
                 }
                 books.enter(
@@ -237,7 +239,7 @@ public final class ModelHandler implements AutoCloseable {
         }
     }
 
-    /// Cancels the call when the run has ended and its token with it.
+    /// Cancels the call when the run ends and its token is revoked.
     private Access hold(Exchange exchange, AtomicReference<Runnable> cancel) {
         String token = exchange.credential().orElseThrow();
         var caller = Caller.of(new Principal.Worker(tokens.verify(token, Audience.MODEL)));
@@ -260,7 +262,7 @@ public final class ModelHandler implements AutoCloseable {
         }
         URI to = URI.create(provider.url() + route.path() + (query.isEmpty() ? "" : "?" + query));
         var builder = HttpRequest.newBuilder(to)
-                // Without TLS an upgrade to HTTP/2 would be tried, which few expect.
+                // Without TLS, the client would try an upgrade to HTTP/2, which few providers support.
                 .version("https".equals(to.getScheme()) ? HttpClient.Version.HTTP_2 : HttpClient.Version.HTTP_1_1)
                 .method(
                         route.method(),
@@ -289,7 +291,7 @@ public final class ModelHandler implements AutoCloseable {
         exchange.answer(trouble.kind().status, "application/json", body);
     }
 
-    /// Cuts what is under way. Idempotent.
+    /// Cancels all calls. Idempotent.
     @Override
     public void close() {
         upstream.close();

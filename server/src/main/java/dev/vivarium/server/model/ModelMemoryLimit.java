@@ -7,13 +7,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/// What questions under way may take of the memory: all of them together, and those of one sandbox, so that one that
-/// asks slowly or much stands in its own way first. Thread-safe.
+/// Memory limit for model requests in flight. Thread-safe.
+///
+/// The server has one limit and each sandbox has a lower one. A sandbox with many or slow requests reaches its own
+/// limit first.
 final class ModelMemoryLimit {
     private static final int KIB = 1024;
     private static final int LARGEST_QUESTION = 32 * KIB;
 
-    /// An eighth of the heap, within bounds: there must be room for one question.
+    /// An eighth of the heap, within bounds. The lower bound leaves room for one request.
     private static final int ALL =
             (int) Math.clamp(Runtime.getRuntime().maxMemory() / 8 / KIB, LARGEST_QUESTION, 256L * KIB);
 
@@ -23,19 +25,19 @@ final class ModelMemoryLimit {
     private final Semaphore all = new Semaphore(ALL, true);
     private final Map<SandboxId, Share> shares = new ConcurrentHashMap<>();
 
-    /// @param patience how long a question waits for room
+    /// @param patience how long a request waits for memory
     ModelMemoryLimit(Duration patience) {
         this.patience = patience;
     }
 
-    /// What one sandbox has, and how many questions of it have something of that or wait for it.
+    /// Free memory of one sandbox, and the number of its requests that hold or wait for memory.
     private record Share(Semaphore free, int users) {
         Share with(int more) {
             return new Share(free, users + more);
         }
     }
 
-    /// Room for one question. Close it when the answer is complete.
+    /// Memory of one request. Close it when the response is complete.
     final class Place implements AutoCloseable {
         private final SandboxId sandbox;
         private final Share share;
@@ -55,7 +57,7 @@ final class ModelMemoryLimit {
         }
     }
 
-    /// Waits a while for so many bytes.
+    /// Allocates `bytes` and waits until they are available. Fails after the time limit.
     Place take(SandboxId sandbox, long bytes) throws ModelError {
         int kib = (int) ((bytes + KIB - 1) / KIB);
         Share share = shares.compute(

@@ -13,10 +13,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalLong;
 
-/// Passes one answer of a model on, unchanged, and counts its tokens as it goes by. Confined to the worker that serves
-/// the request.
+/// Relay of one model response, which counts its tokens. Confined to the worker that serves the request.
 final class ModelRelay {
-    /// What the book says of a call whose agent did not wait for the end.
+    /// Recorded status of a call whose agent disconnected before the end.
     static final int HUNG_UP = 499;
 
     private static final int OK = 200;
@@ -25,7 +24,7 @@ final class ModelRelay {
     private static final int MAX_WHOLE = 32 * 1024 * 1024;
     private static final int MAX_ERROR = 64 * 1024;
 
-    /// What is passed on of an answer's headers, besides those that tell of limits.
+    /// Response headers that the server forwards, in addition to those for rate limits.
     private static final List<String> PASSED =
             List.of("retry-after", "retry-after-ms", "x-should-retry", "request-id", "x-request-id");
 
@@ -37,7 +36,7 @@ final class ModelRelay {
     private final TokenCounter tally;
     private LastWord lastWord = () -> {};
 
-    /// What completes the answer.
+    /// Final step that completes the response.
     private interface LastWord {
         void say() throws IOException;
     }
@@ -49,12 +48,11 @@ final class ModelRelay {
         this.tally = new TokenCounter(dialect, question.model());
     }
 
-    /// What was counted so far.
     TokenCounter tally() {
         return tally;
     }
 
-    /// Passes the answer on, but for what completes it, which is for [#finish]. Returns its status.
+    /// Relays the response, except its completion, which [#finish] does. Returns the status.
     int pass(HttpResponse<BodyStream> answer) throws IOException, ModelError {
         try (var body = answer.body()) {
             String type = answer.headers().firstValue("content-type").orElse("").toLowerCase(Locale.ROOT);
@@ -77,8 +75,7 @@ final class ModelRelay {
         }
     }
 
-    /// Completes the answer. Only after it was charged: whoever has heard the last word may be gone the next
-    /// moment.
+    /// Completes the response. Call it after the charge: an agent can exit as soon as it has read the end.
     void finish() throws IOException {
         lastWord.say();
     }
@@ -95,7 +92,7 @@ final class ModelRelay {
         }
         lines.end();
         if (!tally.hasEnded()) {
-            // A proper end of the connection is none of the answer; passed on, it would look like one.
+            // The connection ended correctly, but the response did not. Forwarding this end would hide the failure.
             throw new ModelError(ModelError.Kind.UNREACHABLE, "the model's answer ended before its last event");
         }
         lastWord = out::close;
@@ -136,7 +133,7 @@ final class ModelRelay {
         return bytes.toByteArray();
     }
 
-    /// Some repeat in an error what they were sent.
+    /// Removes the operator's keys from an error. Some providers repeat the request in it.
     private String redacted(String text) {
         String clean = text;
         for (var provider : Arrays.asList(config.anthropic(), config.openai())) {

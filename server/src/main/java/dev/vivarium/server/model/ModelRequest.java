@@ -4,13 +4,12 @@ import dev.vivarium.json.ModelJson;
 import dev.vivarium.model.SandboxException;
 import java.util.Optional;
 
-/// What an agent asks a model: the body as it leaves, and the model's name. Immutable.
-@SuppressWarnings("ArrayRecordComponent") // Compared by nobody; a copy may be tens of megabytes.
+/// Model request of an agent: the body to forward, and the model's name. Immutable.
+@SuppressWarnings("ArrayRecordComponent") // Never compared; a copy may be tens of megabytes.
 record ModelRequest(Optional<byte[]> body, String model) {
     private static final String UNNAMED = "unknown";
     private static final int LONGEST_NAME = 100;
 
-    /// One that has no body.
     static final ModelRequest EMPTY = new ModelRequest(Optional.empty(), UNNAMED);
 
     static ModelRequest of(ModelApi dialect, byte[] body) throws ModelError {

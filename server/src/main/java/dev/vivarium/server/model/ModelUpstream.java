@@ -14,17 +14,18 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// The connections to those who run models. Made when first needed: a server without agents has none. Thread-safe.
+/// HTTP client for model providers. Thread-safe.
 ///
-/// The JDK's client, because it needs no dependency more, speaks HTTP/2, and gives up a call when it is told to.
+/// It is created on first use, because a server without agents needs none. The JDK's client adds no dependency,
+/// supports HTTP/2 and can cancel a call.
 final class ModelUpstream implements AutoCloseable {
     private static final Duration CONNECT = Duration.ofSeconds(10);
 
     private final Object lock = new Object();
     private @Nullable HttpClient client;
 
-    /// Asks, and returns when the answer has begun. `whenGone` is given what to do when whoever wants the answer is
-    /// gone. Close the body of the result.
+    /// Sends the request and returns when the response starts. It passes `whenGone` the action that cancels the call.
+    /// The caller must close the body of the result.
     HttpResponse<BodyStream> ask(HttpRequest request, Duration patience, Consumer<Runnable> whenGone)
             throws ModelError, IOException {
         var body = new BodyStream();
@@ -54,21 +55,21 @@ final class ModelUpstream implements AutoCloseable {
         }
     }
 
-    /// The kind of failure alone: a message may hold addresses that are nobody's business inside a sandbox.
+    /// Describes the failure without its message, which can contain addresses that a sandbox must not see.
     private static String why(@Nullable Throwable cause) {
         return switch (cause) {
             case java.net.http.HttpConnectTimeoutException _ -> "connecting took too long";
             case java.net.ConnectException _ -> "nobody answers at its address";
             case javax.net.ssl.SSLException _ -> "TLS failed";
-            // The client of the JDK counts them, and takes eight.
+            // The JDK's client accepts at most eight.
             case java.net.ProtocolException e
             when String.valueOf(e.getMessage()).contains("interim") -> "it sent too many informational responses";
             case null, default -> "the connection broke";
         };
     }
 
-    /// Lets calls under way end and then closes all connections of a client. The client does not close the
-    /// connection of an answer that broke the protocol.
+    /// Replaces a client and closes its connections after the calls in flight. The client does not close the connection
+    /// of a response that violates the protocol.
     private void retire(HttpClient used) {
         synchronized (lock) {
             if (client == used) {
@@ -83,7 +84,7 @@ final class ModelUpstream implements AutoCloseable {
             if (client == null) {
                 client = HttpClient.newBuilder()
                         .connectTimeout(CONNECT)
-                        // A redirect could take the key elsewhere.
+                        // A redirect could send the key to another host.
                         .followRedirects(HttpClient.Redirect.NEVER)
                         .executor(Executors.newThreadPerTaskExecutor(
                                 Thread.ofVirtual().name("model-", 0).factory()))
@@ -93,7 +94,7 @@ final class ModelUpstream implements AutoCloseable {
         }
     }
 
-    /// Cuts what is under way. Idempotent.
+    /// Cancels all calls. Idempotent.
     @Override
     public void close() {
         synchronized (lock) {

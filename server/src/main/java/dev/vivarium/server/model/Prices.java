@@ -13,17 +13,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/// What tokens of each model cost: a table that comes with the server, under one of the operator. A model that is in
-/// neither costs the most that any of them does, so that a budget holds whatever is asked. Immutable.
+/// Price list of models: the operator's table and the server's own. Immutable.
 ///
-/// A line is a name, which may end with `*`, and dollars for a million tokens: input, output, read from the cache,
-/// written to the cache. The longest name that fits counts.
+/// An unknown model has the highest price of the list, so that a budget holds for every model. A line contains a name,
+/// which may end with `*`, and four prices in dollars per million tokens: input, output, cache read, cache write. The
+/// longest matching name wins.
 final class Prices {
     private static final String TABLE = "prices.txt";
     private static final int COLUMNS = 5;
     private static final BigDecimal MILLION = BigDecimal.valueOf(1_000_000);
 
-    /// What stays in the cache for an hour costs twice as much as input.
+    /// Price of a cache write for one hour, as a multiple of the input price.
     private static final BigDecimal LONG_CACHE = BigDecimal.TWO;
 
     private final List<Line> lines;
@@ -35,7 +35,7 @@ final class Prices {
         }
     }
 
-    /// Dollars for a million tokens. Immutable.
+    /// Prices in dollars per million tokens. Immutable.
     record Price(BigDecimal input, BigDecimal output, BigDecimal cacheRead, BigDecimal cacheWrite) {
         BigDecimal cost(long in, long out, long read, long written, long writtenForLong) {
             return times(input, in)
@@ -65,7 +65,8 @@ final class Prices {
         this.dearest = lines.stream().map(Line::price).reduce(Price::max).orElseThrow();
     }
 
-    /// The table of the server, and before it that of `file`. Throws `InvalidRequest` with the line that is wrong.
+    /// Reads the table in `file` and the server's own. The table in `file` takes precedence. Throws `InvalidRequest`
+    /// with the invalid line.
     static Prices of(Optional<Path> file) {
         var lines = new ArrayList<Line>();
         file.ifPresent(path -> lines.addAll(read(text(path))));
@@ -73,11 +74,10 @@ final class Prices {
         return new Prices(lines);
     }
 
-    /// What a model costs.
     Price of(String model) {
         Optional<Line> best = Optional.empty();
         for (Line line : lines) {
-            // Of two names of the same length the first counts: the operator's.
+            // Of two names of the same length, the first one wins: the operator's.
             if (line.fits(model)
                     && line.name().length() > best.map(Line::name).orElse("").length()) {
                 best = Optional.of(line);

@@ -4,11 +4,11 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
 
-/// Finds the data of server-sent events in bytes that pass, wherever they are cut. Confined to one worker.
+/// Incremental parser for the data of server-sent events. Confined to one worker.
 final class SseParser {
     private static final String DATA = "data:";
 
-    /// Longer ones are passed on and not read.
+    /// Maximum length of a line. The parser skips longer lines.
     private static final int LONGEST = 4 * 1024 * 1024;
 
     private final Consumer<String> reader;
@@ -22,7 +22,7 @@ final class SseParser {
     void see(byte[] piece) {
         int from = 0;
         for (int at = 0; at < piece.length; at++) {
-            // Of two that end one line, the second ends an empty one.
+            // A CRLF counts as the end of a line and of an empty line.
             if (piece[at] == '\n' || piece[at] == '\r') {
                 add(piece, from, at - from);
                 end();
@@ -39,7 +39,7 @@ final class SseParser {
         }
     }
 
-    /// The line is over, or all of it is.
+    /// Ends the current line.
     void end() {
         String text = line.toString(StandardCharsets.UTF_8).strip();
         line.reset();

@@ -7,13 +7,14 @@ import dev.vivarium.model.Usage;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/// Counts the tokens of one answer while it passes. What the model does not say, or says in numbers that make no sense,
-/// is estimated, so that no answer is free. Confined to the worker that passes the answer on.
+/// Counter for the tokens of one model response. Confined to the worker that relays the response.
+///
+/// It estimates numbers that are missing or invalid, so that no response is free.
 final class TokenCounter {
-    /// About so many bytes are a token, in most languages of people and machines.
+    /// Average number of bytes per token, in most natural and programming languages.
     private static final long BYTES_A_TOKEN = 4;
 
-    /// No answer takes more; beyond it, not every reader of JSON has the same number.
+    /// Largest number that every JSON parser represents exactly. No response uses more tokens.
     private static final long MOST = 1L << 53;
 
     private static final String NOTHING_MORE = "[DONE]";
@@ -31,7 +32,7 @@ final class TokenCounter {
     private boolean inDoubt;
     private boolean ended;
 
-    /// @param askedFor the model of the question, until the answer names its own
+    /// @param askedFor model of the request, used until the response names a model
     TokenCounter(ModelApi dialect, String askedFor) {
         this.dialect = dialect;
         this.model = askedFor;
@@ -41,7 +42,7 @@ final class TokenCounter {
         name.filter(text -> !text.isBlank()).ifPresent(text -> model = text);
     }
 
-    /// An object that tells of tokens, if there is one.
+    /// Returns an object with token numbers, if it is present and valid.
     Optional<JsonFields> part(JsonFields whole, String name) {
         try {
             return whole.optionalObject(name);
@@ -51,8 +52,8 @@ final class TokenCounter {
         }
     }
 
-    /// How many tokens are told under this name, if they are. A number that makes no sense is not told, and puts
-    /// the others in doubt: they may leave out what it was to say.
+    /// Returns a token number, if it is present and valid. An invalid number makes the counter estimate the others too,
+    /// because they may not include its tokens.
     Optional<Long> told(JsonFields usage, String name) {
         try {
             Optional<Long> tokens = usage.optionalInteger(name);
@@ -60,7 +61,7 @@ final class TokenCounter {
                 return tokens;
             }
         } catch (SandboxException e) {
-            // Not a whole number at all.
+            // The value is not an integer.
         }
         inDoubt = true;
         return Optional.empty();
@@ -82,7 +83,7 @@ final class TokenCounter {
         cacheWrite = tokens;
     }
 
-    /// How many of those that were written to the cache stay there for an hour; they cost more.
+    /// Sets how many cache-write tokens stay for one hour. They cost more.
     void longCacheWrite(long tokens) {
         longCacheWrite = tokens;
     }
@@ -91,22 +92,22 @@ final class TokenCounter {
         words.ifPresent(text -> saidBytes += text.getBytes(StandardCharsets.UTF_8).length);
     }
 
-    /// The model has the question, whatever it says.
+    /// Marks that the model received the request.
     void begun() {
         begun = true;
     }
 
-    /// The model has said what it took.
+    /// Marks that the model reported its usage.
     void finished() {
         finished = true;
     }
 
-    /// Nothing more has to come.
+    /// Marks the end of the response.
     void ended() {
         ended = true;
     }
 
-    /// One event of a stream. What is not understood is not counted.
+    /// Counts one event of a stream. For an event that it cannot parse, it estimates the tokens.
     void event(String data) {
         begun = true;
         if (data.equals(NOTHING_MORE)) {
@@ -115,13 +116,13 @@ final class TokenCounter {
             try {
                 dialect.event(Json.answer(data), this);
             } catch (SandboxException e) {
-                // It is passed on as it came; the estimate stands for it.
+                // The relay forwards the event unchanged.
                 saidBytes += data.length();
             }
         }
     }
 
-    /// An answer in one piece. Reports whether it is an answer at all. What is not understood is not counted.
+    /// Counts a response without streaming. Reports whether it is a valid response.
     boolean whole(String json) {
         begun = true;
         JsonFields answer;
@@ -138,24 +139,24 @@ final class TokenCounter {
         return true;
     }
 
-    /// Reports whether anything of an answer came, so that somebody will want to be paid.
+    /// Reports whether the model received the request, so that the call has a cost.
     boolean hasBegun() {
         return begun;
     }
 
-    /// Reports whether the last event of a stream has come, or the model's own word of why there is none.
+    /// Reports whether the last event or an error event of the stream arrived.
     boolean hasEnded() {
         return ended;
     }
 
-    /// Reports whether some of the numbers are ours.
+    /// Reports whether some of the numbers are estimates.
     boolean isEstimated() {
         return begun && (!finished || inDoubt || input < 0 || output < 0);
     }
 
-    /// What was taken, and what it costs.
+    /// Returns the usage and its cost.
     ///
-    /// @param asked how many bytes the question had
+    /// @param asked length of the request in bytes
     Usage usage(long asked, Prices prices) {
         if (!begun) {
             return new Usage(model, 0, 0, 0, 0, java.math.BigDecimal.ZERO);

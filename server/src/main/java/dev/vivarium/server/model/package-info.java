@@ -1,4 +1,4 @@
-/// The model gateway: agents ask models through it, with the operator's key, at the run's expense.
+/// Model gateway: relays model calls of agents with the operator's key and charges them to the run.
 @NullMarked
 package dev.vivarium.server.model;
 

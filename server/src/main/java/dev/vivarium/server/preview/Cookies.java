@@ -5,22 +5,23 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/// Cookies on their way through. They are taken apart as browsers do it (RFC 6265, 5.2): at every semicolon.
+/// Filter for the cookies of previews. Stateless.
 ///
-/// Ours never reach a program, and a program's never reach another. Where programs share an origin, theirs carry a
-/// mark in their name, and nothing without it is passed on. Stateless.
+/// It splits cookies at every semicolon, as browsers do (RFC 6265, 5.2). The server's own cookies never reach a
+/// program, and a program's cookies never reach another program. If programs share an origin, the names of their
+/// cookies carry a prefix, and the server forwards only cookies with that prefix.
 final class Cookies {
-    /// The name of ours that lets a browser in.
+    /// Name of the cookie that authenticates a browser.
     static final String OURS = "viv_preview";
 
-    /// What the names of all our cookies begin with.
+    /// Prefix of the names of all cookies that the server sets.
     private static final String OUR_MARK = "viv_";
 
     private static final String PROGRAMS_MARK = "viv_in_";
 
     private Cookies() {}
 
-    /// The values of the cookie that lets in; a page may have planted others under the same name.
+    /// Returns all values of the authentication cookie. A page can set further cookies of the same name.
     static List<String> tickets(List<String> headers) {
         return pairs(headers)
                 .filter(pair -> name(pair).equals(OURS))
@@ -28,7 +29,7 @@ final class Cookies {
                 .toList();
     }
 
-    /// What the program may see of the cookies of a request.
+    /// Returns the cookies of a request that the program may see.
     static List<String> inward(List<String> headers, PreviewAddress address) {
         Stream<String> theirs = address.sharesOrigin()
                 ? pairs(headers)
@@ -39,7 +40,7 @@ final class Cookies {
         return kept.isEmpty() ? List.of() : List.of(String.join("; ", kept));
     }
 
-    /// A program's `Set-Cookie`, confined to its own address; nothing when it takes one of our names.
+    /// Restricts a program's `Set-Cookie` to its own address. Returns nothing if the program uses a reserved name.
     static List<String> outward(String header, PreviewAddress address) {
         var parts = new ArrayList<String>();
         String path = "/";

@@ -11,11 +11,13 @@ import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpVersion;
 import org.eclipse.jetty.server.Request;
 
-/// Headers on their way through: what concerns one connection stays on it, what says who we are is ours to say, and
-/// what would reach beyond a program's own pages is left out. Stateless.
+/// Filter for the headers of previews. Stateless.
+///
+/// It drops hop-by-hop headers, replaces headers that identify the proxy, and removes headers that affect more than the
+/// program's own pages.
 final class Headers {
-    /// What a page may do where it shares an origin with the API: run, but as a stranger to that origin, so that it
-    /// reads neither the console's storage nor its cookies, and calls the API as anybody from elsewhere would.
+    /// Sandbox policy for a page that shares an origin with the API. The page runs scripts in an opaque origin: it
+    /// cannot read the console's storage or cookies, and its API calls are cross-origin.
     static final String STRANGER =
             "sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads allow-pointer-lock";
 
@@ -34,13 +36,13 @@ final class Headers {
             "upgrade",
             "http2-settings");
 
-    /// Set by us, or refused, because programs believe them.
+    /// Headers that the server sets or drops, because programs trust them.
     private static final Set<String> OURS_TO_SAY =
             Set.of("host", "content-length", "expect", "forwarded", "via", "cookie");
 
     private static final String[] OURS_TO_SAY_BEGIN = {"x-forwarded-", "x-real-ip", "x-original-", "x-rewrite-"};
 
-    /// Of an answer: what would change other pages of the origin, or have it cached or found elsewhere.
+    /// Response headers that would affect other pages of the origin, allow caching, or redirect the proxy in front.
     private static final Set<String> BEYOND_THE_PAGE = Set.of(
             "set-cookie",
             "set-cookie2",
@@ -57,7 +59,7 @@ final class Headers {
             "x-accel-redirect",
             "x-sendfile");
 
-    /// The same where the origin is shared.
+    /// Further response headers that the server drops if the origin is shared.
     private static final Set<String> BEYOND_THE_PREFIX = Set.of(
             "clear-site-data",
             "service-worker-allowed",
@@ -69,7 +71,7 @@ final class Headers {
 
     private Headers() {}
 
-    /// The protocol that the request wants to change to, if it is one that can be tunnelled; otherwise "".
+    /// Returns the protocol of an upgrade request, or "" if there is none that the server can tunnel.
     static String upgrade(Request request) {
         HttpFields headers = request.getHeaders();
         boolean asked = headers.contains(HttpHeader.CONNECTION, UPGRADE)
@@ -77,11 +79,11 @@ final class Headers {
                 && request.getLength() <= 0
                 && !headers.contains(HttpHeader.TRANSFER_ENCODING);
         String protocol = headers.get(HttpHeader.UPGRADE);
-        // HTTP/2 in the clear would be many requests in one, and is of no use to a browser.
+        // h2c would carry many requests in one connection, and browsers do not use it.
         return asked && protocol != null && !protocol.toLowerCase(Locale.ROOT).contains("h2c") ? protocol : "";
     }
 
-    /// What the program is sent. `spent` are the headers that held a credential of ours.
+    /// Returns the headers for the program. `spent` names the headers that held one of the server's credentials.
     static HttpFields inward(Request request, PreviewAddress address, Set<String> spent) {
         HttpFields headers = request.getHeaders();
         Set<String> hop = ofTheConnection(headers);
@@ -102,8 +104,7 @@ final class Headers {
         return inward;
     }
 
-    /// Where a request comes from must look to the program as itself, and must not tell it the token by which
-    /// somebody came there.
+    /// Rewrites `Origin` and `Referer` to the program's own origin, and removes the token from `Referer`.
     private static HttpField inward(HttpField field, PreviewAddress address) {
         return switch (field.getLowerCaseName()) {
             case "origin" -> new HttpField(field.getName(), address.inward(value(field)));
@@ -132,7 +133,7 @@ final class Headers {
         }
     }
 
-    /// Fills in what the caller is sent.
+    /// Adds the headers of the program's response to `outward`.
     static void outward(ResponseHead answer, PreviewAddress address, HttpFields.Mutable outward) {
         HttpFields headers = answer.headers();
         Set<String> stays = ofTheConnection(headers);
@@ -157,7 +158,7 @@ final class Headers {
     private static void ours(ResponseHead answer, PreviewAddress address, HttpFields.Mutable outward) {
         outward.put(HttpHeader.CACHE_CONTROL, "no-store");
         if (address.sharesOrigin()) {
-            // Beside the program's own policy, if it has one: browsers obey both.
+            // In addition to the program's own policy: browsers enforce both.
             outward.add("Content-Security-Policy", STRANGER);
         }
         String length = answer.headers().get(HttpHeader.CONTENT_LENGTH);
@@ -170,7 +171,7 @@ final class Headers {
         }
     }
 
-    /// The names that speak of one connection only, those that `Connection` lists among them.
+    /// Returns the hop-by-hop header names, including those that `Connection` lists.
     private static Set<String> ofTheConnection(HttpFields headers) {
         Set<String> names = new HashSet<>(OF_THE_CONNECTION);
         for (String listed : headers.getCSV(HttpHeader.CONNECTION, false)) {

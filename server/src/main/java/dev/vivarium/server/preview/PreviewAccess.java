@@ -18,8 +18,10 @@ import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpMethod;
 import org.eclipse.jetty.server.Request;
 
-/// Lets callers in to a preview: by a token in the query, by our cookie, by `X-API-Key`, or by `Authorization`, in this
-/// order. What was not taken as ours belongs to the program. Thread-safe.
+/// Authentication for previews. Thread-safe.
+///
+/// It tries the token in the query, the server's cookie, `X-API-Key` and `Authorization`, in this order. Credentials
+/// that are not the server's belong to the program.
 final class PreviewAccess {
     private static final String API_KEY = "x-api-key";
     private static final String AUTHORIZATION = "authorization";
@@ -31,7 +33,7 @@ final class PreviewAccess {
         this.admission = admission;
     }
 
-    /// Somebody who was let in, by what, and the headers that must not go further.
+    /// An authenticated caller, its credential, and the headers that the server must not forward.
     record Entry(Caller caller, String credential, Set<String> spent) {
         Sandbox sandbox() {
             return caller.sandbox().orElseThrow();
@@ -42,7 +44,7 @@ final class PreviewAccess {
         }
     }
 
-    /// What the caller shows elsewhere than in a header of its own, good or not.
+    /// Returns the credential in the query or the cookie, valid or not.
     static Optional<String> shown(Request request, PreviewQuery query) {
         return query.token()
                 .or(() -> Cookies.tickets(request.getHeaders().getValuesList(HttpHeader.COOKIE)).stream()
@@ -56,12 +58,12 @@ final class PreviewAccess {
         return byCookie(request, address).orElseGet(() -> byHeader(request.getHeaders(), address));
     }
 
-    /// Admits somebody again who was let in before; throws if they may not be there any more.
+    /// Authorizes an authenticated caller again. Throws if the caller has lost access.
     Caller enterAgain(Entry entry) {
         return admission.admit(entry.sandbox().id().value(), entry.shown(), Scope.PROCESS);
     }
 
-    /// A token from an address. Addresses are kept in histories and logs, so a key, which lives for long, is
+    /// Authenticates a token from the URL. Browsers and proxies store URLs, so API keys, which are long-lived, are
     /// refused.
     Entry byToken(PreviewAddress address, String token, HttpFields headers) {
         Caller caller = admission.admit(address.sandbox(), token, Scope.PROCESS);
@@ -86,7 +88,7 @@ final class PreviewAccess {
         try {
             return Optional.of(admission.admit(address.sandbox(), ticket, Scope.PROCESS));
         } catch (SandboxException e) {
-            // An old one, or one that another page planted: it opens nothing here, and a header may.
+            // The cookie is expired or was set by another page. A header can still authenticate the request.
             return Optional.empty();
         }
     }
@@ -105,7 +107,7 @@ final class PreviewAccess {
         return new Entry(caller, key, spent);
     }
 
-    /// The headers that hold something that would open a door of ours, whether or not it was asked for.
+    /// Returns the headers that hold one of the server's credentials, used for this request or not.
     private Set<String> ours(HttpFields headers, PreviewAddress address) {
         var ours = new HashSet<String>();
         if (bearer(headers).filter(value -> isOurs(value, address)).isPresent()) {
@@ -124,14 +126,14 @@ final class PreviewAccess {
             admission.admit(address.sandbox(), value, Scope.PROCESS);
             return true;
         } catch (SandboxException e) {
-            // Good for something else is still ours.
+            // A credential without access to this sandbox is still the server's.
             return !(e.failure() instanceof Failure.NotAuthenticated);
         }
     }
 
-    /// The browser adds our cookie to whatever a page asks for. Only the preview's own pages, and people who go
-    /// there, may use it: a page of another sandbox may be on a neighbouring host, and WebSockets know no other
-    /// protection.
+    /// Refuses the cookie for requests from other pages. The browser adds the cookie to every request, and another
+    /// sandbox can have a sibling host. Only the preview's own pages and navigations may use it. WebSockets have no
+    /// other protection.
     private static void refuseOtherPages(Request request, PreviewAddress address) {
         HttpFields headers = request.getHeaders();
         String origin = headers.get(HttpHeader.ORIGIN);
@@ -144,7 +146,7 @@ final class PreviewAccess {
         }
     }
 
-    /// Whether it is encrypted on the way is known to the proxy in front of us, not to us.
+    /// Ignores the scheme: only the proxy in front of the server knows whether the client used TLS.
     private static boolean isSameHost(String origin, PreviewAddress address) {
         return origin.substring(origin.indexOf("://") + 1)
                 .equalsIgnoreCase(address.origin().substring(address.origin().indexOf("://") + 1));

@@ -6,8 +6,9 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 
-/// One port of one sandbox, as the world outside sees it (`origin` and, where several share one, a path `prefix`) and
-/// as the program sees itself: on `localhost`. Immutable.
+/// Address of one port of one sandbox. Immutable.
+///
+/// Clients see `origin` and, on a shared origin, the path `prefix`. The program sees itself on `localhost`.
 record PreviewAddress(String sandbox, int port, String origin, String prefix) {
     private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]", "0.0.0.0", "[::]");
 
@@ -16,19 +17,19 @@ record PreviewAddress(String sandbox, int port, String origin, String prefix) {
         return !prefix.isEmpty();
     }
 
-    /// Reports whether browsers take what is sent to and fro for safe on its way, and keep secure cookies for it.
+    /// Reports whether browsers treat the origin as secure and keep secure cookies for it.
     boolean isTrusted() {
         String host =
                 Optional.ofNullable(URI.create(origin).getHost()).orElse("").toLowerCase(Locale.ROOT);
         return origin.startsWith("https:") || host.equals("localhost") || host.endsWith(".localhost");
     }
 
-    /// The path below which everything of this address lies.
+    /// Returns the path that contains all pages of this address.
     String root() {
         return prefix + "/";
     }
 
-    /// The authority that the program is told it has. A development server refuses names that it does not know.
+    /// Returns the `Host` value for the program. Development servers refuse unknown host names.
     String innerHost() {
         return "localhost:" + port;
     }
@@ -37,7 +38,7 @@ record PreviewAddress(String sandbox, int port, String origin, String prefix) {
         return "http://" + innerHost();
     }
 
-    /// The value of `Origin` or `Referer` as the program must see it to find that it came from itself.
+    /// Rewrites the value of `Origin` or `Referer`, so that the program recognizes its own origin.
     String inward(String url) {
         if (url.equals(origin)) {
             return innerOrigin();
@@ -45,13 +46,13 @@ record PreviewAddress(String sandbox, int port, String origin, String prefix) {
         return url.startsWith(origin + root()) ? innerOrigin() + url.substring(origin.length() + prefix.length()) : url;
     }
 
-    /// The value of `Location` as the world outside must see it. What leads elsewhere is left alone.
+    /// Rewrites the value of `Location` for the client. URLs of other origins do not change.
     String outward(String location) {
         try {
             var uri = new URI(location);
             return isOwn(uri) ? prefixed(uri) : location;
         } catch (URISyntaxException e) {
-            // Not ours to mend: the browser decides what it makes of it.
+            // The client gets the invalid URL unchanged.
             return location;
         }
     }

@@ -10,18 +10,20 @@ import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/// Puts on record who uses previews: once for each token, or each user with a key, and each port, and again after an
-/// hour. A page asks for a hundred things, and the audit is no access log. Thread-safe.
+/// Audit of the use of previews. Thread-safe.
+///
+/// It writes one entry per port and per token, or per user with a key, and repeats it after one hour. A page makes many
+/// requests, and the audit is not an access log.
 public final class PreviewAudit {
     static final Duration LENGTH = Duration.ofHours(1);
 
     private static final String ROUTE = "ANY /sandboxes/{sandbox_id}/ports/{port}/{rest…}";
-    /// How many are remembered. Whoever is forgotten is put on record again.
+    /// Maximum number of remembered visits. An evicted visit is recorded again.
     private static final int MOST = 10_000;
 
     private final Audit audit;
     private final InstantSource clock;
-    /// When each began, the one that was forgotten longest first. Guarded by itself.
+    /// Start of each visit, in the order of the last audit entry. Guarded by itself.
     private final Map<Visit, Instant> begun = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
 
@@ -36,10 +38,9 @@ public final class PreviewAudit {
         this.clock = clock;
     }
 
-    /// Who, by token or by name, looks at what.
     private record Visit(String sandbox, int port, String who) {}
 
-    /// Somebody was let in.
+    /// Records that the server authenticated `caller` for `address`.
     void saw(Caller caller, PreviewAddress address) {
         Principal principal = caller.principal().orElseThrow();
         String who = principal instanceof Principal.Holder(var grant)

@@ -20,8 +20,8 @@ import org.eclipse.jetty.http.HttpMethod;
 import org.eclipse.jetty.http.HttpStatus;
 import org.eclipse.jetty.server.Request;
 
-/// A port of a sandbox, at `/sandboxes/{sandbox_id}/ports/{port}/…` and at the host `{port}-{sandbox_id}.{domain}`.
-/// Thread-safe.
+/// Handler for a port of a sandbox, by path `/sandboxes/{sandbox_id}/ports/{port}/…` or by host
+/// `{port}-{sandbox_id}.{domain}`. Thread-safe.
 public final class PreviewHandler {
     private static final Pattern PORT = Pattern.compile("[1-9][0-9]{0,4}");
     private static final int MAX_PORT = 65_535;
@@ -48,7 +48,7 @@ public final class PreviewHandler {
         serve(exchange, new PreviewAddress(sandbox, port, origin(exchange), prefix), "/" + exchange.rawPath("rest"));
     }
 
-    /// Serves a port at a host of its own.
+    /// Serves a port at its own host.
     public void byHost(Exchange exchange) throws IOException {
         int port = port(exchange.path("port"));
         serve(
@@ -57,7 +57,7 @@ public final class PreviewHandler {
                 Optional.ofNullable(exchange.request().getHttpURI().getPath()).orElse("/"));
     }
 
-    /// Sends whoever forgot the last slash to where links that are relative lead to the right place.
+    /// Redirects to the path with a final slash. Without the slash, relative links resolve to the wrong path.
     public void addSlash(Exchange exchange) throws IOException {
         String path = "/sandboxes/" + exchange.rawPath("sandbox_id") + "/ports/" + port(exchange.path("port")) + "/";
         String query = exchange.rawQuery().map(text -> "?" + text).orElse("");

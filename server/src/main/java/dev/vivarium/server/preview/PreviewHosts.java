@@ -5,16 +5,16 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/// The host names under which ports of sandboxes are found: `3000-sbx….localhost`. Immutable.
+/// Host names of previews, such as `3000-sbx….localhost`. Immutable.
 public final class PreviewHosts {
     private final String suffix;
 
-    /// `domain` is what follows the first dot.
+    /// `domain` is the part after the first dot.
     public PreviewHosts(String domain) {
         this.suffix = "." + domain.toLowerCase(Locale.ROOT);
     }
 
-    /// The sandbox and the port that a `Host` header names, as parameters of a route; nothing for any other host.
+    /// Returns the sandbox and the port in a `Host` header, as route parameters. Returns nothing for any other host.
     public Optional<Map<String, String>> find(String host) {
         String name = withoutPort(host).toLowerCase(Locale.ROOT);
         if (!name.endsWith(suffix)) {

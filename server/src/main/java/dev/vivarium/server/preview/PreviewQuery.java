@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// A query with our own parameter taken out; the rest is as it came. Immutable.
+/// Query string without the server's own parameter. The rest is unchanged. Immutable.
 record PreviewQuery(Optional<String> token, String rest) {
     private static final String TOKEN = "viv_token=";
 
@@ -28,7 +28,7 @@ record PreviewQuery(Optional<String> token, String rest) {
         return new PreviewQuery(tokens.stream().findFirst(), raw.isPresent() ? String.join("&", rest) : "");
     }
 
-    /// An address without our parameter, however often it is there.
+    /// Removes every occurrence of the server's parameter from a URL.
     static String withoutToken(String url) {
         int question = url.indexOf('?');
         if (question < 0) {
@@ -40,7 +40,7 @@ record PreviewQuery(Optional<String> token, String rest) {
         return url.substring(0, question) + (rest.isEmpty() ? "" : "?" + rest);
     }
 
-    /// The rest as it follows a path.
+    /// Returns the rest of the query with its question mark, or "" if it is empty.
     String suffix() {
         return rest.isEmpty() ? "" : "?" + rest;
     }

@@ -19,8 +19,10 @@ import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Blocker;
 import org.eclipse.jetty.util.BufferUtil;
 
-/// Takes one request to a program and its answer back, piece by piece as it comes. Until the answer's first line is
-/// sent, a failure becomes a problem; afterwards the connection breaks off. Confined to the worker that serves it.
+/// Relay of one request to a program and of its response. Confined to the worker that serves the request.
+///
+/// It streams both bodies. Before it sends the status line, a failure becomes a problem response. Afterwards, a failure
+/// closes the connection.
 final class PreviewRelay {
     private final Request request;
     private final Response response;
@@ -35,10 +37,10 @@ final class PreviewRelay {
         this.patience = patience;
     }
 
-    /// Serves the request over `connection`, which is the relay's from now on. Returns the tunnel when both sides
-    /// have agreed to leave HTTP; it opens when the request is completed.
+    /// Serves the request over `connection` and takes ownership of it. If both sides upgrade, it returns the tunnel,
+    /// which opens when the request completes.
     Optional<Tunnel> run(Connection connection, MetaData.Request inward) throws IOException {
-        // We have our own measure of silence, which is about both sides.
+        // The relay has its own idle timeout, which covers both sides.
         request.addIdleTimeoutListener(_ -> false);
         var upstream = new Upstream(connection, address.port(), patience, inward);
         boolean keep = false;
@@ -60,7 +62,7 @@ final class PreviewRelay {
         }
     }
 
-    /// The request as the program gets it: at `target`, with `headers`, and a body of the same length.
+    /// Returns the request for the program, with the same body length.
     static MetaData.Request inward(Request request, String target, org.eclipse.jetty.http.HttpFields headers) {
         long length = hasBody(request) ? request.getLength() : 0;
         return new MetaData.Request(
@@ -85,7 +87,7 @@ final class PreviewRelay {
         if (upstream.rest().hasRemaining()) {
             pass(upstream);
         } else {
-            // The body may be long in coming, as with events: the caller must not wait for the headers.
+            // The body can start late, as with server-sent events. The client must get the headers now.
             send(BufferUtil.EMPTY_BUFFER, false);
             pass(upstream);
         }

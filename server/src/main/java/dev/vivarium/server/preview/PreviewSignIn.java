@@ -10,8 +10,9 @@ import java.time.InstantSource;
 import java.util.Optional;
 import org.eclipse.jetty.http.HttpStatus;
 
-/// What a browser gets that comes with a token in the address: a cookie instead, which scripts cannot read, and the
-/// same address without the token. Stateless but for the clock.
+/// Sign-in of a browser with a token in the URL. Thread-safe.
+///
+/// It sets a cookie that scripts cannot read, and sends the browser to the same URL without the token.
 final class PreviewSignIn {
     private static final String HTML = "text/html; charset=utf-8";
 
@@ -28,7 +29,7 @@ final class PreviewSignIn {
         exchange.answerHeader("Content-Security-Policy", "default-src 'none'");
         String url = address.origin() + target;
         if (comesFromElsewhere(exchange)) {
-            // A redirect would count as the other site's doing, and the browser would keep the new cookie back.
+            // A browser counts a redirect as cross-site and does not send the new cookie.
             exchange.answer(HttpStatus.OK_200, HTML, page(url).getBytes(StandardCharsets.UTF_8));
         } else {
             exchange.answerHeader("Location", url);
@@ -47,8 +48,8 @@ final class PreviewSignIn {
                 + secure;
     }
 
-    /// A page of another site, such as the console, shows the preview in a frame. A strict cookie would be kept
-    /// back there; one with a partition is sent in frames of that site alone, and nowhere else.
+    /// Reports whether a page of another site, such as the console, shows the preview in a frame. The browser sends no
+    /// `Strict` cookie there. It sends a partitioned cookie only in frames of that site.
     private static boolean isInForeignFrame(Exchange exchange, PreviewAddress address) {
         return exchange.header("Sec-Fetch-Dest").filter("iframe"::equals).isPresent()
                 && comesFromElsewhere(exchange)

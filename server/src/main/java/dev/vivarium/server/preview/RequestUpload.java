@@ -9,11 +9,12 @@ import java.util.concurrent.CountDownLatch;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Request;
 
-/// The body of a request on its way to the program, in a worker of its own, because a program may answer before it has
-/// read everything. What the program no longer wants is thrown away, so that the caller gets to read the answer.
-/// Confined to the worker that starts it.
+/// Upload of a request body to the program, on its own thread. Confined to the worker that starts it.
+///
+/// The upload has its own thread because a program can respond before it has read the body. If the program stops
+/// reading, the upload discards the rest, so that the client can read the response.
 final class RequestUpload implements AutoCloseable {
-    /// How long a caller may go on sending what nobody wants.
+    /// Time limit for a client to finish sending a body that the program no longer reads.
     private static final Duration LINGER = Duration.ofSeconds(10);
 
     private final Request request;
@@ -37,7 +38,7 @@ final class RequestUpload implements AutoCloseable {
         try {
             pass();
         } catch (IOException | SandboxException e) {
-            // The caller broke off, or the sandbox is gone: whoever waits for the answer must not wait on.
+            // The client disconnected or the sandbox is gone. Closing unblocks the thread that waits for the response.
             upstream.close();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -74,7 +75,7 @@ final class RequestUpload implements AutoCloseable {
         ready.await();
     }
 
-    /// Lets a caller who still sends come to an end, within reason. The answer must have been given.
+    /// Drains the rest of the body for a limited time. The caller must have sent the response.
     @Override
     public void close() {
         upstream.close();

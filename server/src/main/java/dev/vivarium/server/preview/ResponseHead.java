@@ -3,7 +3,7 @@ package dev.vivarium.server.preview;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpStatus;
 
-/// The first lines of what a program answered. Immutable.
+/// Status and headers of a program's response. Immutable.
 record ResponseHead(int status, HttpFields headers) {
     boolean isInterim() {
         return HttpStatus.isInformational(status) && !isUpgrade();
@@ -13,7 +13,7 @@ record ResponseHead(int status, HttpFields headers) {
         return status == HttpStatus.SWITCHING_PROTOCOLS_101;
     }
 
-    /// Reports whether a length may be told: these answers have no body, whatever their headers say.
+    /// Reports whether the response may have a length. A 204 or 304 has no body, even if its headers announce one.
     boolean mayHaveLength() {
         return status != HttpStatus.NO_CONTENT_204 && status != HttpStatus.NOT_MODIFIED_304;
     }

@@ -13,16 +13,18 @@ import org.eclipse.jetty.http.HttpVersion;
 import org.eclipse.jetty.util.BufferUtil;
 import org.jspecify.annotations.Nullable;
 
-/// An answer as it is read: Jetty's parser is fed with what has come and says what it found. Confined to one worker.
+/// Incremental parser for a program's response, based on Jetty's parser. Confined to one worker.
 final class ResponseParser {
     private static final int MAX_HEADER_BYTES = 64 * 1024;
 
-    /// The parser's own limit fails an assertion of its own, so ours is there first: it never gets more at a time.
+    /// Limit of Jetty's parser. It is higher than [#MAX_HEADER_BYTES], because an assertion fails in Jetty when its own
+    /// limit is reached.
     private static final int UNREACHED_HEADER_BYTES = 4 * MAX_HEADER_BYTES;
 
     private static final int MAX_STATUS = 599;
 
-    /// How many informational responses may precede the answer, and how long their headers may be together.
+    /// Limit for the informational responses before the final response. [#MAX_INFORMATIONAL_BYTES] limits their total
+    /// size.
     private static final int MAX_INFORMATIONAL = 16;
 
     private static final int MAX_INFORMATIONAL_BYTES = 64 * 1024;
@@ -40,13 +42,13 @@ final class ResponseParser {
     private int informational;
     private int informationalBytes;
 
-    /// `headOnly`: the request was `HEAD`, so a length in the answer announces nothing.
+    /// With `headOnly`, the request was `HEAD`, so the response has no body, even with a length.
     ResponseParser(int port, boolean headOnly) {
         this.port = port;
         parser.setHeadResponse(headOnly);
     }
 
-    /// Reads on in `received`; stops behind the headers, or behind a piece of the body.
+    /// Parses `received` and stops after the headers or after one piece of the body.
     void advance(ByteBuffer received) {
         parser.parseNext(received);
         if (parser.getHeaderLength() > MAX_HEADER_BYTES) {
@@ -55,7 +57,7 @@ final class ResponseParser {
         refuseBroken();
     }
 
-    /// Says that nothing more comes.
+    /// Signals the end of the input.
     void end() {
         parser.atEOF();
         parser.parseNext(BufferUtil.EMPTY_BUFFER);
@@ -65,12 +67,12 @@ final class ResponseParser {
         }
     }
 
-    /// The first lines, once they are there.
+    /// Returns the response head if it is complete.
     Optional<ResponseHead> head() {
         return headRead ? Optional.of(new ResponseHead(status, headers)) : Optional.empty();
     }
 
-    /// Skips an informational response, within the limits: a program could send them for ever.
+    /// Skips an informational response. The limits stop a program that sends them without end.
     void skipInformational() {
         informational++;
         informationalBytes += parser.getHeaderLength();
@@ -84,14 +86,14 @@ final class ResponseParser {
         whole = false;
     }
 
-    /// Takes the piece of the body that [#advance] found, if it found one.
+    /// Takes the piece of the body that [#advance] found, if there is one.
     Optional<ByteBuffer> takeContent() {
         Optional<ByteBuffer> found = Optional.ofNullable(content);
         content = null;
         return found;
     }
 
-    /// Reports whether the answer has come to its proper end.
+    /// Reports whether the response is complete.
     boolean isWhole() {
         return whole;
     }

@@ -13,8 +13,9 @@ import org.eclipse.jetty.util.Blocker;
 import org.eclipse.jetty.util.BufferUtil;
 import org.jspecify.annotations.Nullable;
 
-/// A connection that has left HTTP behind: bytes pass both ways as they are, each way as fast as its reader takes them,
-/// and each way ends by itself. Thread-safe.
+/// Bidirectional byte stream of an upgraded connection. Thread-safe.
+///
+/// Each direction has its own flow control and ends independently.
 final class Tunnel extends AbstractConnection implements org.eclipse.jetty.io.Connection.UpgradeTo {
     private static final int BUFFER_BYTES = 32 * 1024;
 
@@ -25,8 +26,8 @@ final class Tunnel extends AbstractConnection implements org.eclipse.jetty.io.Co
     private ByteBuffer firstIn = BufferUtil.EMPTY_BUFFER;
     private Runnable afterwards = () -> {};
 
-    /// `firstOut` is what the program sent right behind its answer. A tunnel without a byte for as long as
-    /// `patience` is closed.
+    /// Takes over the bytes that the program sent after its response head. If no byte passes for `patience`, the tunnel
+    /// closes.
     Tunnel(EndPoint caller, Executor executor, Upstream upstream, Duration patience) {
         super(caller, executor);
         this.inside = upstream.connection();
@@ -34,12 +35,12 @@ final class Tunnel extends AbstractConnection implements org.eclipse.jetty.io.Co
         this.patience = patience;
     }
 
-    /// Has `listener` called when it is over. To be said before it opens.
+    /// Sets the listener for the end of the tunnel. Call it before the tunnel opens.
     void whenClosed(Runnable listener) {
         afterwards = listener;
     }
 
-    /// What the caller sent right behind its request.
+    /// Keeps the bytes that the client sent after its request.
     @Override
     public void onUpgradeTo(ByteBuffer buffer) {
         firstIn = BufferUtil.copy(buffer);
@@ -53,7 +54,7 @@ final class Tunnel extends AbstractConnection implements org.eclipse.jetty.io.Co
         Thread.ofVirtual().name("preview-tunnel-out").start(() -> run(this::outward));
     }
 
-    /// One way, until it ends by itself.
+    /// One direction of the tunnel.
     @FunctionalInterface
     private interface Way {
         void pass() throws IOException;
@@ -66,7 +67,7 @@ final class Tunnel extends AbstractConnection implements org.eclipse.jetty.io.Co
                 close();
             }
         } catch (IOException | SandboxException e) {
-            // Either side is gone, and the other has nobody to talk to.
+            // One side is gone, so the other side is closed too.
             close();
         }
     }

@@ -12,9 +12,10 @@ import org.eclipse.jetty.http.HttpMethod;
 import org.eclipse.jetty.http.MetaData;
 import org.eclipse.jetty.util.BufferUtil;
 
-/// One request to a program in a sandbox and its answer, over a connection of its own: Jetty's generator frames what
-/// goes in, Jetty's parser reads what comes out, and no later request can be mistaken for part of this one. One worker
-/// writes and one reads, not necessarily the same; [#close] may be called by anybody.
+/// HTTP exchange with a program in a sandbox. One thread writes and one thread reads. Any thread may call [#close].
+///
+/// Each exchange has its own connection, framed by Jetty's generator and parser. This prevents request smuggling: no
+/// later request can be part of this one.
 final class Upstream implements AutoCloseable {
     private static final int HEADER_BYTES = 64 * 1024;
     private static final int BUFFER_BYTES = 64 * 1024;
@@ -37,13 +38,13 @@ final class Upstream implements AutoCloseable {
         this.reading = new ResponseParser(port, HttpMethod.HEAD.is(request.getMethod()));
     }
 
-    /// Sends the first lines; `whole` when there is no body to follow.
+    /// Sends the request head. `whole` means that no body follows.
     void sendHead(boolean whole) throws IOException {
         ByteBuffer header = BufferUtil.allocate(HEADER_BYTES);
         generate(header, BufferUtil.EMPTY_BUFFER, whole);
     }
 
-    /// Sends a piece of the body. Reports whether the program still wants it.
+    /// Sends a piece of the body. Reports whether the program still reads the body.
     boolean send(ByteBuffer content, boolean last) throws IOException {
         return generate(BufferUtil.EMPTY_BUFFER, content, last);
     }
@@ -82,7 +83,7 @@ final class Upstream implements AutoCloseable {
         return taken;
     }
 
-    /// Waits for the first lines of the answer.
+    /// Waits for the response head.
     ResponseHead awaitAnswer() {
         while (true) {
             reading.advance(received);
@@ -97,10 +98,11 @@ final class Upstream implements AutoCloseable {
         }
     }
 
-    /// Waits for the next piece of the answer's body; nothing when it is over. Good until the next call.
+    /// Waits for the next piece of the response body, or returns nothing at its end. The buffer is valid until the next
+    /// call.
     Optional<ByteBuffer> next() {
         while (true) {
-            // With nothing to read too: the parser may still have to notice that it is at the end.
+            // Also without input: the parser may still have to detect the end of the body.
             reading.advance(received);
             Optional<ByteBuffer> content = reading.takeContent();
             if (content.isPresent() || reading.isWhole()) {
@@ -112,7 +114,7 @@ final class Upstream implements AutoCloseable {
         }
     }
 
-    /// What the program sent behind an answer that ends HTTP on this connection.
+    /// Returns the bytes that the program sent after an upgrade response.
     ByteBuffer rest() {
         return received;
     }
@@ -132,7 +134,7 @@ final class Upstream implements AutoCloseable {
         }
     }
 
-    /// A program that still takes in the request may be silent for as long as it does.
+    /// Waits for input. Fails if the program neither sends nor reads a byte for `patience`.
     private void awaitReadable() {
         while (!connection.awaitReadable(patience)) {
             if (System.nanoTime() - lastSent >= patience.toNanos()) {
@@ -141,7 +143,7 @@ final class Upstream implements AutoCloseable {
         }
     }
 
-    /// Ends the connection. Idempotent.
+    /// Closes the connection. Idempotent.
     @Override
     public void close() {
         connection.close();

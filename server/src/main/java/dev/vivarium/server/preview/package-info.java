@@ -1,5 +1,5 @@
-/// What listens on a port inside a sandbox, shown outside: HTTP and upgraded connections, taken apart and framed anew
-/// on the way, over the sandbox's wire.
+/// HTTP proxy from clients to the ports inside a sandbox. It parses and reframes every request and response, and
+/// tunnels upgraded connections.
 @NullMarked
 package dev.vivarium.server.preview;
 

@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Optional;
 
-/// How threads' sandboxes are shared: where, by which tokens, with which scopes at most. Immutable.
+/// Settings for sharing sandboxes: public URL, token mode, maximum scopes, leases and audit size. Immutable.
 public record AccessConfig(
         Optional<URI> publicUrl, Tokens.Mode tokenMode, Scopes scopes, Duration lease, long auditEntries) {
     static AccessConfig of(Settings settings) {
@@ -21,7 +21,8 @@ public record AccessConfig(
                 settings.get(Catalogue.AUDIT_ENTRIES));
     }
 
-    /// A list of allowed commands would mean nothing beside a shell to type others in.
+    /// Removes the shell scope if a command policy applies. With a shell, a list of allowed commands would have no
+    /// effect.
     private static Scopes scopes(Settings settings) {
         var chosen = settings.get(Catalogue.TOKEN_SCOPES);
         if (settings.get(Catalogue.COMMAND_POLICY) == CommandPolicy.Mode.OPEN) {

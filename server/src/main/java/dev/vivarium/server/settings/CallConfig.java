@@ -6,7 +6,7 @@ import dev.vivarium.policy.CommandPolicy;
 import java.time.Duration;
 import java.util.List;
 
-/// What one call may do: how long a command may run, which commands, how large files may be. Immutable.
+/// Limits of one call: command timeout, command policy and file sizes. Immutable.
 public record CallConfig(
         Duration maxCommandTimeout,
         CommandPolicy policy,
@@ -27,7 +27,7 @@ public record CallConfig(
     private static CommandPolicy policy(Settings settings) {
         var policy = CommandPolicy.of(settings.get(Catalogue.COMMAND_POLICY));
         try {
-            // A list that was given and is empty allows nothing.
+            // An explicit empty list allows no command.
             var listed = settings.isChosen(Catalogue.ALLOWED_COMMANDS)
                     ? policy.withAllowedCommands(
                             settings.get(Catalogue.ALLOWED_COMMANDS).orElse(List.of()))

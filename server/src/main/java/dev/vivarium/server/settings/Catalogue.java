@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/// Every setting there is.
+/// All settings of the server.
 ///
 /// To add one: 1. declare it here and name it in [#ALL]; 2. read it in the record of its concern; 3. add its row to
 /// `docs/reference/configuration.md`, which a test compares with this list. An option must name the user who needs it.
@@ -263,7 +263,7 @@ public final class Catalogue {
             "model-prices",
             "A table of what models cost, before the built-in one; see `docs/guides/model-gateway.md`.");
 
-    /// Well above the keep-alive of streams, or the two would meet.
+    /// The default is well above the keep-alive interval of streams. Otherwise, the server would close idle streams.
     static final Setting<Duration> IDLE_CONNECTION = Setting.time(
             "idle-connection-seconds",
             "",
@@ -306,7 +306,7 @@ public final class Catalogue {
             "on"::equals,
             "Whether the workers in sandboxes may call only so often; see `docs/reference/http-api.md`.");
     static final Setting<Integer> RATE_EVENTS = rate("rate-events", 100, "How often a worker may send events");
-    /// A bucket takes no more than a byte in each nanosecond.
+    /// The maximum is one byte per nanosecond, the limit of the token bucket.
     static final Setting<Integer> RATE_EVENT_MB = Setting.integer(
             "rate-event-mb",
             "",
@@ -322,7 +322,7 @@ public final class Catalogue {
     static final Setting<Integer> REDIS_PORT =
             Setting.integer("redis-port", "REDIS_PORT", 6379, new Range(1, 65_535), "Reserved, like `redis-host`.");
 
-    /// In the order in which the reference shows them.
+    /// In the order of the reference page.
     public static final List<Setting<?>> ALL = List.of(
             HOST,
             PORT,

@@ -17,12 +17,12 @@ import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509TrustManager;
 import org.jspecify.annotations.Nullable;
 
-/// Whom the host believes when it speaks TLS on behalf of a sandbox: those whom Java believes, and those in a file.
+/// Certificate authorities that the host trusts for TLS on behalf of a sandbox: those of Java and those in a file.
 /// Stateless.
 final class CertificateAuthorities {
     private CertificateAuthorities() {}
 
-    /// Trusts the authorities in a PEM file too.
+    /// Returns a factory that also trusts the authorities in a PEM file.
     static SSLSocketFactory trusting(Path file) {
         try (InputStream pem = Files.newInputStream(file)) {
             var all = KeyStore.getInstance(KeyStore.getDefaultType());

@@ -5,7 +5,7 @@ import dev.vivarium.core.store.PostgresAddress;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/// Everything that was chosen, by concern. Immutable.
+/// Configuration of the server, one record per concern. Immutable.
 public record Config(
         Path home,
         Optional<PostgresAddress> store,

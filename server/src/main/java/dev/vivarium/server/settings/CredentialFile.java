@@ -16,9 +16,10 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// The file of credentials that are added to requests on their way out: on each line a host, a header and its value,
-/// in which `${NAME}` stands for a variable of the server's environment. Only the server's own user may read it. No
-/// message of this class ever shows a value. Immutable.
+/// File of credentials that the server adds to outgoing requests. Immutable.
+///
+/// Each line has a host, a header and its value. In the value, `${NAME}` refers to an environment variable of the
+/// server. Only the server's user may have access to the file. No error message contains a value.
 final class CredentialFile {
     private static final int TLS_PORT = 443;
     private static final Pattern LINE =
@@ -33,7 +34,7 @@ final class CredentialFile {
         this.environment = Map.copyOf(environment);
     }
 
-    /// Everything in it; throws `InvalidRequest` with the line that is wrong.
+    /// Reads all credentials. Throws `InvalidRequest` with the invalid line.
     List<Credential> read() {
         requirePrivate();
         var credentials = new ArrayList<Credential>();

@@ -4,7 +4,7 @@ import dev.vivarium.core.sandbox.HomeDisk;
 import dev.vivarium.server.settings.Setting.Range;
 import java.nio.file.Path;
 
-/// How the server uses the file system of its home. Immutable.
+/// Settings for the file system of the server's home. Immutable.
 public record DiskConfig(long lowWaterBytes, double overcommit, long storeReserveBytes) {
     static final Setting<Long> LOW_WATER = Setting.megabytes(
             "disk-low-water-mb",
@@ -28,7 +28,7 @@ public record DiskConfig(long lowWaterBytes, double overcommit, long storeReserv
         return new DiskConfig(settings.get(LOW_WATER), settings.get(OVERCOMMIT), settings.get(STORE_RESERVE));
     }
 
-    /// The same for the engine.
+    /// Converts these settings for the engine.
     public HomeDisk of(Path home) {
         return new HomeDisk(home, lowWaterBytes, overcommit);
     }

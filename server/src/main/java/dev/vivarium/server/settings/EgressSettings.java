@@ -14,9 +14,9 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLSocketFactory;
 
-/// What sandboxes may reach, as the operator chose it. Stateless.
+/// Parser for the operator's egress settings. Stateless.
 final class EgressSettings {
-    /// What stands for an empty list, since an empty setting is as if it were not given.
+    /// Value for an empty list, because an empty setting counts as absent.
     private static final String NONE = "-";
 
     private EgressSettings() {}
@@ -53,7 +53,7 @@ final class EgressSettings {
         }
     }
 
-    /// Neither a host nor an address has a space or a comma in it, so a list may stand on one line.
+    /// Splits lists on one line. Hosts and addresses contain no space and no comma.
     private static List<String> words(Optional<List<String>> lines) {
         return lines.orElse(List.of()).stream()
                 .flatMap(line -> Arrays.stream(line.split("[\\s,]+")))

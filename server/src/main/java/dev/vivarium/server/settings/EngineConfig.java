@@ -4,10 +4,10 @@ import dev.vivarium.model.Limits;
 import java.time.Duration;
 import java.util.Optional;
 
-/// Which sandboxes there are, how many and for how long. Immutable.
+/// Settings of the sandbox engine: provider, image, capacity, lifetime and limits. Immutable.
 public record EngineConfig(
         ProviderKind provider, String runtime, String image, Capacity capacity, Lifetime lifetime, Limits limits) {
-    /// What isolates sandboxes.
+    /// Isolation of sandboxes.
     public enum ProviderKind {
         OCI,
         PROCESS;
@@ -23,14 +23,14 @@ public record EngineConfig(
         }
     }
 
-    /// How many sandboxes and commands.
+    /// Limits for the number of sandboxes and commands.
     ///
-    /// @param maxBytesInFlight for unfinished work; absent when the heap decides
+    /// @param maxBytesInFlight for unfinished work; absent if the heap size decides
     public record Capacity(
             int poolSize, int maxSandboxes, int maxCommandsPerSandbox, Optional<Long> maxBytesInFlight) {}
 
-    /// How long a sandbox lives: unused by default, unused at most, at all, and without a server. `keepOrphans` is
-    /// how long disks without a row are kept.
+    /// Lifetime of a sandbox: default and maximum idle timeout, maximum total lifetime, and time without a server.
+    /// `keepOrphans` is the retention of disks without a row.
     public record Lifetime(
             Duration idleTimeout,
             Duration maxIdleTimeout,

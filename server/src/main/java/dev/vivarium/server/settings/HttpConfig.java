@@ -3,7 +3,7 @@ package dev.vivarium.server.settings;
 import dev.vivarium.server.settings.Setting.Range;
 import java.time.Duration;
 
-/// Where and how the server listens. Immutable.
+/// Settings of the HTTP server. Immutable.
 public record HttpConfig(String host, int port, Duration idleConnection, Duration stopGrace, Limits limits) {
     private static final double MANY = 1_000_000;
 
@@ -22,17 +22,17 @@ public record HttpConfig(String host, int port, Duration idleConnection, Duratio
 
     /// Limits of one client. Immutable.
     ///
-    /// @param headDeadline how long the head of a request may take, from its first byte or from the accept
+    /// @param headDeadline maximum time for a request head, from its first byte or from the accept
     /// @param bodyGrace how long the server waits for a request body before [#bodyRate] applies
-    /// @param bodyRate how many bytes a second a request body must have on average
-    /// @param perAddress how many connections an address may have
-    /// @param perPrincipal how many requests a principal may have in flight
+    /// @param bodyRate minimum average rate of a request body, in bytes per second
+    /// @param perAddress maximum number of connections per address
+    /// @param perPrincipal maximum number of requests in flight per principal
     public record Limits(Duration headDeadline, Duration bodyGrace, int bodyRate, int perAddress, int perPrincipal) {
         private static final Duration HEAD_DEADLINE = Duration.ofSeconds(10);
         private static final Duration BODY_GRACE = Duration.ofSeconds(10);
         private static final int BODY_RATE = 1024;
 
-        /// The same with other deadlines for heads and bodies.
+        /// Returns a copy with other deadlines for heads and bodies.
         public Limits withDeadlines(Duration head, Duration body) {
             return new Limits(head, body, bodyRate, perAddress, perPrincipal);
         }

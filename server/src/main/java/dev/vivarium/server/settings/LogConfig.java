@@ -2,9 +2,9 @@ package dev.vivarium.server.settings;
 
 import dev.vivarium.core.log.Retention;
 
-/// How the log of the server looks, and how much is kept of the logs of sandboxes. Immutable.
+/// Format of the server log, and retention of sandbox logs. Immutable.
 public record LogConfig(Format format, Retention retention) {
-    /// One line an event, for people or for machines.
+    /// Format of a log line, for people or for programs.
     public enum Format {
         TEXT,
         JSON

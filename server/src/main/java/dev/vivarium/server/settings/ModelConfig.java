@@ -10,15 +10,15 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.time.Duration;
 import java.util.Optional;
 
-/// Where agents' questions to models go, and with whose key. Immutable.
+/// Settings of the model gateway: providers, keys, timeout and prices. Immutable.
 ///
 /// @param patience how long a model may be silent
-/// @param prices a table of the operator's, before that of the server
+/// @param prices operator's price table, which takes precedence over the server's own
 public record ModelConfig(Provider anthropic, Provider openai, Duration patience, Optional<Path> prices) {
-    /// Somebody who runs models. Immutable.
+    /// Model provider. Immutable.
     ///
-    /// @param setting what the operator calls it
-    /// @param isVendor it is the one that everybody means, and wants a key
+    /// @param setting key of the setting for its URL
+    /// @param isVendor whether this is the vendor's own API, which requires a key
     public record Provider(String setting, URI url, Optional<String> key, boolean isVendor) {
         @Override
         public String toString() {

@@ -3,7 +3,7 @@ package dev.vivarium.server.settings;
 import java.util.Comparator;
 import java.util.List;
 
-/// The known name that a misspelt one is most like. Stateless.
+/// Search for the known name that is nearest to a misspelt one. Stateless.
 final class NearestName {
     private NearestName() {}
 
@@ -13,7 +13,7 @@ final class NearestName {
                 .orElseThrow();
     }
 
-    /// Levenshtein's: how many characters must be added, removed or changed.
+    /// Returns the Levenshtein distance: the number of characters to add, remove or change.
     private static int distance(String from, String to) {
         int[] previous = new int[to.length() + 1];
         for (int j = 0; j <= to.length(); j++) {

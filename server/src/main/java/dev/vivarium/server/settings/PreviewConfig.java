@@ -2,10 +2,10 @@ package dev.vivarium.server.settings;
 
 import java.time.Duration;
 
-/// How ports of sandboxes are shown outside. Immutable.
+/// Settings of previews. Immutable.
 ///
-/// @param domain what follows the port and the sandbox in the host name of a preview
-/// @param secure whether the world outside reaches us by `https`
+/// @param domain part of a preview's host name after the port and the sandbox
+/// @param secure whether clients reach the server by `https`
 /// @param idle how long both sides of a connection may be silent
 /// @param wakes whether a request resumes a paused sandbox
 public record PreviewConfig(String domain, boolean secure, Duration idle, boolean wakes) {

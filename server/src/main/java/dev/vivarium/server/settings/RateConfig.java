@@ -2,10 +2,9 @@ package dev.vivarium.server.settings;
 
 import java.util.function.LongSupplier;
 
-/// How often the worker of one sandbox may call, in calls a minute of each kind, and how many bytes of events it may
-/// send. Immutable.
+/// Rate limits of the worker of one sandbox, in calls and event bytes per minute. Immutable.
 ///
-/// @param nanos the clock by which a minute passes
+/// @param nanos clock of the rate limits
 public record RateConfig(
         boolean isOn,
         int events,

@@ -3,11 +3,11 @@ package dev.vivarium.server.settings;
 import dev.vivarium.core.run.Transcripts;
 import java.time.Duration;
 
-/// How agents are run. Immutable.
+/// Settings of agent runs. Immutable.
 ///
-/// @param image the one that has the agents' SDKs
-/// @param reviewTimeout how long a question to a person may stay without an answer
-/// @param transcripts which conversations are kept
+/// @param image image with the agents' SDKs
+/// @param reviewTimeout how long the server waits for a person to answer a review
+/// @param transcripts retention of conversations
 public record RunConfig(String image, Duration reviewTimeout, Transcripts.Kept transcripts) {
     static RunConfig of(Settings settings) {
         return new RunConfig(

@@ -12,15 +12,16 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Function;
 
-/// One thing an operator can choose: `--key` on the command line, `VIV_KEY` in the environment, `key` in the file. The
-/// parser throws [IllegalArgumentException] with the rule that a bad value breaks. Immutable.
+/// Setting of the server: `--key` on the command line, `VIV_KEY` in the environment, `key` in the file. Immutable.
 ///
-/// @param alias    another environment variable that means the same, or empty
-/// @param standard what holds when nobody chooses; empty for a setting that may be absent
+/// The parser throws [IllegalArgumentException] with the rule that a bad value breaks.
+///
+/// @param alias    further environment variable for this setting, or empty
+/// @param standard default value; empty for an optional setting
 public record Setting<T>(String key, String alias, String standard, String meaning, Function<String, T> parser) {
     private static final long MIB = 1024L * 1024;
 
-    /// A setting that may hold nothing.
+    /// Returns an optional setting.
     static Setting<Optional<String>> text(String key, String alias, String meaning) {
         return new Setting<>(key, alias, "", meaning, text -> Optional.of(text).filter(t -> !t.isEmpty()));
     }
@@ -41,7 +42,7 @@ public record Setting<T>(String key, String alias, String standard, String meani
                 text -> Optional.of(text).filter(t -> !t.isEmpty()).map(Path::of));
     }
 
-    /// The address of a database, which may hold a password.
+    /// Returns a setting for the address of a database, which may contain a password.
     static Setting<Optional<PostgresAddress>> postgres(String key, String meaning) {
         return new Setting<>(
                 key,
@@ -55,7 +56,7 @@ public record Setting<T>(String key, String alias, String standard, String meani
         return new Setting<>(key, alias, String.valueOf(standard), meaning, text -> (int) whole(text, range));
     }
 
-    /// A size that is given in MiB.
+    /// Returns a setting for a size in MiB.
     static Setting<Long> megabytes(String key, String alias, int standard, Range range, String meaning) {
         return new Setting<>(key, alias, String.valueOf(standard), meaning, text -> whole(text, range) * MIB);
     }
@@ -64,7 +65,7 @@ public record Setting<T>(String key, String alias, String standard, String meani
         return new Setting<>(key, "", plain(standard), meaning, text -> decimal(text, range));
     }
 
-    /// A time that is given as a number, fractions allowed, of `unit`.
+    /// Returns a setting for a duration, given as a number of `unit` with optional fraction.
     static Setting<Duration> time(
             String key, String alias, double standard, Duration unit, Range range, String meaning) {
         return new Setting<>(
@@ -83,7 +84,7 @@ public record Setting<T>(String key, String alias, String standard, String meani
         });
     }
 
-    /// An address, perhaps with a path in front of ours.
+    /// Returns an optional setting for a URL, which may have a path prefix.
     static Setting<Optional<URI>> url(String key, String meaning) {
         return new Setting<>(
                 key,
@@ -93,7 +94,7 @@ public record Setting<T>(String key, String alias, String standard, String meani
                 text -> Optional.of(text).filter(t -> !t.isEmpty()).map(Setting::address));
     }
 
-    /// The same where there is always one.
+    /// Returns a setting for a URL with a default.
     static Setting<URI> url(String key, String standard, String meaning) {
         return new Setting<>(key, "", standard, meaning, Setting::address);
     }
@@ -108,7 +109,7 @@ public record Setting<T>(String key, String alias, String standard, String meani
         });
     }
 
-    /// A list: one entry a line, or a YAML list.
+    /// Returns a setting for a list: one entry per line, or a YAML list.
     static Setting<Optional<List<String>>> lines(String key, String meaning) {
         return lines(key, "", meaning);
     }
@@ -127,12 +128,12 @@ public record Setting<T>(String key, String alias, String standard, String meani
                                 .toList()));
     }
 
-    /// The name in the environment, `VIV_POOL_SIZE` for `pool-size`.
+    /// Returns the environment variable, such as `VIV_POOL_SIZE` for `pool-size`.
     public String variable() {
         return "VIV_" + key.replace('-', '_').toUpperCase(Locale.ROOT);
     }
 
-    /// From and to, both inclusive.
+    /// Range of valid values, both ends inclusive.
     record Range(double from, double to) {
         void check(double value) {
             require(value >= from && value <= to, "must be between " + plain(from) + " and " + plain(to));

@@ -13,13 +13,15 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/// What was chosen, and where. Arguments win over the environment, the environment over the file, the file over the
-/// defaults. A name that nobody knows is refused with the nearest one that is known. Immutable.
+/// Chosen values of all settings, with their sources. Immutable.
+///
+/// Arguments take precedence over the environment, the environment over the file, the file over the defaults. An
+/// unknown name is an error that suggests the nearest known name.
 public final class Settings {
     private static final String FILE = "vivarium.yaml";
     private static final String PREFIX = "VIV_";
 
-    /// Variables of the client programs and of the launcher, which may stand in the same shell.
+    /// Variables of the client programs and of the launcher, which may be set in the same shell.
     private static final Set<String> OF_CLIENTS =
             Set.of("VIV_SERVER", "VIV_USER", "VIV_JAVA_OPTS", "VIV_AOT_OUTPUT", "VIV_BENCH_JAVA_OPTS");
 
@@ -31,7 +33,6 @@ public final class Settings {
         this.choices = choices;
     }
 
-    /// A text and the name of the place it came from.
     private record Choice(String text, String origin) {}
 
     public static Settings read(List<String> arguments, Map<String, String> environment, Path workingDirectory) {
@@ -42,7 +43,7 @@ public final class Settings {
         return new Settings(merged(fromFile, fromEnvironment, fromArguments));
     }
 
-    /// The value that holds, parsed.
+    /// Returns the parsed effective value.
     public <T> T get(Setting<T> setting) {
         var choice = Optional.ofNullable(choices.get(setting.key()));
         try {
@@ -52,12 +53,12 @@ public final class Settings {
         }
     }
 
-    /// Reports whether somebody chose a value, be it empty.
+    /// Reports whether a source sets a value, even an empty one.
     public boolean isChosen(Setting<?> setting) {
         return choices.containsKey(setting.key());
     }
 
-    /// Everything that was chosen, for the log; never a secret.
+    /// Returns all chosen values for the log, without secrets.
     public Map<String, String> chosen() {
         var shown = new LinkedHashMap<String, String>();
         for (Setting<?> setting : Catalogue.ALL) {
@@ -76,7 +77,7 @@ public final class Settings {
         return SECRETS.contains(setting) ? "***" : choice.text();
     }
 
-    /// Where the server keeps everything.
+    /// Returns the directory for all data of the server.
     public Path home() {
         return get(Catalogue.HOME)
                 .orElseGet(() -> Path.of(System.getProperty("user.home"), ".vivarium"))
@@ -121,7 +122,7 @@ public final class Settings {
         return chosen;
     }
 
-    /// Our own names win over the aliases, which other programs may use as well.
+    /// The server's own variables take precedence over the aliases, which other programs may use too.
     private static Map<String, Choice> environment(Map<String, String> environment) {
         var chosen = new HashMap<String, Choice>();
         for (Setting<?> setting : Catalogue.ALL) {

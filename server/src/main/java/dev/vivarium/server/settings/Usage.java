@@ -4,15 +4,14 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.util.List;
 
-/// The arguments of `viv serve`: the settings, and the flags that are not settings because they ask for something once.
-/// Stateless.
+/// Arguments of `viv serve`: the settings, and the flags, which apply to one start. Stateless.
 public final class Usage {
-    /// Takes over what is in the home and not in the store. Neither the environment nor the file can ask for it.
+    /// Adopts data in the home that has no row in the store. Neither the environment nor the file can set this flag.
     public static final String ADOPT = "--adopt";
 
     private Usage() {}
 
-    /// Reports whether the flag is among the arguments.
+    /// Reports whether the arguments contain the flag.
     public static boolean hasAdopt(List<String> arguments) {
         if (arguments.stream().anyMatch(argument -> argument.startsWith(ADOPT + "="))) {
             throw new SandboxException(new Failure.InvalidRequest(ADOPT, "takes no value"));
@@ -20,12 +19,12 @@ public final class Usage {
         return arguments.contains(ADOPT);
     }
 
-    /// The arguments without flags.
+    /// Returns the arguments without flags.
     public static List<String> settings(List<String> arguments) {
         return arguments.stream().filter(argument -> !argument.equals(ADOPT)).toList();
     }
 
-    /// The text of `viv serve --help`.
+    /// Returns the text of `viv serve --help`.
     public static String help() {
         var text = new StringBuilder("usage: viv serve [--adopt] [--KEY VALUE] …\n\n"
                 + "The same keys work in vivarium.yaml, and as VIV_KEY in the environment.\n\n"

@@ -2,14 +2,16 @@ package dev.vivarium.server.settings;
 
 import java.time.Duration;
 
-/// How sandboxes are watched. Nobody needs to choose more than how often it is told what they use. Immutable.
+/// Intervals and timeouts for clients that watch sandboxes. Immutable.
 ///
-/// @param metricsEvery how often it is told what a sandbox uses
-/// @param heartbeat how often whoever watches over a WebSocket hears something
-/// @param breath how often whoever reads a stream of events hears something
-/// @param introduction how long a client of a WebSocket has to say who it is
+/// Only the metrics interval is a setting, because operators need no other.
+///
+/// @param metricsEvery interval of the usage events of a sandbox
+/// @param heartbeat maximum silence of the server on a WebSocket
+/// @param breath maximum silence of the server on an event stream
+/// @param introduction how long a client of a WebSocket has to authenticate
 public record WatchConfig(Duration metricsEvery, Duration heartbeat, Duration breath, Duration introduction) {
-    /// How long a client has on a server that people use.
+    /// Default authentication timeout of a WebSocket.
     public static final Duration INTRODUCTION = Duration.ofSeconds(5);
 
     private static final Duration HEARTBEAT = Duration.ofSeconds(30);
@@ -19,17 +21,17 @@ public record WatchConfig(Duration metricsEvery, Duration heartbeat, Duration br
         return new WatchConfig(settings.get(Catalogue.METRICS_EVERY), HEARTBEAT, BREATH, INTRODUCTION);
     }
 
-    /// The same with another time between signs of life on a WebSocket.
+    /// Returns a copy with another heartbeat interval for WebSockets.
     public WatchConfig withHeartbeat(Duration other) {
         return new WatchConfig(metricsEvery, other, breath, introduction);
     }
 
-    /// The same with another time between signs of life on a stream.
+    /// Returns a copy with another keep-alive interval for event streams.
     public WatchConfig withBreath(Duration other) {
         return new WatchConfig(metricsEvery, heartbeat, other, introduction);
     }
 
-    /// The same with another time for a client to say who it is.
+    /// Returns a copy with another authentication timeout.
     public WatchConfig withIntroduction(Duration other) {
         return new WatchConfig(metricsEvery, heartbeat, breath, other);
     }

@@ -14,11 +14,12 @@ import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
-/// A flat YAML file of settings. Its own class, so that the library is loaded only when there is a file. Stateless.
+/// Flat YAML file of settings. It is a separate class, so that the JVM loads the library only if there is a file.
+/// Stateless.
 final class YamlFile {
     private YamlFile() {}
 
-    /// Keys and their values as text; the entries of a list stand on lines of their own.
+    /// Returns keys and values as text. A list becomes one line per entry.
     static Map<String, String> read(Path file) {
         var values = new LinkedHashMap<String, String>();
         Object document = parse(file);

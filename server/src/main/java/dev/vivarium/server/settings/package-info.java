@@ -1,5 +1,5 @@
-/// What an operator can choose: read once at the start from arguments, environment and file, checked, and handed on as
-/// one record per concern.
+/// Settings of the server. The server reads and validates them once at the start, from arguments, environment and file.
+/// It passes them on as one record per concern.
 @NullMarked
 package dev.vivarium.server.settings;
 

@@ -10,8 +10,10 @@ import java.time.InstantSource;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Tells the audit of each connection that a program in a sandbox made. One that makes a great many at once must not
-/// push everybody's history out of it, so the rest of a minute is counted and told with the next. Thread-safe.
+/// Audit of the outgoing connections of sandboxes. Thread-safe.
+///
+/// A limit per sandbox and minute prevents one sandbox from displacing all other audit entries. The next entry states
+/// how many connections were omitted.
 public final class EgressAudit {
     private static final int A_MINUTE = 300;
     private static final int SECONDS = 60;
@@ -25,7 +27,8 @@ public final class EgressAudit {
         this.clock = clock;
     }
 
-    /// How many were told in a minute, how many were not, and how many of an earlier one are to be told of now.
+    /// Counts of one minute. `told` is recorded, `untold` is omitted, and `owed` is the omitted count of the earlier
+    /// minute.
     private record Minute(long number, int told, int untold, int owed) {
         Minute next(long now) {
             if (number != now) {

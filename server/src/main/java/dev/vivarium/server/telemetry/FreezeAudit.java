@@ -7,7 +7,7 @@ import dev.vivarium.core.sandbox.PauseReason;
 import dev.vivarium.model.SandboxInfo;
 import java.time.InstantSource;
 
-/// Records in the audit which sandboxes the server froze by itself, and why. Thread-safe.
+/// Audit of the sandboxes that the server froze by itself, with the reason. Thread-safe.
 public final class FreezeAudit implements Observer {
     private static final int INSUFFICIENT_STORAGE = 507;
 

@@ -8,25 +8,24 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/// The machine that the server runs on, and what is left of it. Thread-safe.
+/// Resources of the machine that runs the server. Thread-safe.
 public final class Host {
     private static final Path MEMORY = Path.of("/proc/meminfo");
     private static final int KIB = 1024;
 
     private final Path home;
 
-    /// @param home where the server keeps its files: its disk is the one that counts
+    /// @param home directory of the server's files, which selects the disk
     public Host(Path home) {
         this.home = home;
     }
 
-    /// How it stands at one moment.
+    /// Resources at one moment.
     ///
-    /// @param load how many programs wanted a processor over the last minute; negative where the system does not
-    /// tell
+    /// @param load load average of the last minute; negative if the system does not provide it
     public record Reading(int cpus, double load, Room memory, Room disk) {}
 
-    /// How much there is of something, and how much of it could be used now.
+    /// Total and available bytes of a resource.
     public record Room(long bytes, long free) {}
 
     public Reading read() {
@@ -43,7 +42,7 @@ public final class Host {
         }
     }
 
-    /// What the kernel calls available: caches count as free, for they go when somebody needs the room.
+    /// Uses the kernel's available memory, which includes caches, because the kernel can reclaim them.
     private static Room memory() throws IOException {
         try (var lines = Files.lines(MEMORY)) {
             Map<String, Long> sizes = lines.map(line -> line.split("[:\\s]+"))

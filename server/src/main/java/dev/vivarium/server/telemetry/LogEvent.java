@@ -6,8 +6,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/// Something that happened to a session, as names and values in the order in which the log shows them. Ids and
-/// commands are cut, as a log is read by more people than may see the sandbox. Immutable.
+/// Event of a session for the server log, as ordered names and values. Immutable.
+///
+/// It truncates ids and commands, because more people read the log than have access to the sandbox.
 record LogEvent(Map<String, String> fields) {
     private static final String ABSENT = "-";
     private static final int USER = 8;
@@ -44,12 +45,11 @@ record LogEvent(Map<String, String> fields) {
         return new LogEvent(more);
     }
 
-    /// What there is to say of `name`.
     Optional<String> get(String name) {
         return Optional.ofNullable(fields.get(name)).filter(value -> !value.equals(ABSENT));
     }
 
-    /// One line whatever the values hold.
+    /// Formats the event on one line, even if values contain line breaks.
     String line() {
         var line = new StringBuilder("[SANDBOX]");
         fields.forEach((name, value) -> {

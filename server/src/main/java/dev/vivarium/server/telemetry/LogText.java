@@ -1,10 +1,10 @@
 package dev.vivarium.server.telemetry;
 
-/// Text that must stay on one line of a log, whoever wrote it. Stateless.
+/// Escaping of untrusted text for a log line. Stateless.
 final class LogText {
     private LogText() {}
 
-    /// Appends a value as it is, or in quotes when it could be taken for more than one.
+    /// Appends a value. It adds quotes if a reader could mistake the value for more than one.
     static void value(StringBuilder line, String value) {
         boolean plain = !value.isEmpty() && value.chars().allMatch(c -> c > ' ' && c < 0x7f && c != '"' && c != '\\');
         if (plain) {
@@ -14,7 +14,7 @@ final class LogText {
         }
     }
 
-    /// Escapes what a terminal or a reader of lines would act on.
+    /// Escapes characters that a terminal or a line parser would interpret.
     static String escaped(String value) {
         var text = new StringBuilder(value.length() + 16);
         for (int i = 0; i < value.length(); i++) {
@@ -36,7 +36,7 @@ final class LogText {
         return text.toString();
     }
 
-    /// Controls, line and paragraph separators, and marks that turn the direction of writing.
+    /// Reports whether the character is a control, a line or paragraph separator, or a mark for text direction.
     private static boolean isDangerous(char c) {
         int type = Character.getType(c);
         return type == Character.CONTROL

@@ -13,12 +13,13 @@ import java.util.logging.LogManager;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
-/// The log of the server: `java.util.logging` to standard error, one line a record, as text or JSON. Standard output is
-/// for the answer of the command. Stateless.
+/// Log of the server: `java.util.logging` to standard error, one line per record, as text or JSON. Stateless.
+///
+/// Standard output is for the result of the command.
 public final class Logs {
     private Logs() {}
 
-    /// Sets the log up for the whole process.
+    /// Configures the log of the whole process.
     public static void configure(LogConfig config) {
         LogManager.getLogManager().reset();
         var handler = new ConsoleHandler();
@@ -33,7 +34,7 @@ public final class Logs {
         JETTY.setLevel(Level.WARNING);
     }
 
-    /// Held, because the log manager itself would forget the level with the logger.
+    /// A strong reference: the log manager holds loggers weakly and would lose the level.
     private static final Logger JETTY = Logger.getLogger("org.eclipse.jetty");
 
     private static final class Text extends Formatter {

@@ -26,8 +26,9 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
-/// The numbers for Prometheus: sessions, commands, pool, files, limits and the JVM. The seed's rates are for the reader
-/// to derive: every count is a counter. Thread-safe.
+/// Prometheus meters of sessions, commands, pool, files, limits and the JVM. Thread-safe.
+///
+/// Counts are counters, and readers derive rates from them.
 final class Meters {
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final Counter reused = counter("vivarium.sessions.reused", "Threads that found their session again");
@@ -56,7 +57,7 @@ final class Meters {
         new UptimeMetrics().bindTo(registry);
     }
 
-    /// Shows how full the house is.
+    /// Registers gauges of the sessions and the pool.
     void watch(Supplier<PoolStatus> pool) {
         gauge("vivarium.sessions.active", "Sessions there are", pool, PoolStatus::active);
         gauge("vivarium.sessions.capacity", "Sessions there may be", pool, PoolStatus::capacity);
@@ -65,14 +66,14 @@ final class Meters {
         gauge("vivarium.pool.utilization", "Share of the pool in use, 0 to 1", pool, Meters::utilization);
     }
 
-    /// Shows how many entries the audit has lost.
+    /// Registers a counter of lost audit entries.
     void watchAudit(LongSupplier dropped) {
         FunctionCounter.builder("vivarium.audit.dropped", dropped, LongSupplier::getAsLong)
                 .description("Entries of the audit that were lost for want of room")
                 .register(registry);
     }
 
-    /// Shows the free space of the home, and whether it is below the low-water mark.
+    /// Registers gauges of the free space of the home and of its low-water mark.
     void watchDisk(Supplier<DiskSpace.Reading> disk) {
         gauge("vivarium.disk.free", "Free bytes of the home's file system", disk, DiskSpace.Reading::freeBytes);
         gauge(
@@ -87,7 +88,7 @@ final class Meters {
                 reading -> reading.level().ordinal());
     }
 
-    /// Shows how many bytes are held for unfinished work, and how often there was no room for more.
+    /// Registers a gauge of the memory for unfinished work and a counter of refusals.
     void watchMemory(ByteBudget budget) {
         Gauge.builder("vivarium.memory.in.flight", budget, ByteBudget::held)
                 .description("Memory that is held for unfinished requests")
@@ -99,7 +100,7 @@ final class Meters {
                 .register(registry);
     }
 
-    /// Everything, in Prometheus's own text format.
+    /// Returns all meters in Prometheus's text format.
     String text() {
         return registry.scrape();
     }

@@ -8,37 +8,38 @@ import java.util.concurrent.FutureTask;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
-/// The numbers for Prometheus, made when they are first needed: the library behind them takes longer to load than the
-/// rest of the server to start. Thread-safe.
+/// Prometheus meters, created on first use. Thread-safe.
+///
+/// Loading the metrics library takes longer than the rest of the server start.
 public final class Metrics {
     private final FutureTask<Meters> meters = new FutureTask<>(Meters::new);
 
-    /// Shows how full the house is. Returns at once; the meters are made behind the caller's back.
+    /// Registers gauges of the sessions and the pool. Returns at once; a background thread creates the meters.
     public void watch(Supplier<PoolStatus> pool) {
         Thread.ofVirtual().name("metrics").start(() -> meters().watch(pool));
     }
 
-    /// Shows how many entries the audit has lost.
+    /// Registers a counter of lost audit entries.
     public void watchAudit(LongSupplier dropped) {
         Thread.ofVirtual().name("metrics").start(() -> meters().watchAudit(dropped));
     }
 
-    /// Shows the free space of the home.
+    /// Registers gauges of the free space of the home.
     public void watchDisk(Supplier<DiskSpace.Reading> disk) {
         Thread.ofVirtual().name("metrics").start(() -> meters().watchDisk(disk));
     }
 
-    /// Shows how many bytes are held for unfinished work.
+    /// Registers a gauge of the memory for unfinished work.
     public void watchMemory(ByteBudget budget) {
         Thread.ofVirtual().name("metrics").start(() -> meters().watchMemory(budget));
     }
 
-    /// Everything, in Prometheus's own text format.
+    /// Returns all meters in Prometheus's text format.
     public String text() {
         return meters().text();
     }
 
-    /// The meters; whoever comes first makes them, and the others wait.
+    /// Returns the meters. The first caller creates them, and the others wait.
     Meters meters() {
         meters.run();
         boolean interrupted = false;

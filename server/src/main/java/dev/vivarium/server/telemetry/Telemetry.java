@@ -16,14 +16,14 @@ import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
-/// Hears what happens to sandboxes and in them, writes it to the log and counts it. Thread-safe.
+/// Observer that writes sandbox and command events to the log and counts them. Thread-safe.
 public final class Telemetry implements Observer {
     private static final Logger LOG = Logger.getLogger(Telemetry.class.getName());
 
     private final Metrics metrics;
     private final EgressAudit egressRecords;
 
-    /// Why the pool could not start its last machine; empty since one started.
+    /// Last start failure of the pool; empty after a successful start.
     private volatile Optional<String> poolTrouble = Optional.empty();
 
     public Telemetry(Metrics metrics, EgressAudit egressRecords) {
@@ -96,7 +96,7 @@ public final class Telemetry implements Observer {
         LOG.warning(() -> id + " could not be removed and will be tried again: " + why);
     }
 
-    /// Why sandboxes cannot be started at present, if they cannot.
+    /// Returns the reason why sandboxes cannot start at present, if there is one.
     public Optional<String> poolTrouble() {
         return poolTrouble;
     }
@@ -114,7 +114,7 @@ public final class Telemetry implements Observer {
                 .with("cause", exit.cause().label()));
     }
 
-    /// The command was lost, given up by its caller, or could not be started.
+    /// Records that a command was lost, abandoned by its caller, or not started.
     public void commandFailed(SandboxInfo session, String script, String cause, Duration took) {
         metrics.meters().commandFailed();
         log(LogEvent.of("command_failed", session).command(script).took(took).with("cause", cause));
@@ -141,7 +141,7 @@ public final class Telemetry implements Observer {
                 .with("size_bytes", String.valueOf(bytes)));
     }
 
-    /// Somebody typed so many characters in a shell; what they were is nobody's business.
+    /// Records how many characters a user typed in a shell. The log never contains the characters.
     public void typed(Viewer viewer, Sandbox sandbox, int characters) {
         log(LogEvent.of("shell_input", sandbox.info())
                 .with("by", viewer.who().user().value())
@@ -149,7 +149,7 @@ public final class Telemetry implements Observer {
                 .with("characters", String.valueOf(characters)));
     }
 
-    /// An agent asked a model, and this is what it took.
+    /// Records the usage of a model call.
     public void modelCalled(Usage usage, int status, Duration took) {
         metrics.meters().modelCalled(usage, status, took);
     }

@@ -1,4 +1,4 @@
-/// What the server tells its operators: one log line an event, and numbers for Prometheus.
+/// Telemetry for operators: one log line per event, and metrics for Prometheus.
 @NullMarked
 package dev.vivarium.server.telemetry;
 
