@@ -75,6 +75,7 @@ lint: setup ## formatters, compiler checks and linters, without the tests
 	@$(cargo) clippy --quiet --locked --lib --bins --tests -- --deny warnings
 	@$(mvn) --quiet test-compile spotless:check
 	@if command -v shellcheck >/dev/null; then shellcheck --external-sources $(shell_scripts); fi
+	@scripts/check-links
 
 .PHONY: format
 format: setup ## format the Java, the Rust and the console

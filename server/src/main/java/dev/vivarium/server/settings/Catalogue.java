@@ -189,7 +189,7 @@ public final class Catalogue {
             "open",
             List.of("open", "allowlist"),
             CommandPolicy.Mode::of,
-            "Which command lines may run; see `docs/command-policy.md`.");
+            "Which command lines may run; see `docs/reference/command-policy.md`.");
     static final Setting<Optional<List<String>>> ALLOWED_COMMANDS = Setting.lines(
             "allowed-commands",
             "The commands of `allowlist`, one a line, instead of the built-in list. Empty: no command may run.");
