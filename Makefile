@@ -3,13 +3,12 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-export PATH := $(HOME)/.cargo/bin:$(PATH):/usr/sbin:/sbin
+export PATH := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/vivarium/tools/bin:$(HOME)/.cargo/bin:$(PATH):/usr/sbin:/sbin
 
 mvn := scripts/maven
 cargo := cd guest && cargo
-shell_scripts := console/scripts/build console/scripts/install scripts/assemble scripts/bench scripts/check-launcher scripts/check-notices scripts/failures scripts/find-java.sh scripts/format scripts/gvisor scripts/maven scripts/setup scripts/test-others scripts/test-workers scripts/train-aot scripts/viv scripts/worker-image .ci/run
 
-# What the distribution is made of; a change to any of it means packaging again.
+# The inputs of the distribution: a change to one of them rebuilds it.
 shipped := guest model core json server sdk third-party cli scripted demo console dist workers/src
 sources := pom.xml scripts/zip-worker $(shell find $(shipped) .mvn \( -name target -o -name __pycache__ -o -name node_modules -o -path console/dist -o -path console/e2e \) -prune -o -type f -print)
 
@@ -39,9 +38,9 @@ test: setup ## run every check and every test
 	@scripts/setup tests
 	@$(mvn) --quiet spotless:check
 	@$(MAKE) build
-	@# The image is fetched while the first tests run; those that need it wait for it. What Maven does not test is
-	@# tested beside it, since both mostly wait for sandboxes and programs, and is told of when Maven has said all. Each
-	@# is a process group, so that whoever ends this ends them with all that they started.
+	@# Three process groups run in parallel, because they mostly wait for sandboxes and programs: the download of the
+	@# worker image, the tests and linters that Maven does not run, and Maven. The trap ends all their processes. The
+	@# output of the second group is printed after that of Maven.
 	@others=$$(mktemp); since=$$(mktemp); set -m; nice scripts/worker-image >/dev/null & image=$$!; \
 	nice scripts/test-others >"$$others" 2>&1 & beside=$$!; $(mvn) verify & maven=$$!; set +m; \
 	trap 'kill -- -$$image -$$beside -$$maven 2>/dev/null || true; rm -f "$$others" "$$since"' EXIT; \
@@ -50,14 +49,12 @@ test: setup ## run every check and every test
 
 .PHONY: test-guest
 test-guest: setup
-	@$(cargo) fmt --check
-	@$(cargo) clippy --quiet --locked --lib --bins --tests -- --deny warnings
 	@$(cargo) test --quiet --locked
 
 .PHONY: test-console
-test-console: ## style, types, tests and size of the console
+test-console: ## tests and size of the console
 	@console/scripts/build
-	@cd console && npm run --silent check && npm run --silent test -- --silent --reporter=dot && npm run --silent size
+	@cd console && npm run --silent test -- --silent --reporter=dot && npm run --silent size
 
 .PHONY: test-browser
 test-browser: build ## the console in a real browser, in front of a real server
@@ -70,11 +67,10 @@ test-workers: build ## test the workers with the real agent SDKs, fetched on fir
 	@scripts/test-workers
 
 .PHONY: lint
-lint: setup ## formatters, compiler checks and linters, without the tests
-	@$(cargo) fmt --check
-	@$(cargo) clippy --quiet --locked --lib --bins --tests -- --deny warnings
+lint: ## every linter, without the tests
+	@scripts/setup lint
 	@$(mvn) --quiet test-compile spotless:check
-	@if command -v shellcheck >/dev/null; then shellcheck --external-sources $(shell_scripts); fi
+	@scripts/lint
 
 .PHONY: format
 format: setup ## format the Java, the Rust and the console

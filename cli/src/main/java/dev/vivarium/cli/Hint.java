@@ -28,7 +28,8 @@ final class Hint {
             case Failure.TooManySnapshots f ->
                 Optional.of("make room:  viv snapshot ls " + f.thread().value() + ", then viv snapshot rm SNAPSHOT");
             case Failure.ThreadHasSandbox _ -> Optional.of("viv threads lists the names that are taken");
-            case Failure.PolicyRefused _ -> Optional.of("the server's command policy decides: docs/command-policy.md");
+            case Failure.PolicyRefused _ ->
+                Optional.of("the server's command policy decides: docs/reference/command-policy.md");
             case Failure.NoDiskSpace _ -> Optional.of("make room:  viv ls lists sandboxes, viv end THREAD ends one");
             case Failure.OfCapacity _ -> Optional.of("try again in a moment");
             case Failure.FileTooLarge f ->
@@ -36,7 +37,7 @@ final class Hint {
                         + "; its setting max-file-size-mb decides");
             case Failure.WorkspaceFull _, Failure.TooManyFiles _, Failure.DiskFull _ ->
                 Optional.of("make room with viv rm, or raise the server's limit");
-            case Failure.CannotRun _ -> Optional.of("the program must be in the server's image: docs/images.md");
+            case Failure.CannotRun _ -> Optional.of("the program must be in the server's image: docs/guides/images.md");
             default -> Optional.empty();
         };
     }

@@ -10,7 +10,7 @@ import java.util.SequencedSet;
 /// Decides whether a command line may be given to the shell of a sandbox.
 ///
 /// A policy is a guard rail against accidents and a help for audits. It is not the boundary: that
-/// is the sandbox's isolation, which holds whatever runs inside. `docs/command-policy.md` says what
+/// is the sandbox's isolation, which holds whatever runs inside. `docs/reference/command-policy.md` says what
 /// each mode promises. Immutable and thread-safe.
 public final class CommandPolicy {
     /// The longest command line that [Mode#ALLOWLIST] reads, in characters.

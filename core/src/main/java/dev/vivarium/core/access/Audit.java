@@ -42,8 +42,8 @@ public final class Audit implements AutoCloseable {
     private static final Duration RETRY = Duration.ofSeconds(1);
     private static final Duration GATHER = Duration.ofMillis(100);
 
-    /// Maximum wait of a read for pending writes. It exceeds the duration of a write, because a read must return all
-    /// earlier entries.
+    /// Maximum wait of a read for pending writes. It exceeds the duration of a write, because a read must return
+    /// all earlier entries.
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private static final String COLUMNS =
@@ -99,8 +99,8 @@ public final class Audit implements AutoCloseable {
         }
     }
 
-    /// Counts under the lock, in queue order. Otherwise a reader could mistake the completion of another entry for that
-    /// of its own.
+    /// Counts under the lock, in queue order. Otherwise a reader could mistake the completion of another entry for
+    /// that of its own.
     private boolean accept(AuditEntry entry) {
         lock.lock();
         try {

@@ -29,8 +29,8 @@ public final class BrowserSessions {
     private static final int ID_BYTES = 32;
     private static final Pattern ID = Pattern.compile("[A-Za-z0-9_-]{43}");
 
-    /// Stored in place of the hash of the admin key. The operator may have chosen the key, so its hash is not stored: a
-    /// reader of the database could otherwise run a dictionary attack.
+    /// Stored in place of the hash of the admin key. The operator may have chosen the key, so its hash is not
+    /// stored: a reader of the database could otherwise run a dictionary attack.
     private static final String ADMIN = "admin";
 
     private final Db db;
@@ -169,8 +169,8 @@ public final class BrowserSessions {
 
     private record Row(String owner, String proof, Instant expires) {}
 
-    /// Binds a session to the key that started it. Verifying it needs the session id and the hash of the key; without
-    /// both it reveals nothing.
+    /// Binds a session to the key that started it. Verifying it needs the session id and the hash of the key;
+    /// without both it reveals nothing.
     private static String proof(String id, String keyHash) {
         return Keys.hash(id + ":" + keyHash);
     }

@@ -60,8 +60,8 @@ record Claims(Grant grant, Instant issuedAt, Optional<Instant> notBefore) {
         }
     }
 
-    /// Returns the sandbox in the audience of a token. Before the signature is verified, use the result only to find
-    /// the verification key.
+    /// Returns the sandbox in the audience of a token. Before the signature is verified, use the result only to
+    /// find the verification key.
     static SandboxId audience(JWTClaimsSet claims) throws ParseException {
         var audience = claims.getAudience();
         if (audience.size() != 1 || !SandboxId.isWellFormed(audience.getFirst())) {

@@ -57,8 +57,8 @@ final class MasterKey {
         }
     }
 
-    /// Encrypts a secret. `purpose` is authenticated: decryption needs the same value, so a ciphertext is invalid in
-    /// another row.
+    /// Encrypts a secret. `purpose` is authenticated: decryption needs the same value, so a ciphertext is invalid
+    /// in another row.
     String seal(byte[] secret, String purpose) {
         try {
             byte[] nonce = bytes(random, NONCE);

@@ -38,7 +38,8 @@ public final class Rights {
         };
     }
 
-    /// Returns the scopes of a user in a thread of `owner`. Empty if the user must not learn that the thread exists.
+    /// Returns the scopes of a user in a thread of `owner`. Empty if the user must not learn that the thread
+    /// exists.
     public Optional<Scopes> ofUser(UserId user, ThreadId thread, UserId owner) {
         return user.equals(owner)
                 ? Optional.of(policy)

@@ -43,7 +43,8 @@ public record Scopes(Set<Scope> all) {
         return all.stream().anyMatch(scope -> scope.covers(wanted));
     }
 
-    /// Returns the scopes that both sets allow. A scope that `most` does not allow is reduced to its read-only form.
+    /// Returns the scopes that both sets allow. A scope that `most` does not allow is reduced to its read-only
+    /// form.
     public Scopes narrow(Scopes most) {
         var kept = EnumSet.noneOf(Scope.class);
         for (Scope scope : Scope.values()) {

@@ -23,8 +23,8 @@ public final class Threads {
 
     public record Entry(ThreadId thread, UserId owner, Instant createdAt) {}
 
-    /// Returns up to `limit` threads in the order of their names, after the thread `after`. With `user`, only threads
-    /// that the user owns or was invited to.
+    /// Returns up to `limit` threads in the order of their names, after the thread `after`. With `user`, only
+    /// threads that the user owns or was invited to.
     public List<Entry> list(Optional<UserId> user, String after, int limit) {
         @Nullable String name = user.map(UserId::value).orElse(null);
         return db.read(sql -> sql.list(

@@ -104,8 +104,8 @@ public final class Tokens implements AutoCloseable {
         return issued;
     }
 
-    /// Returns the grant of a token. Throws [Failure.NotAuthenticated] if the token is foreign, expired, revoked or not
-    /// yet valid.
+    /// Returns the grant of a token. Throws [Failure.NotAuthenticated] if the token is foreign, expired, revoked or
+    /// not yet valid.
     public Grant verify(String token) {
         return verify(token, Duration.ZERO);
     }

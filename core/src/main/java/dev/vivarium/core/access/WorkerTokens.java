@@ -123,8 +123,8 @@ public final class WorkerTokens {
         return token;
     }
 
-    /// Returns the grant of a token. Throws [Failure.NotAuthenticated] if the token is foreign, expired, or for another
-    /// audience.
+    /// Returns the grant of a token. Throws [Failure.NotAuthenticated] if the token is foreign, expired, or for
+    /// another audience.
     public WorkerGrant verify(String token, Audience audience) {
         WorkerGrant grant = find(token)
                 .orElseThrow(() -> refused("the token is not valid; it ends with its run, and a day after that began"));

@@ -44,8 +44,8 @@ public record EgressConfig(
                 EgressConfig::systemTls);
     }
 
-    /// Returns a factory that trusts the certificate authorities of the Java runtime. Call it on first use: the list of
-    /// authorities takes long to load.
+    /// Returns a factory that trusts the certificate authorities of the Java runtime. Call it on first use: the
+    /// list of authorities takes long to load.
     public static SSLSocketFactory systemTls() {
         return (SSLSocketFactory) SSLSocketFactory.getDefault();
     }

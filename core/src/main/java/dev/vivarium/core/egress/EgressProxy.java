@@ -103,7 +103,8 @@ public final class EgressProxy implements AutoCloseable {
                 .run();
     }
 
-    /// Opens a connection to the destination. Checks the allow-list before and after, because it may change meanwhile.
+    /// Opens a connection to the destination. Checks the allow-list before and after, because it may change
+    /// meanwhile.
     private Socket leave(ProxyConnection proxyConnection, String method, Destination to) throws IOException {
         proxyConnection.want(method, to);
         Socket socket = connector.connect(to);

@@ -14,7 +14,8 @@ final class HttpForwarder {
     private static final int TLS_PORT = 443;
     private static final int WEB_PORT = 80;
 
-    /// Maximum number of informational responses before the final response, and maximum total size of their headers.
+    /// Maximum number of informational responses before the final response, and maximum total size of their
+    /// headers.
     private static final int MAX_INFORMATIONAL = 16;
 
     private static final int MAX_INFORMATIONAL_BYTES = 64 * 1024;

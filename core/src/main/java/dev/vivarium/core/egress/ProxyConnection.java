@@ -41,16 +41,16 @@ final class ProxyConnection {
         return client;
     }
 
-    /// Records the destination, and rejects it if it is not on the allow-list. `leaving` is the destination that the
-    /// proxy connects to.
+    /// Records the destination, and rejects it if it is not on the allow-list. `leaving` is the destination that
+    /// the proxy connects to.
     void want(String how, Destination leaving) {
         method = how;
         destination = Optional.of(leaving);
         requireAllowed();
     }
 
-    /// Rejects the destination if the current allow-list does not permit it. The list may have changed since the last
-    /// check.
+    /// Rejects the destination if the current allow-list does not permit it. The list may have changed since the
+    /// last check.
     void requireAllowed() {
         destination.filter(wanted -> !isAllowed(wanted.host(), wanted.port())).ifPresent(wanted -> {
             throw new Rejection(
@@ -65,7 +65,8 @@ final class ProxyConnection {
         return rule.allows(host, port);
     }
 
-    /// Reports whether the current allow-list permits the destination. Returns true while the destination is unknown.
+    /// Reports whether the current allow-list permits the destination. Returns true while the destination is
+    /// unknown.
     boolean isStillAllowed() {
         return destination
                 .map(wanted -> isAllowed(wanted.host(), wanted.port()))
@@ -95,8 +96,8 @@ final class ProxyConnection {
 
     /// Cuts both directions and records the reason. Idempotent.
     ///
-    /// The connection to the host closes at once. The connection to the program closes when its guest accepts frames,
-    /// which a frozen guest does not.
+    /// The connection to the host closes at once. The connection to the program closes when its guest accepts
+    /// frames, which a frozen guest does not.
     void cut(EgressRecord.Verdict why) {
         synchronized (this) {
             cut = true;
@@ -121,8 +122,8 @@ final class ProxyConnection {
         }
     }
 
-    /// Waits until `ended` reports that the program closed the connection, or until the connection is idle. Then closes
-    /// the connection to the host.
+    /// Waits until `ended` reports that the program closed the connection, or until the connection is idle. Then
+    /// closes the connection to the host.
     void lingerUntil(BooleanSupplier ended) {
         do {
             client.bear(EgressProxy.IDLE);

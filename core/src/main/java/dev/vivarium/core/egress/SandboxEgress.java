@@ -22,7 +22,8 @@ import org.slf4j.LoggerFactory;
 public final class SandboxEgress {
     private static final Logger LOG = LoggerFactory.getLogger(SandboxEgress.class);
 
-    /// Below the ephemeral ports of the kernel, so that the same port is free when the next server opens the listener.
+    /// Below the ephemeral ports of the kernel, so that the same port is free when the next server opens the
+    /// listener.
     private static final int FIRST_PORT = 20_000;
 
     private static final int PORTS = 10_000;
@@ -58,8 +59,8 @@ public final class SandboxEgress {
         return allowed;
     }
 
-    /// Opens the listener of a guest that has just connected or resumed, unless the allow-list is empty. If the guest
-    /// cannot listen, the sandbox has no egress.
+    /// Opens the listener of a guest that has just connected or resumed, unless the allow-list is empty. If the
+    /// guest cannot listen, the sandbox has no egress.
     public void attach(Guest guest) {
         if (allowed.isEmpty() && standing.isEmpty()) {
             return;
@@ -74,8 +75,8 @@ public final class SandboxEgress {
         }
     }
 
-    /// Runs `save`, then replaces the allow-list and cuts connections that it no longer permits. `guest` is empty if
-    /// the guest cannot listen now. In that case [#attach] opens the listener later.
+    /// Runs `save`, then replaces the allow-list and cuts connections that it no longer permits. `guest` is empty
+    /// if the guest cannot listen now. In that case [#attach] opens the listener later.
     public void allow(Egress list, Optional<Guest> guest, Runnable save) {
         turn.acquireUninterruptibly();
         try {
@@ -90,8 +91,8 @@ public final class SandboxEgress {
         }
     }
 
-    /// Opens or closes the listener according to the allow-list. If the guest is lost meanwhile, [#attach] opens the
-    /// listener of its successor.
+    /// Opens or closes the listener according to the allow-list. If the guest is lost meanwhile, [#attach] opens
+    /// the listener of its successor.
     private void settle(Guest guest) {
         boolean listens = standing.filter(present -> present.guest() == guest).isPresent();
         if (allowed.isEmpty()) {
@@ -108,8 +109,8 @@ public final class SandboxEgress {
         }
     }
 
-    /// Uses the same port for every connection to the guest, because running programs keep the proxy address in their
-    /// environment.
+    /// Uses the same port for every connection to the guest, because running programs keep the proxy address in
+    /// their environment.
     private InsideListener listen(Guest guest) {
         int most = egressProxy.config().connections();
         try {

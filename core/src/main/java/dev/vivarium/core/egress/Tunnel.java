@@ -95,8 +95,8 @@ final class Tunnel {
         }
     }
 
-    /// Returns the first bytes of the program. If they begin a TLS handshake, holds them back until the server name is
-    /// known and permitted.
+    /// Returns the first bytes of the program. If they begin a TLS handshake, holds them back until the server name
+    /// is known and permitted.
     private byte[] introduction() throws IOException {
         var first = new ByteArrayOutputStream();
         ServerName name = new ServerName.Unfinished();

@@ -29,7 +29,7 @@ import java.util.Optional;
 /// | fail | it died, or we gave it up | `failed` |
 ///
 /// The store is written before a step is acted on, so that a restart in the middle finishes it: see
-/// `docs/lifecycle.md`.
+/// `docs/explain/lifecycle.md`.
 public enum Transition {
     START(Kind.CREATING, Kind.RUNNING),
     PAUSE(Kind.RUNNING, Kind.PAUSED),

@@ -137,8 +137,8 @@ class TokensTest extends TokensFixture {
         tokens.verify(child.token());
     }
 
-    /// The store forgets a refreshed token when it would have expired. A token narrowed from it and refreshed since may
-    /// live longer.
+    /// The store forgets a refreshed token when it would have expired. A token narrowed from it and refreshed since
+    /// may live longer.
     @Test
     void aTokenThatWasReplacedAndThenRevokedStaysRevokedAfterARestart() {
         var parent = issue("fs:rw").grant();

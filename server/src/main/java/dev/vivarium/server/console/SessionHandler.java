@@ -42,7 +42,8 @@ public final class SessionHandler {
     /// Server data for the page: version, build of the console, and addresses of previews. Immutable.
     public record Server(String version, Optional<String> build, PreviewConfig previews) {}
 
-    /// `POST`: signs in. Pages of other origins are refused: they could sign a user in to a foreign account unnoticed.
+    /// `POST`: signs in. Pages of other origins are refused: they could sign a user in to a foreign account
+    /// unnoticed.
     public void signIn(Exchange exchange) throws IOException {
         BrowserSessions.Begun begun;
         try {

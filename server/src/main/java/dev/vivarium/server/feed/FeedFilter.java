@@ -79,7 +79,8 @@ public record FeedFilter(
         return equals(ALL) ? other : this;
     }
 
-    /// Returns this filter extended by `more`. If this filter has no set for a field, the set of `more` replaces it.
+    /// Returns this filter extended by `more`. If this filter has no set for a field, the set of `more` replaces
+    /// it.
     public FeedFilter with(FeedFilter more) {
         return merged(more, (all, some) -> {
             all.addAll(some);

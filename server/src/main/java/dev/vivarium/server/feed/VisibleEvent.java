@@ -45,7 +45,8 @@ public record VisibleEvent(Event event, List<String> withheld, Scope needs) {
                     Set.of("pid", "process_id", "session_id", "kind", "stream", "folded_bytes", "truncated"),
                     List.of(Scope.SHELL_RO, Scope.PROCESS)));
 
-    /// Event types of the rule, the fields that every reader sees, and the scopes, of which one shows the other fields.
+    /// Event types of the rule, the fields that every reader sees, and the scopes, of which one shows the other
+    /// fields.
     private record Rule(Predicate<String> types, Set<String> open, List<Scope> scopes) {}
 
     public VisibleEvent {

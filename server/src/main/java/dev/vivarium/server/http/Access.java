@@ -108,8 +108,8 @@ public final class Access implements AutoCloseable {
         T next(Duration timeout) throws InterruptedException;
     }
 
-    /// Waits until `isEnough` accepts the value, at most `timeout`. The wait also ends with the sandbox or the server.
-    /// Throws the failure for the caller if the right is lost.
+    /// Waits until `isEnough` accepts the value, at most `timeout`. The wait also ends with the sandbox or the
+    /// server. Throws the failure for the caller if the right is lost.
     public <T> T await(Duration timeout, Awaited<T> awaited, Predicate<T> isEnough) throws InterruptedException {
         long deadline = System.nanoTime() + timeout.toNanos();
         while (true) {

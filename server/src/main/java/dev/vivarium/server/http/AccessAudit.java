@@ -50,7 +50,8 @@ public final class AccessAudit {
         }
     }
 
-    /// Records a refused request. `from` is the sandbox of the connection, if the request came from inside a sandbox.
+    /// Records a refused request. `from` is the sandbox of the connection, if the request came from inside a
+    /// sandbox.
     void refused(Router.Match match, Optional<Principal> who, Optional<SandboxId> from, Failure failure) {
         boolean isAboutOne =
                 match.raw().containsKey("sandbox_id") || match.raw().containsKey("thread_id");

@@ -21,7 +21,8 @@ public final class AccessRegistry implements AutoCloseable {
     /// Maximum delay until the registry detects an expired right.
     private static final Duration TICK = Duration.ofMillis(250);
 
-    /// Interval of the safety net. It is long because a check may need a query and there may be thousands of streams.
+    /// Interval of the safety net. It is long because a check may need a query and there may be thousands of
+    /// streams.
     private static final Duration RECHECK_EVERY = Duration.ofSeconds(30);
 
     private final DrainGate gate;

@@ -149,8 +149,9 @@ public final class Admission {
         return accesses.changes();
     }
 
-    /// Holds the right of a caller while the server handles its request. A replaced token stays valid as long as its
-    /// replacement, because clients refresh tokens while commands run. The registry calls `cut` if the right is lost.
+    /// Holds the right of a caller while the server handles its request. A replaced token stays valid as long as
+    /// its replacement, because clients refresh tokens while commands run. The registry calls `cut` if the right is
+    /// lost.
     Optional<Access> hold(Caller caller, Router.Match match, Request request, Runnable cut) {
         return caller.principal().map(who -> {
             Credential shown = shown(request);
@@ -180,8 +181,8 @@ public final class Admission {
                 .map(all -> new Access.Standing(all, tokens.end(next)));
     }
 
-    /// Holds the right of a caller for a connection without an end of its own. The registry calls `onLoss` if `admit`
-    /// throws.
+    /// Holds the right of a caller for a connection without an end of its own. The registry calls `onLoss` if
+    /// `admit` throws.
     ///
     /// @param admit authorizes the caller again, or throws
     public Access hold(Caller caller, Credential shown, Supplier<Caller> admit, Consumer<Failure> onLoss) {

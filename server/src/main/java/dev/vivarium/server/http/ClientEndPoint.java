@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
 /// the bytes, such as a pipelined request, for the next [#fill]. No wake-up is lost: Jetty registers its interest and
 /// then checks for kept bytes. The reader keeps the bytes and then checks for an interest.
 final class ClientEndPoint extends SocketChannelEndPoint {
-    /// How long the server continues after a FIN if the response has not started. The client may have closed only its
-    /// sending side. A client that is gone looks the same until the server sends something.
+    /// How long the server continues after a FIN if the response has not started. The client may have closed only
+    /// its sending side. A client that is gone looks the same until the server sends something.
     static final Duration HALF_CLOSED = Duration.ofMillis(500);
 
     private static final int READ_AHEAD = 4 * 1024;
@@ -56,8 +56,8 @@ final class ClientEndPoint extends SocketChannelEndPoint {
     private volatile long finished;
     private volatile boolean endsAtHalfClose;
 
-    /// Request of the last sweep, the time that the server has waited for its body, and whether disconnect detection is
-    /// on. Confined to the sweep.
+    /// Request of the last sweep, the time that the server has waited for its body, and whether disconnect
+    /// detection is on. Confined to the sweep.
     private @Nullable Work swept;
 
     private long waited;

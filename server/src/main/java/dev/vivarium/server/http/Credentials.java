@@ -34,8 +34,8 @@ public final class Credentials {
         return session(request).orElseGet(() -> new Credential.Shown(key(headers)));
     }
 
-    /// Returns the browser session, unless the request has another credential. Requests from inside a sandbox have no
-    /// session.
+    /// Returns the browser session, unless the request has another credential. Requests from inside a sandbox have
+    /// no session.
     Optional<Credential> session(Request request) {
         HttpFields headers = request.getHeaders();
         if (!headers.contains(HttpHeader.COOKIE)
@@ -48,8 +48,8 @@ public final class Credentials {
                 .map(id -> origins.isOurs(request) ? new Credential.Session(id) : new Credential.Foreign());
     }
 
-    /// Returns the session id in the cookies. Two different ids are refused, because another page must have set one of
-    /// them.
+    /// Returns the session id in the cookies. Two different ids are refused, because another page must have set one
+    /// of them.
     private Optional<String> sessionId(HttpFields headers) {
         List<String> secure = cookies(headers, SECURE_COOKIE);
         List<String> ids = secure.isEmpty() && !origins.isAlwaysSecure() ? cookies(headers, COOKIE) : secure;
@@ -69,8 +69,8 @@ public final class Credentials {
                 .toList();
     }
 
-    /// Returns the key in `Authorization: Bearer` or `X-API-Key`. Two different keys are refused, because a proxy may
-    /// have used the other one.
+    /// Returns the key in `Authorization: Bearer` or `X-API-Key`. Two different keys are refused, because a proxy
+    /// may have used the other one.
     static String key(HttpFields headers) {
         var keys = new TreeSet<String>(headers.getValuesList(API_KEY));
         for (String value : headers.getValuesList(HttpHeader.AUTHORIZATION)) {

@@ -84,8 +84,8 @@ final class InsideEndPoint extends AbstractEndPoint {
         return visit.sandbox();
     }
 
-    /// Runs `action` once, when the program stops sending or disconnects, or at once if it has. Another call replaces
-    /// the action.
+    /// Runs `action` once, when the program stops sending or disconnects, or at once if it has. Another call
+    /// replaces the action.
     void whenGone(Runnable action) {
         boolean now;
         lock.lock();

@@ -20,8 +20,8 @@ import org.eclipse.jetty.server.Request;
 public final class Origins {
     private static final Set<String> SAFE = Set.of("GET", "HEAD");
 
-    /// Destinations that execute or embed the response. No response that needs a session is meant for them, and content
-    /// of sandboxes must not reach them.
+    /// Destinations that execute or embed the response. No response that needs a session is meant for them, and
+    /// content of sandboxes must not reach them.
     private static final Set<String> RUN = Set.of(
             "script",
             "style",

@@ -21,8 +21,8 @@ import org.eclipse.jetty.util.Callback;
 
 /// Encoding of a failure as a problem response, never as a page or a stack trace. Stateless.
 final class ProblemResponse {
-    /// Limits for the part of a body that the server discards after the response. Otherwise, the connection would be
-    /// reset while the client sends, and most clients would not read the response.
+    /// Limits for the part of a body that the server discards after the response. Otherwise, the connection would
+    /// be reset while the client sends, and most clients would not read the response.
     private static final Duration LINGER = Duration.ofSeconds(10);
 
     private static final long LINGER_BYTES = 1L << 30;

@@ -78,7 +78,8 @@ public final class RateLimits {
     /// @param patience time until the next call is allowed
     /// @param reset time until the full limit is available
     record Standing(Kind kind, long limit, long remaining, boolean isAllowed, Duration patience, Duration reset) {
-        /// Adds the headers of the current IETF draft, and those of earlier drafts that many clients still read.
+        /// Adds the headers of the current IETF draft, and those of earlier drafts that many clients still
+        /// read.
         void tell(HttpFields.Mutable headers) {
             headers.put("RateLimit-Policy", "\"" + kind.text + "\";q=" + limit + ";w=" + WINDOW.toSeconds());
             headers.put("RateLimit", "\"" + kind.text + "\";r=" + remaining + ";t=" + seconds(reset));

@@ -15,8 +15,8 @@ import org.eclipse.jetty.io.Content;
 final class TimedBody {
     private TimedBody() {}
 
-    /// Reads the first `most` bytes of a body, or all of it. Throws [RequestFailure.RequestTimeout] at the deadline.
-    /// The connection is then not reusable.
+    /// Reads the first `most` bytes of a body, or all of it. Throws [RequestFailure.RequestTimeout] at the
+    /// deadline. The connection is then not reusable.
     static byte[] await(Content.Source source, Duration patience, int most) throws IOException {
         long deadline = System.nanoTime() + patience.toNanos();
         var bytes = new ByteArrayOutputStream();

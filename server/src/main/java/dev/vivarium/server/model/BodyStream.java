@@ -73,8 +73,8 @@ final class BodyStream implements BodySubscriber<BodyStream>, AutoCloseable {
         signals.add(new Signal.End());
     }
 
-    /// Waits for the next piece, or returns nothing at the end. Throws [ModelError] if the model is silent for too long
-    /// or the connection breaks. Throws [IOException] if the stream is closed.
+    /// Waits for the next piece, or returns nothing at the end. Throws [ModelError] if the model is silent for too
+    /// long or the connection breaks. Throws [IOException] if the stream is closed.
     Optional<byte[]> next(Duration silence) throws IOException, InterruptedException, ModelError {
         Signal signal = signals.poll(silence.toNanos(), TimeUnit.NANOSECONDS);
         return switch (signal) {

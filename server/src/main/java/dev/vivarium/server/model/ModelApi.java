@@ -63,8 +63,8 @@ enum ModelApi {
             }
         }
 
-        /// Reads the last usage of a stream. A usage without output tokens is not the last: the first usage has none
-        /// yet.
+        /// Reads the last usage of a stream. A usage without output tokens is not the last: the first usage has
+        /// none yet.
         private void total(JsonFields usage, TokenCounter tally) {
             usage(usage, tally);
             if (tally.told(usage, "output_tokens").isPresent()) {

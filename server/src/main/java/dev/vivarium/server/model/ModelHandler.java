@@ -34,7 +34,8 @@ import java.util.regex.Pattern;
 public final class ModelHandler implements AutoCloseable {
     private static final int MAX_BODY = 32 * 1024 * 1024;
 
-    /// Time limit for receiving a request body. The request holds memory for this time, even if the agent sends little.
+    /// Time limit for receiving a request body. The request holds memory for this time, even if the agent sends
+    /// little.
     private static final Duration ARRIVAL = Duration.ofSeconds(30);
 
     /// How long a request waits for memory.

@@ -24,8 +24,8 @@ final class ModelUpstream implements AutoCloseable {
     private final Object lock = new Object();
     private @Nullable HttpClient client;
 
-    /// Sends the request and returns when the response starts. It passes `whenGone` the action that cancels the call.
-    /// The caller must close the body of the result.
+    /// Sends the request and returns when the response starts. It passes `whenGone` the action that cancels the
+    /// call. The caller must close the body of the result.
     HttpResponse<BodyStream> ask(HttpRequest request, Duration patience, Consumer<Runnable> whenGone)
             throws ModelError, IOException {
         var body = new BodyStream();
@@ -68,8 +68,8 @@ final class ModelUpstream implements AutoCloseable {
         };
     }
 
-    /// Replaces a client and closes its connections after the calls in flight. The client does not close the connection
-    /// of a response that violates the protocol.
+    /// Replaces a client and closes its connections after the calls in flight. The client does not close the
+    /// connection of a response that violates the protocol.
     private void retire(HttpClient used) {
         synchronized (lock) {
             if (client == used) {

@@ -65,8 +65,8 @@ final class Prices {
         this.dearest = lines.stream().map(Line::price).reduce(Price::max).orElseThrow();
     }
 
-    /// Reads the table in `file` and the server's own. The table in `file` takes precedence. Throws `InvalidRequest`
-    /// with the invalid line.
+    /// Reads the table in `file` and the server's own. The table in `file` takes precedence. Throws
+    /// `InvalidRequest` with the invalid line.
     static Prices of(Optional<Path> file) {
         var lines = new ArrayList<Line>();
         file.ifPresent(path -> lines.addAll(read(text(path))));

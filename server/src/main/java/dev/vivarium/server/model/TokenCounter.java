@@ -52,8 +52,8 @@ final class TokenCounter {
         }
     }
 
-    /// Returns a token number, if it is present and valid. An invalid number makes the counter estimate the others too,
-    /// because they may not include its tokens.
+    /// Returns a token number, if it is present and valid. An invalid number makes the counter estimate the others
+    /// too, because they may not include its tokens.
     Optional<Long> told(JsonFields usage, String name) {
         try {
             Optional<Long> tokens = usage.optionalInteger(name);

@@ -14,7 +14,8 @@ public final class PreviewHosts {
         this.suffix = "." + domain.toLowerCase(Locale.ROOT);
     }
 
-    /// Returns the sandbox and the port in a `Host` header, as route parameters. Returns nothing for any other host.
+    /// Returns the sandbox and the port in a `Host` header, as route parameters. Returns nothing for any other
+    /// host.
     public Optional<Map<String, String>> find(String host) {
         String name = withoutPort(host).toLowerCase(Locale.ROOT);
         if (!name.endsWith(suffix)) {

@@ -37,8 +37,8 @@ final class PreviewRelay {
         this.patience = patience;
     }
 
-    /// Serves the request over `connection` and takes ownership of it. If both sides upgrade, it returns the tunnel,
-    /// which opens when the request completes.
+    /// Serves the request over `connection` and takes ownership of it. If both sides upgrade, it returns the
+    /// tunnel, which opens when the request completes.
     Optional<Tunnel> run(Connection connection, MetaData.Request inward) throws IOException {
         // The relay has its own idle timeout, which covers both sides.
         request.addIdleTimeoutListener(_ -> false);

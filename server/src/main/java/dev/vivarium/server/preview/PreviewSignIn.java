@@ -48,8 +48,8 @@ final class PreviewSignIn {
                 + secure;
     }
 
-    /// Reports whether a page of another site, such as the console, shows the preview in a frame. The browser sends no
-    /// `Strict` cookie there. It sends a partitioned cookie only in frames of that site.
+    /// Reports whether a page of another site, such as the console, shows the preview in a frame. The browser sends
+    /// no `Strict` cookie there. It sends a partitioned cookie only in frames of that site.
     private static boolean isInForeignFrame(Exchange exchange, PreviewAddress address) {
         return exchange.header("Sec-Fetch-Dest").filter("iframe"::equals).isPresent()
                 && comesFromElsewhere(exchange)

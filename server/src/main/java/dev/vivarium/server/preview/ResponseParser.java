@@ -17,14 +17,14 @@ import org.jspecify.annotations.Nullable;
 final class ResponseParser {
     private static final int MAX_HEADER_BYTES = 64 * 1024;
 
-    /// Limit of Jetty's parser. It is higher than [#MAX_HEADER_BYTES], because an assertion fails in Jetty when its own
-    /// limit is reached.
+    /// Limit of Jetty's parser. It is higher than [#MAX_HEADER_BYTES], because an assertion fails in Jetty when its
+    /// own limit is reached.
     private static final int UNREACHED_HEADER_BYTES = 4 * MAX_HEADER_BYTES;
 
     private static final int MAX_STATUS = 599;
 
-    /// Limit for the informational responses before the final response. [#MAX_INFORMATIONAL_BYTES] limits their total
-    /// size.
+    /// Limit for the informational responses before the final response. [#MAX_INFORMATIONAL_BYTES] limits their
+    /// total size.
     private static final int MAX_INFORMATIONAL = 16;
 
     private static final int MAX_INFORMATIONAL_BYTES = 64 * 1024;

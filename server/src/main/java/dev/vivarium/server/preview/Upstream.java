@@ -98,8 +98,8 @@ final class Upstream implements AutoCloseable {
         }
     }
 
-    /// Waits for the next piece of the response body, or returns nothing at its end. The buffer is valid until the next
-    /// call.
+    /// Waits for the next piece of the response body, or returns nothing at its end. The buffer is valid until the
+    /// next call.
     Optional<ByteBuffer> next() {
         while (true) {
             // Also without input: the parser may still have to detect the end of the body.

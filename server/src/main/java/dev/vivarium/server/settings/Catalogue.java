@@ -189,7 +189,7 @@ public final class Catalogue {
             "open",
             List.of("open", "allowlist"),
             CommandPolicy.Mode::of,
-            "Which command lines may run; see `docs/command-policy.md`.");
+            "Which command lines may run; see `docs/reference/command-policy.md`.");
     static final Setting<Optional<List<String>>> ALLOWED_COMMANDS = Setting.lines(
             "allowed-commands",
             "The commands of `allowlist`, one a line, instead of the built-in list. Empty: no command may run.");
@@ -263,7 +263,8 @@ public final class Catalogue {
             "model-prices",
             "A table of what models cost, before the built-in one; see `docs/guides/model-gateway.md`.");
 
-    /// The default is well above the keep-alive interval of streams. Otherwise, the server would close idle streams.
+    /// The default is well above the keep-alive interval of streams. Otherwise, the server would close idle
+    /// streams.
     static final Setting<Duration> IDLE_CONNECTION = Setting.time(
             "idle-connection-seconds",
             "",

@@ -6,7 +6,8 @@ import java.util.List;
 
 /// Arguments of `viv serve`: the settings, and the flags, which apply to one start. Stateless.
 public final class Usage {
-    /// Adopts data in the home that has no row in the store. Neither the environment nor the file can set this flag.
+    /// Adopts data in the home that has no row in the store. Neither the environment nor the file can set this
+    /// flag.
     public static final String ADOPT = "--adopt";
 
     private Usage() {}
