@@ -137,8 +137,8 @@ final class Report {
 
     /// One measurement. Immutable.
     ///
-    /// `bare` and `docker` are the same work on bare `fork+exec` (or the bare file system) and on a Docker Engine in
-    /// this run, where a comparison makes sense.
+    /// `bare` is the same work on bare `fork+exec` or the bare file system, and `docker` on a Docker Engine in this
+    /// run. Rows without a useful comparison omit them.
     record Row(
             String name,
             String unit,

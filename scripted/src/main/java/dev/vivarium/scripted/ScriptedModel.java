@@ -113,8 +113,7 @@ public final class ScriptedModel implements AutoCloseable {
     }
 
     private void handle(HttpExchange exchange) throws IOException {
-        // The JDK's server discards exceptions of handlers, so they are caught here. A disconnect of the client is
-        // normal.
+        // The JDK's server logs exceptions of handlers and continues. A client that disconnects needs no handling.
         try (exchange) {
             String path = exchange.getRequestURI().getPath();
             String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);

@@ -20,8 +20,8 @@ import org.eclipse.jetty.websocket.client.WebSocketClient;
 
 /// WebSocket client that queues whole messages, as many as the test requests. Thread-safe.
 ///
-/// It uses Jetty's client. A few times in ten thousand, Java's own client loses a message that the server sends directly
-/// after the handshake.
+/// It uses Jetty's client. A few times in ten thousand, Java's own client loses a message that the server sends
+/// directly after the handshake.
 final class TestSocket implements AutoCloseable {
     private static final WebSocketClient CLIENT = newClient();
     private static final Duration PATIENCE = Duration.ofSeconds(60);
