@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The HTTP API with nothing but curl: a session, a command, a file in, a file out, a live stream, the end.
-#   VIV_SERVER and VIV_API_KEY say where and as whom; without them, a server on this machine.
+# The HTTP API with curl: create a session, run a command, upload a file, stream output, download a file, end.
+#   VIV_SERVER and VIV_API_KEY select the server and the key. Without them, it uses a server on this machine.
 set -euo pipefail
 server=${VIV_SERVER:-http://127.0.0.1:8000}
 key=${VIV_API_KEY:-$(cat "${VIV_HOME:-$HOME/.vivarium}/credentials")}
@@ -11,7 +11,7 @@ call() { curl --silent --show-error --header "X-API-Key: $key" "$@"; }
 post() { call --header 'Content-Type: application/json' --data "$2" "$server$1"; }
 field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
 
-# 201 for a new session, 409 with the same shape for one that is there already.
+# 201 for a new session. 409 with the same fields for an existing session.
 session=$(post /create_session '{"user_id":"alice","thread_id":"curl-example"}' | field session_id)
 echo "session $session"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A Vivarium sandbox from Python, with the standard library alone.
 
-VIV_SERVER and VIV_API_KEY say where and as whom; without them, a server on this machine.
+VIV_SERVER and VIV_API_KEY select the server and the key. Without them, it uses a server on this machine.
 """
 
 import json
@@ -15,7 +15,7 @@ SERVER = os.environ.get("VIV_SERVER", "http://127.0.0.1:8000")
 
 
 def api_key():
-    """The key of the environment, or the one that a server on this machine wrote."""
+    """Returns the key in the environment, or the key that a server on this machine wrote."""
     if "VIV_API_KEY" in os.environ:
         return os.environ["VIV_API_KEY"]
     home = os.environ.get("VIV_HOME", pathlib.Path.home() / ".vivarium")
@@ -23,7 +23,7 @@ def api_key():
 
 
 class Problem(Exception):
-    """What the server refused, with its own words and the whole answer."""
+    """Error of the server, with its message and the whole response."""
 
     def __init__(self, status, answer):
         super().__init__(answer.get("error", f"HTTP status {status}"))
@@ -32,7 +32,7 @@ class Problem(Exception):
 
 
 class Sandbox:
-    """One thread's sandbox. It is made if there is none, and found again if there is."""
+    """Sandbox of one thread. It is created if the thread has none."""
 
     def __init__(self, user, thread, key=None):
         self.user = user
@@ -46,14 +46,14 @@ class Sandbox:
         try:
             answer = self._json("/create_session", body)
         except Problem as problem:
-            # The thread has a sandbox already: no failure, the answer is the session.
+            # The thread already has a sandbox. This is not a failure: the response contains the session.
             if problem.status != 409 or problem.answer.get("status") != "existing":
                 raise
             answer = problem.answer
         self.session = answer["session_id"]
 
     def execute(self, command, timeout=30):
-        """Runs a command. A sandbox that has expired is made anew, once; its files are gone then."""
+        """Runs a command. If the sandbox has expired, it creates a new one, once, without the old files."""
         try:
             return self._execute(command, timeout)
         except Problem as problem:

@@ -12,8 +12,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/// A hostile client in a process of its own. It runs at the lowest priority, because a real attacker does not use the
-/// processors of the server's machine. It ends when its standard input is closed. Confined to one thread.
+/// Hostile client in its own process. Confined to one thread.
+///
+/// It runs at the lowest priority, because a real attacker does not use the processors of the server's machine. It ends
+/// when its standard input is closed.
 final class AttackClient implements AutoCloseable {
     private static final Duration STOP_TIME = Duration.ofSeconds(10);
 
@@ -25,7 +27,7 @@ final class AttackClient implements AutoCloseable {
         this.firstLine = firstLine;
     }
 
-    /// Starts `attacks.py` with these arguments and returns when it has printed its first line.
+    /// Starts `attacks.py` with these arguments and returns after its first line of output.
     static AttackClient start(Path directory, String... arguments) {
         try {
             Path script = directory.resolve("attacks.py");
@@ -48,7 +50,6 @@ final class AttackClient implements AutoCloseable {
         }
     }
 
-    /// The first line that the client printed.
     String firstLine() {
         return firstLine;
     }

@@ -9,8 +9,9 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/// Latency of another user during attacks: the round trip of a small command and of `GET /health`, in turns, first
-/// with no attack and then during each attack. The server has a heap of 512 MB.
+/// Latency of another user during attacks: a small command and `GET /health`, in alternation.
+///
+/// It measures first without an attack and then during each attack. The server has a heap of 512 MB.
 final class Attacks implements Measurement {
     private static final int WARM_UP = 1000;
     private static final double MOST_TIMES_QUIET = 5;
@@ -107,7 +108,7 @@ final class Attacks implements Measurement {
             return AttackClient.start(directory, name, String.valueOf(server.port()), attackerKey, attacker)::close;
         }
 
-        /// The program inside asks; the host that answers is a process of this machine.
+        /// Starts the requests inside the sandbox. The responding host is a process of this machine.
         private Attack egressHints() {
             var host = AttackClient.start(directory, "hints-server", "0", "-", "-");
             String port = host.firstLine();
@@ -161,7 +162,7 @@ final class Attacks implements Measurement {
         }
     }
 
-    /// An attack that goes on until it is closed.
+    /// Attack that runs until it is closed.
     @FunctionalInterface
     private interface Attack extends AutoCloseable {
         @Override

@@ -5,8 +5,8 @@ import dev.vivarium.model.ExecEvent;
 import dev.vivarium.sdk.Sandbox;
 import java.util.Optional;
 
-/// A gigabyte of standard output through the engine in this process; beside a bare pipe and the exec stream of a Docker
-/// Engine.
+/// Rate of 1 GiB of standard output through the engine in this process, compared with a bare pipe and Docker's exec
+/// stream.
 final class Bandwidth implements Measurement {
     private static final long BYTES = 1L << 30;
     private static final long DOCKER_BYTES = 1L << 27;

@@ -9,8 +9,10 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.List;
 
-/// The yardstick: `posix_spawn` and `waitpid` called straight from this process, with no pipe, no shell and no Java
-/// process machinery between. Everything we measure is compared with it in the same run. Thread-safe.
+/// Baseline: direct calls of `posix_spawn` and `waitpid`, without a pipe, a shell or Java's process classes.
+/// Thread-safe.
+///
+/// Every measurement is compared with it in the same run.
 final class Bare {
     private static final int OPEN_ACTIONS_SIZE = 128;
     private static final int READ_SIZE = 65_536;
@@ -51,7 +53,7 @@ final class Bare {
     private final MethodHandle actionsDestroy = function(
             "posix_spawn_file_actions_destroy", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS));
 
-    @SuppressWarnings("restricted") // The point of this class is to call the C library and nothing else.
+    @SuppressWarnings("restricted") // This class calls the C library directly on purpose.
     private MethodHandle function(String name, FunctionDescriptor shape) {
         return linker.downcallHandle(symbols.findOrThrow(name), shape);
     }
@@ -64,7 +66,7 @@ final class Bare {
         }
     }
 
-    /// Runs the program, reads its standard output through a pipe to the end, and returns how many bytes came.
+    /// Runs the program, reads its standard output through a pipe to the end, and returns the number of bytes.
     long readAll(String... argv) {
         try (var arena = Arena.ofConfined()) {
             var ends = arena.allocate(ValueLayout.JAVA_INT, 2);

@@ -12,7 +12,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 
-/// The yardstick for shells: a terminal of the kernel with a program on it and nothing between. Confined to one worker.
+/// Baseline for shells: a kernel terminal with a program and no layer between. Confined to one worker.
 final class BarePty implements AutoCloseable {
     private static final int READ_WRITE_NO_CONTROL = 2 | 256;
     private static final int NAME = 128;
@@ -52,7 +52,7 @@ final class BarePty implements AutoCloseable {
         return new BarePty(argv);
     }
 
-    /// Types `text` and waits until as many bytes have come back.
+    /// Types `text` and waits until as many bytes have returned.
     void echo(String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         try {
@@ -65,7 +65,7 @@ final class BarePty implements AutoCloseable {
         }
     }
 
-    /// Waits for so many bytes.
+    /// Waits for `count` bytes.
     void await(long count) {
         try {
             for (long left = count; left > 0; ) {
@@ -94,7 +94,7 @@ final class BarePty implements AutoCloseable {
         return new MemoryLayout[] {ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG};
     }
 
-    @SuppressWarnings("restricted") // The point of this class is to call the C library and nothing else.
+    @SuppressWarnings("restricted") // This class calls the C library directly on purpose.
     private MethodHandle function(String name, MemoryLayout result, MemoryLayout... parameters) {
         return linker.downcallHandle(
                 linker.defaultLookup().findOrThrow(name), FunctionDescriptor.of(result, parameters));

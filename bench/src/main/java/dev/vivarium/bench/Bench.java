@@ -17,8 +17,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// What every measurement shares: the launcher under test, the root file system, the yardstick, the Docker Engine if
-/// there is one, and how long to measure. Closing it removes all of it but the prepared root file system. Thread-safe.
+/// Shared environment of the measurements. Thread-safe.
+///
+/// It holds the launcher under test, the root file system, the baseline, the Docker Engine if there is one, and the
+/// options. Closing it removes everything except the prepared root file system.
 final class Bench implements AutoCloseable {
     private static final Duration CLOSE_TIME = Duration.ofMinutes(3);
 
@@ -47,7 +49,7 @@ final class Bench implements AutoCloseable {
                     ? Optional.empty()
                     : root.directory().flatMap(files -> Docker.start(directory.resolve("docker"), files));
             var bench = new Bench(options, directory, root, docker);
-            // For the user who presses ^C: the sandboxes and the Docker Engine would outlive this process.
+            // After Ctrl-C, the sandboxes and the Docker Engine would outlive this process.
             Runtime.getRuntime().addShutdownHook(new Thread(bench::abandon, "bench-abandon"));
             return bench;
         } catch (IOException failure) {
@@ -67,12 +69,12 @@ final class Bench implements AutoCloseable {
         return root.image();
     }
 
-    /// The number of rounds to measure: `full`, or a tenth of it in a quick run, but never less than three.
+    /// Returns the number of rounds: `full`, or a tenth of it in a quick run, but at least three.
     int rounds(int full) {
         return options.length() == Options.Length.FULL ? full : Math.max(3, full / 10);
     }
 
-    /// A new home directory that sees the prepared root file system.
+    /// Creates a home directory with the prepared root file system.
     Path newHome() {
         try {
             Path home = Files.createDirectory(directory.resolve("h" + homes.incrementAndGet()));
@@ -83,7 +85,7 @@ final class Bench implements AutoCloseable {
         }
     }
 
-    /// A server on a home of its own; `settings` are environment variables.
+    /// Starts a server on a new home. `settings` are environment variables.
     VivServer startServer(Map<String, String> settings) {
         return startServer(newHome(), settings);
     }
@@ -99,14 +101,14 @@ final class Bench implements AutoCloseable {
         return server;
     }
 
-    /// Runs the command line under test to its end; it must succeed.
+    /// Runs the command line under test to its end. The command must succeed.
     void viv(Map<String, String> environment, String... arguments) {
         var command = new ArrayList<>(List.of(options.launcher().toString()));
         command.addAll(List.of(arguments));
         Programs.runQuietly(command, environment);
     }
 
-    /// A client in local mode on a home of its own, with no sandbox waiting.
+    /// Opens a client in local mode on a new home, without a pool.
     SandboxClient openLocal() {
         return SandboxClient.local(LocalConfig.standard()
                 .withHome(newHome())
@@ -115,12 +117,12 @@ final class Bench implements AutoCloseable {
                 .withMaxSandboxes(128));
     }
 
-    /// Reports whether somebody ended the benchmark before its end.
+    /// Reports whether the user interrupted the benchmark.
     boolean isAbandoned() {
         return abandoned;
     }
 
-    /// Lets the measurement under way fail, and waits until its worker has cleared everything away.
+    /// Makes the current measurement fail, and waits until its worker has cleaned up.
     private void abandon() {
         if (closed.getCount() == 0) {
             return;
@@ -136,7 +138,8 @@ final class Bench implements AutoCloseable {
         }
     }
 
-    /// Directories stay if what lives in them could not be ended: without them nobody could.
+    /// Keeps directories if their servers or sandboxes could not be ended, because ending them later needs these
+    /// directories.
     @Override
     public void close() {
         boolean ended = true;

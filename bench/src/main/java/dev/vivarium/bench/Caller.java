@@ -2,7 +2,7 @@ package dev.vivarium.bench;
 
 import java.util.function.Consumer;
 
-/// A member of a crowd that repeats one call over a connection of its own.
+/// Crowd member that repeats one call over its own connection.
 record Caller(Http http, Consumer<Http> call) implements Crowd.Member {
     @Override
     public void act(int turn) {

@@ -13,8 +13,9 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ThreadLocalRandom;
 
-/// `kill -9` of the server again and again while it is used: what it acknowledged is there afterwards, once and in
-/// order, and nothing is left that nobody owns.
+/// Repeated `kill -9` of the server under load.
+///
+/// Acknowledged writes must exist afterwards, once and in order, and no resource without an owner may remain.
 final class Chaos implements Measurement {
     private static final int SANDBOXES = 4;
     private static final Map<String, String> SETTINGS =
@@ -89,8 +90,8 @@ final class Chaos implements Measurement {
         }
     }
 
-    /// Ends every sandbox that the server knows, and looks for what is there nevertheless. Machines of the pool are
-    /// not counted: they wait for somebody.
+    /// Ends every sandbox of the server and searches for remains. Machines of the pool do not count: they are ready for
+    /// use.
     private static Set<String> left(VivServer server, Path home, Set<String> ids) {
         try (var http = server.connect()) {
             var known = Json.answer(http.get("/admin/sandboxes").expect(200).text());
@@ -108,7 +109,7 @@ final class Chaos implements Measurement {
         return left;
     }
 
-    /// The sandboxes that have a machine.
+    /// Returns the sandboxes that have a machine.
     private static Set<String> list(Path home) {
         Set<String> ids = new TreeSet<>();
         String[] names = home.resolve("run").toFile().list();
@@ -120,11 +121,11 @@ final class Chaos implements Measurement {
         return ids;
     }
 
-    /// The server of the moment; whoever finds it gone waits for the next. Thread-safe.
+    /// Holder of the current server. If the server is gone, callers wait for the next one. Thread-safe.
     static final class Line {
         private volatile VivServer server;
 
-        @SuppressWarnings("NullAway.Init") // connect() comes before anything else.
+        @SuppressWarnings("NullAway.Init") // connect() is called first.
         Line() {}
 
         VivServer server() {
@@ -139,7 +140,7 @@ final class Chaos implements Measurement {
             server.kill();
         }
 
-        /// Waits a little before the next attempt.
+        /// Waits a random short time before the next attempt.
         static void pause() {
             Programs.pause(Duration.ofMillis(20 + ThreadLocalRandom.current().nextInt(30)));
         }

@@ -9,8 +9,10 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/// People and agents who use a server that dies under them: they append events and try again under the same id until
-/// they hear that it is there, speak and listen, run commands, make sandboxes and end them. Thread-safe.
+/// Load of users and agents on a server that is killed repeatedly. Thread-safe.
+///
+/// Producers append events and retry under the same id until the server acknowledges them. Others send and read
+/// messages, run commands, and create and end sandboxes.
 final class ChaosLoad implements AutoCloseable {
     private static final int PRODUCERS = 32;
     private static final int CREATORS = 2;
@@ -92,11 +94,12 @@ final class ChaosLoad implements AutoCloseable {
         VivServer.cleanup(http, session);
     }
 
-    /// A connection to whichever server there is. Confined to one worker.
+    /// Connection to the current server. Confined to one worker.
     private final class Phone {
         private Optional<Http> http = Optional.empty();
 
-        /// Tries again, on a new connection, until it works; when the load is to stop, a few times more.
+        /// Retries on a new connection until the call succeeds. After the load stops, it retries a limited number of
+        /// times.
         void untilAnswered(Consumer<Http> call) {
             for (int left = 100; left > 0; left -= running ? 0 : 1) {
                 try {
@@ -118,7 +121,7 @@ final class ChaosLoad implements AutoCloseable {
         }
     }
 
-    /// What fails while a server dies is not the question here.
+    /// Repeats a call. Failures while the server is down do not count here.
     private void repeat(Consumer<Http> call) {
         while (running) {
             try (var http = line.server().connect()) {
@@ -131,7 +134,7 @@ final class ChaosLoad implements AutoCloseable {
         }
     }
 
-    /// Lets all come to the end of what they do, the listener last.
+    /// Lets all workers finish, the reader of messages last.
     void stop() {
         speaking = false;
         for (int i = 0; i < 100 && !fileIndex.unheard().isEmpty(); i++) {

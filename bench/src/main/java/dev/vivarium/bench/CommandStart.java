@@ -4,8 +4,9 @@ import dev.vivarium.bench.Report.Row;
 import java.nio.file.Path;
 import java.util.Map;
 
-/// How long one waits for the command line: `viv --version`, and `viv threads` as a call that lists something, each
-/// from the start of its process to its end.
+/// Latency of the command line: `viv --version`, and `viv threads` as an example of a listing.
+///
+/// It measures from the start of the process to its end.
 final class CommandStart implements Measurement {
     private static final int ROUNDS = 20;
     private static final int THREADS = 20;
@@ -30,7 +31,7 @@ final class CommandStart implements Measurement {
                     "XDG_CONFIG_HOME", home.resolve("config").toString(),
                     "XDG_STATE_HOME", home.resolve("state").toString());
             Quiet.await();
-            // The first of each fills the page cache.
+            // The first run of each fills the page cache.
             for (int i = -1; i < ROUNDS; i++) {
                 if (i == 0) {
                     version.clear();

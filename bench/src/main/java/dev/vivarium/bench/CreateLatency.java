@@ -5,9 +5,10 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 
-/// From nothing to the first output of a command: from a warm pool, cold without one, and right after the pool was
-/// drained; beside a container of a Docker Engine. Taken in turns. The server, like the engine, has just been used by
-/// somebody else, as in all other rows; one row has it rest before.
+/// Latency from the create call to the first output of a command, compared with a Docker container.
+///
+/// It covers a warm pool, no pool, and a pool that was just drained, in alternation. Before each sample, another
+/// session uses the server, as in all other rows. One row lets the server rest before.
 final class CreateLatency implements Measurement {
     private static final int POOL = 4;
     private static final int WARM_UP = 60;
@@ -24,7 +25,7 @@ final class CreateLatency implements Measurement {
     private final Samples drained = new Samples();
     private final Samples docker = new Samples();
 
-    /// A server and a session of somebody else on it.
+    /// Server with a session of another user.
     private record Used(VivServer server, String neighbour) {
         static Used of(VivServer server) {
             server.warmUp();
@@ -33,7 +34,7 @@ final class CreateLatency implements Measurement {
             }
         }
 
-        /// Lets what went before end, and the neighbour work for a while.
+        /// Waits for earlier work to end, and lets the other session run commands.
         void use() {
             Programs.pause(REST);
             try (var http = server.connect()) {
@@ -102,7 +103,7 @@ final class CreateLatency implements Measurement {
         measure(poolless.server, "cold-" + number, coldCreate, cold);
     }
 
-    /// Takes the whole pool at once; the next call finds it empty, and meets the refill.
+    /// Takes the whole pool at once. The next call finds the pool empty and runs during the refill.
     private void measureDrained(VivServer server, int round) {
         server.awaitPool(POOL);
         Programs.pause(REST);

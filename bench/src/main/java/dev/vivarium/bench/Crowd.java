@@ -9,12 +9,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntFunction;
 
-/// Workers that do the same thing at the same time. They are platform workers: some of them wait in native calls, which
-/// would hold the carriers of virtual ones.
+/// Workers that do the same work at the same time. Stateless.
+///
+/// They are platform threads, because some block in native calls, which would block the carriers of virtual threads.
 final class Crowd {
     private Crowd() {}
 
-    /// One worker's part, made before the start so that its connection does not count.
+    /// Work of one worker. It is created before the start, so that its connection is not measured.
     @FunctionalInterface
     interface Member extends AutoCloseable {
         void act(int turn);
@@ -23,7 +24,7 @@ final class Crowd {
         default void close() {}
     }
 
-    /// What came of it: how long all of it took, how long each act took, and what went wrong.
+    /// Result: total time, time of each act, and failures.
     record Result(Duration took, Samples samples, List<String> failures) {
         double perSecond() {
             return samples.count() / (took.toNanos() / 1e9);
@@ -37,12 +38,12 @@ final class Crowd {
         }
     }
 
-    /// Each of `size` workers acts `turns` times, one right after the other.
+    /// Lets each of `size` workers act `turns` times without a pause.
     static Result turns(int size, int turns, IntFunction<Member> hire) {
         return run(size, hire, (_, turn, _) -> turn < turns ? System.nanoTime() : END);
     }
 
-    /// Each of `size` workers acts again and again until `time` is over.
+    /// Lets each of `size` workers act repeatedly until `time` has passed.
     static Result during(int size, Duration time, IntFunction<Member> hire) {
         return run(size, hire, (_, _, start) -> {
             long now = System.nanoTime();
@@ -50,8 +51,8 @@ final class Crowd {
         });
     }
 
-    /// The workers act in turns, one every `interval`, whether or not the others are done: an act that has to wait
-    /// for its worker is measured from the moment at which it was due.
+    /// Starts one act every `interval`, in rotation over the workers. If an act has to wait for its worker, its time
+    /// counts from the moment it was due.
     static Result paced(int size, int turns, Duration interval, IntFunction<Member> hire) {
         return run(size, hire, (worker, turn, start) -> {
             if (turn == turns) {
@@ -67,7 +68,7 @@ final class Crowd {
 
     private static final long END = Long.MIN_VALUE;
 
-    /// Waits for the moment of a worker's next act and returns it, or [#END].
+    /// Waits for the time of a worker's next act and returns it, or [#END].
     @FunctionalInterface
     private interface Pace {
         long await(int worker, int turn, long start);
@@ -121,7 +122,7 @@ final class Crowd {
         }
     }
 
-    /// Lets all workers go at once, when the last of them is ready.
+    /// Barrier that starts all workers at once, when the last one is ready.
     private static final class Gate {
         private final CountDownLatch ready;
         private final CountDownLatch open = new CountDownLatch(1);

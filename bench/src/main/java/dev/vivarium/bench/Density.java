@@ -8,20 +8,21 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// How fast many sandboxes come up, and what each of them costs in memory when it idles: the growth of what the whole
-/// machine uses, the server's own heap after a collection included.
+/// Creation rate of many sandboxes, and the memory of each idle sandbox.
+///
+/// The memory is the growth of the whole machine, including the server's own heap after a collection.
 final class Density implements Measurement {
     private static final int SANDBOXES = 200;
     private static final int CONTAINERS = 20;
     private static final int PARALLELISM = 4;
     private static final double MOST_KIB = 1024;
 
-    /// Creations a second, and KiB for each that idles.
+    /// Creations per second, and KiB per idle sandbox.
     private record Cost(double perSecond, double kib) {
         static final Cost UNKNOWN = new Cost(Double.NaN, Double.NaN);
     }
 
-    /// The machine's memory and the private memory of the processes in question.
+    /// Memory of the machine, and private memory of the measured processes.
     private record Look(Memory machine, long processesKib) {
         long kib() {
             return machine.kernelKib() + processesKib;
@@ -54,7 +55,7 @@ final class Density implements Measurement {
         return (after.kib() - before.kib()) / (double) count;
     }
 
-    /// Garbage is not what a sandbox costs.
+    /// Collects garbage first, because garbage is not a cost of a sandbox.
     private static Look look(VivServer server, Set<String> sessions) {
         String tool = Path.of(System.getProperty("java.home"), "bin", "jcmd").toString();
         Programs.runQuietly(List.of(tool, Long.toString(server.pid()), "GC.run"));
@@ -70,7 +71,7 @@ final class Density implements Measurement {
                 .held("<= 1 MiB, all in", each.kib() <= MOST_KIB));
     }
 
-    /// A container's processes are in a cgroup that bears its id; its shim is not, but names it.
+    /// The processes of a container are in a cgroup with its id. Its shim is not, but has the id in its command line.
     private static Cost containers(Docker docker) {
         Set<String> containers = ConcurrentHashMap.newKeySet();
         Quiet.await();
@@ -82,7 +83,7 @@ final class Density implements Measurement {
         return new Cost(created.orThrow().perSecond(), each(before, after, CONTAINERS));
     }
 
-    /// Lets the server reach its working size before the first look, so that only sandboxes make the difference.
+    /// Lets the server reach its working size before the first reading, so that only sandboxes make the difference.
     private static void churn(VivServer server) {
         Crowd.turns(
                         PARALLELISM,

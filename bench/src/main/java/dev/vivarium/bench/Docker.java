@@ -11,14 +11,15 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// A Docker Engine of our own for the comparison: its own data directory, no bridge, and one image made from the same
-/// root file system that our sandboxes use. Thread-safe.
+/// Separate Docker Engine for the comparison. Thread-safe.
+///
+/// It has its own data directory, no bridge, and one image with the root file system of the sandboxes.
 final class Docker implements AutoCloseable {
     private static final Duration START_TIME = Duration.ofSeconds(60);
     private static final Duration STOP_TIME = Duration.ofSeconds(30);
     private static final String IMAGE = "vivarium-bench";
 
-    /// A cgroup of its own, so that it can be removed without touching anybody else's `docker`.
+    /// Separate cgroup, so that its removal does not affect another `docker`.
     private static final String CGROUP =
             "viv-bench-docker-" + ProcessHandle.current().pid();
 
@@ -31,7 +32,7 @@ final class Docker implements AutoCloseable {
         this.directory = directory;
     }
 
-    /// Starts an engine in `directory`, or returns nothing (and says why) when this machine has none of use.
+    /// Starts an engine in `directory`. Returns nothing and prints the reason if this machine cannot run one.
     static Optional<Docker> start(Path directory, Path rootFileSystem) {
         if (Programs.find("dockerd").isEmpty()) {
             System.err.println("no dockerd on this machine (Debian: apt-get install docker.io);"
@@ -121,19 +122,19 @@ final class Docker implements AutoCloseable {
         }
     }
 
-    /// What a container may do to its root file system.
+    /// Access of a container to its root file system.
     private enum Root {
         READ_ONLY,
         WRITABLE
     }
 
-    /// Create, attach, start, and the first byte of output: what `docker run` does, through the API. The container
-    /// is bounded as our sandboxes are.
+    /// Creates, attaches and starts a container and waits for its first output, as `docker run` does. The container has
+    /// the limits of a sandbox.
     String runToFirstOutput() {
         return run(Root.READ_ONLY);
     }
 
-    /// The same with a root file system that the archive API may write to.
+    /// Runs a container whose root file system is writable for the archive API.
     String runWritable() {
         return run(Root.WRITABLE);
     }
@@ -165,8 +166,8 @@ final class Docker implements AutoCloseable {
         return "[\"" + String.join("\",\"", values) + "\"]";
     }
 
-    /// Runs a command in a running container through the exec API, reads its output to the end, asks for its exit
-    /// code, and returns how many bytes came.
+    /// Runs a command in a running container through the exec API. Reads the whole output and the exit code. Returns
+    /// the number of bytes.
     long exec(Http control, String container, String command) {
         String request = "{\"AttachStdout\":true,\"AttachStderr\":true,\"Cmd\":" + array("bash", "-c", command) + "}";
         String id = control.post("/containers/" + container + "/exec", request)
@@ -210,7 +211,7 @@ final class Docker implements AutoCloseable {
         containers.remove(container);
     }
 
-    /// Containers go first: an engine that stops gives each of them ten seconds.
+    /// Removes containers first: an engine that stops gives each of them ten seconds.
     @Override
     public void close() {
         if (engine.isAlive()) {

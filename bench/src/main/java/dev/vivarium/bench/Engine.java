@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
 
-/// The engine in this process, without a server and without a pool, on a home of its own.
+/// Engine in this process, without a server and without a pool, on its own home.
 record Engine(Path home, Provider provider, Db db, Sandboxes sandboxes) implements AutoCloseable {
     static Engine open(Bench bench, int mostSandboxes) {
         Path home = bench.newHome();

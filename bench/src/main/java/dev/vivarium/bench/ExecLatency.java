@@ -4,8 +4,9 @@ import dev.vivarium.bench.Report.Row;
 import java.util.Map;
 import java.util.Optional;
 
-/// The round trip of one small command: bare, through the engine in this process, over HTTP, and through a Docker
-/// Engine, taken in turns so that noise meets all of them alike.
+/// Round trip of one small command: bare, through the engine in this process, over HTTP, and through a Docker Engine.
+///
+/// The four alternate, so that noise affects all of them equally.
 final class ExecLatency implements Measurement {
     private static final String COMMAND = "true";
     private static final int WARM_UP = 1000;

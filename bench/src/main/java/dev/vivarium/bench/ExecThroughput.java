@@ -9,8 +9,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.IntFunction;
 
-/// How many small commands a second 64 callers get through, over eight sandboxes: bare, in local mode, over HTTP, and
-/// through a Docker Engine with eight containers. In slices, taken in turns.
+/// Rate of small commands by 64 callers: bare, in local mode, over HTTP, and through a Docker Engine.
+///
+/// The callers share eight sandboxes or eight containers. Time slices of the four alternate.
 final class ExecThroughput implements Measurement {
     private static final int CALLERS = 64;
     private static final int SANDBOXES = 8;
@@ -91,7 +92,7 @@ final class ExecThroughput implements Measurement {
                 new Caller(docker.connect(), http -> docker.exec(http, containers.get(caller % SANDBOXES), COMMAND));
     }
 
-    /// Acts and time of several slices together.
+    /// Sum of several slices.
     private static final class Tally {
         private long acts;
         private Duration time = Duration.ZERO;

@@ -9,15 +9,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 
-/// Writing and reading files over HTTP, small and large; beside the bare file system and the archive API of a Docker
-/// Engine.
+/// Latency and rate of small and large files over HTTP, compared with the bare file system and Docker's archive API.
 final class FileTransfer implements Measurement {
     private static final int SMALL = 4096;
     private static final int LARGE = 100 * 1024 * 1024;
     private static final int SEED = 1;
     private static final int WARM_UP = 300;
 
-    /// Where a size is written to and read from, with what was measured.
+    /// Targets and samples for one file size.
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
     private record Lane(
             byte[] content,
@@ -45,7 +44,7 @@ final class FileTransfer implements Measurement {
         }
     }
 
-    /// The sandbox and, if there is an engine, the container that the files go to.
+    /// Sandbox and, if there is an engine, the container for the files.
     private record Ends(Http http, String session, Optional<Docker> docker, Optional<String> container) {}
 
     @Override

@@ -18,7 +18,8 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 
-/// Saving and forking a workspace of 100 MB in 1,000 files, beside `cp -a` of the same files on the host.
+/// Latency of saving and forking a workspace of 100 MB in 1,000 files, compared with `cp -a` of the same files on the
+/// host.
 final class ForkLatency implements Measurement {
     private static final String FILES = "mkdir -p %1$s && cd %1$s && for i in $(seq 1000); do"
             + " head -c 100000 /dev/urandom > file$i; done; sync";

@@ -21,9 +21,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.zip.CRC32;
 
-/// One keep-alive HTTP/1.1 connection with as little as possible in it, so that a measurement is of the server and not
-/// of a client library. The same class talks to us (TCP) and to a Docker Engine (unix socket). Confined to the worker
-/// that uses it.
+/// Minimal keep-alive HTTP/1.1 connection. Confined to the worker that uses it.
+///
+/// It is minimal so that a measurement covers the server and not a client library. It connects to Vivarium (TCP) and to
+/// a Docker Engine (Unix socket).
 final class Http implements AutoCloseable {
     private static final int BUFFER = 65_536;
     private static final Duration PATIENCE = Duration.ofMinutes(2);
@@ -74,7 +75,7 @@ final class Http implements AutoCloseable {
         return exchange("POST", path, "application/json", json.getBytes(StandardCharsets.UTF_8));
     }
 
-    /// Sends one request, its body in parts, and reads the whole answer.
+    /// Sends one request, its body in parts, and reads the whole response.
     Answer exchange(String method, String path, String type, byte[]... body) {
         try {
             send(method, path, type, body);
@@ -84,7 +85,7 @@ final class Http implements AutoCloseable {
         }
     }
 
-    /// Sends one request whose body is as long as the stream, and reads the whole answer.
+    /// Sends one request with the stream as its body, and reads the whole response.
     Answer stream(String method, String path, String type, InputStream body) {
         try {
             write((method + " " + path + " HTTP/1.1\r\nHost: localhost\r\n" + credentials + "Content-Type: " + type
@@ -102,7 +103,7 @@ final class Http implements AutoCloseable {
         }
     }
 
-    /// Sends one request and reads its answer without keeping it.
+    /// Sends one request and reads its response without keeping it.
     Received receive(String method, String path, String type, byte[]... body) {
         try {
             send(method, path, type, body);
@@ -117,7 +118,7 @@ final class Http implements AutoCloseable {
         }
     }
 
-    /// Sends a request that turns the connection into a raw stream and reads only its head.
+    /// Sends a request that turns the connection into a raw stream, and reads only the response head.
     void open(String method, String path, String json) {
         try {
             send(method, path, "application/json", json.getBytes(StandardCharsets.UTF_8));
@@ -131,8 +132,7 @@ final class Http implements AutoCloseable {
         }
     }
 
-    /// Sends a request whose answer is a stream of events, and waits until `text` has come. The connection is of no
-    /// further use.
+    /// Sends a request for an event stream, and waits until `text` arrives. The connection is then not reusable.
     void awaitEvent(String path, String json, String text) {
         try {
             byte[] body = json.getBytes(StandardCharsets.UTF_8);
@@ -159,7 +159,7 @@ final class Http implements AutoCloseable {
         }
     }
 
-    /// Reads a raw stream to its end and returns how many bytes came.
+    /// Reads a raw stream to its end and returns the number of bytes.
     long drainStream() {
         try {
             return drain(in, Long.MAX_VALUE, new CRC32());
@@ -168,7 +168,7 @@ final class Http implements AutoCloseable {
         }
     }
 
-    /// Small requests go out in one piece, as a good client sends them.
+    /// Sends a small request in one piece, as an efficient client does.
     private void send(String method, String path, String type, byte[]... body) throws IOException {
         long length = 0;
         for (byte[] part : body) {
@@ -286,12 +286,12 @@ final class Http implements AutoCloseable {
         try {
             socket.close();
         } catch (Exception ignored) {
-            // Nothing is lost: the measurement is over.
+            // The measurement is over, so the failure has no effect.
         }
     }
 
     private record Head(int status, Map<String, String> headers) {
-        /// The length of the body, or -1 when it is not said.
+        /// Returns the length of the body, or -1 if the response has no length.
         long length() {
             return Long.parseLong(headers.getOrDefault("content-length", "-1"));
         }
@@ -301,17 +301,17 @@ final class Http implements AutoCloseable {
         }
     }
 
-    /// What came of an answer that was not kept.
+    /// Size and checksum of a response that was not kept.
     record Received(long bytes, long crc) {}
 
-    /// A complete answer.
+    /// Complete response.
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
     record Answer(int status, byte[] body) {
         String text() {
             return new String(body, StandardCharsets.UTF_8);
         }
 
-        /// Returns this answer if its status is `wanted`, and fails with the body otherwise.
+        /// Returns this response if its status is `wanted`. Otherwise, fails with the body.
         Answer expect(int wanted) {
             if (status != wanted) {
                 throw new IllegalStateException("status " + status + " instead of " + wanted + ": " + text());
@@ -319,7 +319,7 @@ final class Http implements AutoCloseable {
             return this;
         }
 
-        /// The text of a top-level string member; enough for ids, without a parser on the measured path.
+        /// Returns a top-level string member. This is enough for ids and keeps a parser off the measured path.
         String member(String name) {
             String text = text();
             int at = text.indexOf('"' + name + '"');

@@ -6,7 +6,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/// From the call of an intervention to the end of the answer that a waiting worker gets.
+/// Latency from the call of an intervention to the end of the response to a waiting worker.
 final class InterventionLatency implements Measurement {
     private static final double MOST_MILLIS = 100;
     private static final int WARM_UP = 100;

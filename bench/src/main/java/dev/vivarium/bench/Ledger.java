@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/// What a server acknowledged, to be held against what it has. Thread-safe.
+/// Record of the writes that a server acknowledged, for a comparison with its data. Thread-safe.
 final class Ledger {
     private final Map<String, Map<String, Long>> events = new HashMap<>();
     private final Set<String> said = new HashSet<>();
@@ -16,18 +16,18 @@ final class Ledger {
     private final List<String> wrong = new ArrayList<>();
     private long count;
 
-    /// An event of a sandbox is durable under this number.
+    /// Records that an event of a sandbox is durable under this number.
     synchronized void appended(String sandbox, String id, long seq) {
         count++;
         events.computeIfAbsent(sandbox, _ -> new HashMap<>()).put(id, seq);
     }
 
-    /// A message was accepted.
+    /// Records that the server accepted a message.
     synchronized void said(String message) {
         said.add(message);
     }
 
-    /// A message was read.
+    /// Records that a message was read.
     synchronized void heard(String message) {
         heard.merge(message, 1, Integer::sum);
     }
@@ -36,12 +36,12 @@ final class Ledger {
         wrong.add(what);
     }
 
-    /// How many events were acknowledged.
+    /// Returns the number of acknowledged events.
     synchronized long count() {
         return count;
     }
 
-    /// The messages that were accepted and never read.
+    /// Returns the messages that the server accepted and the reader never received.
     synchronized List<String> unheard() {
         return said.stream().filter(message -> !heard.containsKey(message)).toList();
     }
@@ -50,12 +50,12 @@ final class Ledger {
         return said.size();
     }
 
-    /// How often a message was read again, under the id by which its reader knows it.
+    /// Returns the number of redelivered messages, counted by their ids.
     synchronized long repeated() {
         return heard.values().stream().mapToLong(times -> times - 1L).sum();
     }
 
-    /// Compares a whole log, in its order, with what was acknowledged.
+    /// Compares a whole log, in its order, with the acknowledged events.
     synchronized void check(String sandbox, List<JsonFields> log) {
         Map<String, Long> found = new HashMap<>();
         long next = 1;

@@ -11,8 +11,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntFunction;
 import java.util.zip.CRC32;
 
-/// The load scenarios of V2-17: a steady stream of commands over many sessions, many file operations at once, and
-/// sandboxes that come and go, after which nothing may be left. (The hundred creations at once are [Burst].)
+/// Load scenarios of V2-17: steady commands over many sessions, concurrent file operations, and sandbox churn.
+///
+/// Nothing may remain after the churn. [Burst] covers the hundred concurrent creations.
 final class Load implements Measurement {
     private static final int SESSIONS = 50;
     private static final int COMMANDS_A_MINUTE = 1000;
@@ -69,7 +70,7 @@ final class Load implements Measurement {
                 server.connect(), http -> VivServer.execute(http, sessions.get(caller % SESSIONS), "echo hello"));
     }
 
-    /// Half of the callers' operations are writes, half are reads of what they wrote.
+    /// Half of the operations are writes, half are reads of the written files.
     private static void fileOperations(Bench bench, Report report, VivServer server, List<String> sessions) {
         byte[] content = new byte[FILE_SIZE];
         new Random(FILE_SIZE).nextBytes(content);

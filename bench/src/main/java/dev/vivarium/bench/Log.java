@@ -2,7 +2,7 @@ package dev.vivarium.bench;
 
 import java.util.List;
 
-/// The bars of the event log.
+/// Measurements of the event log.
 final class Log implements Measurement {
     private static final List<Measurement> PARTS =
             List.of(new LogAppends(), new LogLatency(), new LogFanOut(), new InterventionLatency());

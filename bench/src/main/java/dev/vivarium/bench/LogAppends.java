@@ -19,8 +19,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 
-/// Durable appends of 64 callers through the log, and the same events of the same callers with a commit each, in turns,
-/// on SQLite and on PostgreSQL.
+/// Rate of durable appends by 64 callers, compared with one commit per event, in alternation, on SQLite and on
+/// PostgreSQL.
 final class LogAppends implements Measurement {
     private static final int PRODUCERS = 64;
     private static final int SANDBOXES = 50;
@@ -48,7 +48,7 @@ final class LogAppends implements Measurement {
             var alone = new Rate();
             var sandboxes = sandboxes(1);
             var single = new OneByOne(db);
-            // The first turns are for the compilers.
+            // The first turns are for the JIT compiler.
             for (int turn = -2; turn < bench.rounds(5); turn++) {
                 if (turn == 0) {
                     grouped.clear();
@@ -64,12 +64,12 @@ final class LogAppends implements Measurement {
         }
     }
 
-    /// How often something was done over several slices of time. Not thread-safe.
+    /// Rate over several slices of time. Not thread-safe.
     private static final class Rate {
         private long count;
         private double seconds;
 
-        /// The workers are virtual, as those of the server are.
+        /// Uses virtual threads, as the server does.
         void add(int workers, Duration slice, Runnable act) {
             long start = System.nanoTime();
             var done = new LongAdder();
@@ -111,7 +111,7 @@ final class LogAppends implements Measurement {
         return sandboxes.get(ThreadLocalRandom.current().nextInt(sandboxes.size()));
     }
 
-    /// The plain way: a transaction for every event, one after the other. Thread-safe.
+    /// Baseline: one transaction per event, in sequence. Thread-safe.
     private static final class OneByOne {
         private static final String INSERT =
                 "insert into sandbox_events (sandbox_id, seq, event_id, event_type, event_data, source, created_at)"

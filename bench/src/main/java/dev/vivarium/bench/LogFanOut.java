@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 
-/// One event to 1,000 watchers, again and again: all get it, and the heap of the server stays as it is.
+/// Repeated delivery of one event to 1,000 watchers. All must receive it, and the server's heap must not grow.
 final class LogFanOut implements Measurement {
     private static final int WATCHERS = 1_000;
 
-    /// Live data moves by about this much from one collection to the next.
+    /// Normal variation of the live heap between two collections.
     private static final double NOISE_MIB = 4;
 
     private static final Pattern USED = Pattern.compile("used (\\d+)K");
@@ -59,7 +59,7 @@ final class LogFanOut implements Measurement {
         }
     }
 
-    /// What is alive in the server's heap.
+    /// Returns the live heap of the server.
     private static double heapMib(VivServer server) {
         String jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd").toString();
         Programs.runQuietly(List.of(jcmd, Long.toString(server.pid()), "GC.run"));

@@ -6,8 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/// From the call that appends an event to its message on another connection's WebSocket: 500 a second over 50
-/// sandboxes, one watcher each, beside the same appends that nobody watches.
+/// Latency from an append call to the event on another client's WebSocket.
+///
+/// The load is 500 events per second over 50 sandboxes with one watcher each. The baseline is the same load without
+/// watchers.
 final class LogLatency implements Measurement {
     private static final int SANDBOXES = 50;
     private static final int CALLERS = 10;
@@ -57,7 +59,7 @@ final class LogLatency implements Measurement {
         return result;
     }
 
-    /// Each event says when its call began.
+    /// Each event contains the start time of its call.
     private static Crowd.Result append(VivServer server, List<String> sandboxes, int turns) {
         return Crowd.paced(CALLERS, turns, INTERVAL, caller -> {
             var http = server.connect();

@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/// `make bench`: runs the measurements one after the other, prints one table and writes it as JSON.
+/// Entry point of `make bench`: runs the measurements in sequence, prints one table and writes it as JSON.
 public final class Main {
     private Main() {}
 
-    /// In the order in which they run.
+    /// Returns the measurements in the order of their execution.
     private static Map<String, Measurement> measurements() {
         var all = new LinkedHashMap<String, Measurement>();
         all.put("exec", new ExecLatency());
@@ -71,7 +71,7 @@ public final class Main {
         measurements.keySet().retainAll(List.of(name));
     }
 
-    /// One that breaks does not take the others with it.
+    /// A failed measurement does not stop the others.
     private static void measure(Bench bench, Report report, String name, Measurement measurement) {
         if (bench.isAbandoned()) {
             return;

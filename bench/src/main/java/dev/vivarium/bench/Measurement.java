@@ -1,6 +1,6 @@
 package dev.vivarium.bench;
 
-/// One program of the benchmark: sets up what it needs, measures, adds its rows and leaves nothing behind.
+/// One benchmark. It sets up its environment, measures, adds its rows and removes everything it created.
 @FunctionalInterface
 interface Measurement {
     void run(Bench bench, Report report);

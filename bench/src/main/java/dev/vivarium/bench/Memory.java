@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// The machine's memory at one moment, in KiB by the names of `/proc/meminfo`. Immutable.
+/// Memory of the machine at one moment, in KiB by the names of `/proc/meminfo`. Immutable.
 record Memory(Map<String, Long> kib) {
     private static final int READINGS = 9;
     private static final List<String> SHOWN =
@@ -21,7 +21,7 @@ record Memory(Map<String, Long> kib) {
         kib = Map.copyOf(kib);
     }
 
-    /// Reads several times over two seconds and takes the median of each value.
+    /// Reads several times over two seconds and returns the median of each value.
     static Memory settled() {
         var readings = new HashMap<String, long[]>();
         for (int i = 0; i < READINGS; i++) {
@@ -56,19 +56,19 @@ record Memory(Map<String, Long> kib) {
         return values;
     }
 
-    /// What the kernel itself uses and cannot give back: its structures, page tables, stacks, counters per
-    /// processor and memory file systems. It is a sum of what is counted by kind, and not what is missing from the
-    /// total, because neighbours come and go.
+    /// Returns the memory that the kernel uses and cannot reclaim: its structures, page tables, stacks, per-processor
+    /// counters and memory file systems. It is a sum by kind and not a difference to the total, because other programs
+    /// start and end.
     long kernelKib() {
         return of("SUnreclaim") + of("PageTables") + of("VmallocUsed") + of("Percpu") + of("Shmem");
     }
 
-    /// Names and file headers that the kernel remembers until it needs the memory.
+    /// Returns the cached names and inodes that the kernel can reclaim.
     long reclaimableKib() {
         return of("SReclaimable");
     }
 
-    /// Where the difference to `earlier` lies, in KiB for each of `count` things.
+    /// Returns the growth since `earlier` by kind, in KiB for each of `count` things.
     Map<String, Long> growth(Memory earlier, int count) {
         var growth = new TreeMap<String, Long>();
         for (String name : SHOWN) {

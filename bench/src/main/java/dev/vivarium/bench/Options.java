@@ -4,11 +4,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/// What the caller asked for. Immutable.
+/// Options of the command line. Immutable.
 ///
 /// @param only     the one measurement to run, or all of them
 /// @param launcher the `viv` under test
-/// @param output   where the JSON goes
+/// @param output   path of the JSON file
 record Options(Length length, Optional<String> only, Engine docker, Misses misses, Path launcher, Path output) {
     static final String USAGE = """
             usage: bench [--quick] [--only NAME] [--no-docker] [--strict] [--launcher FILE] [--out FILE]
@@ -21,19 +21,18 @@ record Options(Length length, Optional<String> only, Engine docker, Misses misse
               --out FILE       where the JSON goes (bench/results/latest.json)
             """;
 
-    /// How long to measure.
     enum Length {
         FULL,
         QUICK
     }
 
-    /// Whether a Docker Engine is measured beside us.
+    /// Whether to compare with a Docker Engine.
     enum Engine {
         IF_THERE,
         NEVER
     }
 
-    /// What a missed bar means for the exit code.
+    /// Effect of a missed limit on the exit code.
     enum Misses {
         SHOWN,
         FAIL
@@ -47,7 +46,7 @@ record Options(Length length, Optional<String> only, Engine docker, Misses misse
             Path.of("bin/viv"),
             Path.of("bench/results/latest.json"));
 
-    /// Reads a command line; throws `IllegalArgumentException` with a sentence when it cannot.
+    /// Parses a command line. Throws `IllegalArgumentException` with a sentence if it is invalid.
     static Options parse(List<String> arguments) {
         Options options = STANDARD;
         var rest = arguments.iterator();

@@ -12,8 +12,9 @@ import dev.vivarium.model.UserId;
 import java.time.Duration;
 import java.util.Optional;
 
-/// Freezing and thawing in the engine, where the new state is on disk before it is acted on, and of the machine below
-/// it alone; beside a Docker Engine.
+/// Latency of pause and resume, compared with a Docker Engine.
+///
+/// It measures the engine, which writes the new state to disk before it acts, and the machine below it alone.
 final class PauseLatency implements Measurement {
     private static final UserId BENCH = new UserId("bench");
     private static final PauseReason ASKED = PauseReason.by(BENCH);

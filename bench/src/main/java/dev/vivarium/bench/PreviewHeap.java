@@ -5,13 +5,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.zip.CRC32;
 
-/// One gigabyte from a program in a sandbox through its preview, with a server that has a quarter of that as heap.
+/// Transfer of 1 GiB from a program in a sandbox through its preview. The heap of the server is a quarter of that.
 final class PreviewHeap implements Measurement {
     private static final long SIZE = 1L << 30;
     private static final int BLOCK = 1 << 20;
     private static final int PORT = 8080;
 
-    /// Sends the same block again and again, so that the reader knows what must come.
+    /// Sends the same block repeatedly, so that the reader can verify the content.
     private static final String PROGRAM = """
             from http.server import BaseHTTPRequestHandler, HTTPServer
             class Large(BaseHTTPRequestHandler):

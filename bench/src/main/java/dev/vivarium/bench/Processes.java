@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/// The processes of this machine, as `/proc` shows them. One that ends meanwhile is as good as not there.
+/// Processes of this machine, read from `/proc`. A process that ends during the read counts as absent. Stateless.
 final class Processes {
     private static final Path PROC = Path.of("/proc");
 
@@ -25,7 +25,7 @@ final class Processes {
         return processes;
     }
 
-    /// The text of a file of a process; nothing when it has ended.
+    /// Returns the text of a file of a process, or "" if the process has ended.
     static String read(Path process, String file) {
         try {
             return Files.readString(process.resolve(file), StandardCharsets.ISO_8859_1);
@@ -34,12 +34,12 @@ final class Processes {
         }
     }
 
-    /// The memory in KiB that a process has for itself: its fair share of anonymous pages.
+    /// Returns the private memory of a process in KiB: its proportional share of anonymous pages.
     static long privateKib(long pid) {
         return privateKib(PROC.resolve(Long.toString(pid)));
     }
 
-    /// The same of all processes whose cgroup or command line names one of `ids`.
+    /// Returns the private memory of all processes whose cgroup or command line contains one of `ids`.
     static long privateKibOf(Set<String> ids) {
         long total = 0;
         for (Path process : all()) {
@@ -55,7 +55,7 @@ final class Processes {
         return value(read(process, "smaps_rollup"), "Pss_Anon:");
     }
 
-    /// The largest resident size in KiB that a process ever had.
+    /// Returns the peak resident size of a process in KiB.
     static long peakKib(long pid) {
         return value(read(PROC.resolve(Long.toString(pid)), "status"), "VmHWM:");
     }

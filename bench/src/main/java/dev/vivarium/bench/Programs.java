@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/// Other programs of this machine that a measurement starts, and what they leave.
+/// External programs of a measurement, and the removal of their files. Stateless.
 final class Programs {
     private static final int TAIL_LINES = 15;
 
@@ -30,22 +30,22 @@ final class Programs {
         return Optional.empty();
     }
 
-    /// Runs a program to its end with its output on our standard error; fails when it fails.
+    /// Runs a program to its end and copies its output to standard error. Fails if the program fails.
     static void run(List<String> command) {
         run(command, Map.of(), System.err);
     }
 
-    /// The same without its output.
+    /// Runs a program without its output.
     static void runQuietly(List<String> command) {
         runQuietly(command, Map.of());
     }
 
-    /// The same with more in its environment.
+    /// Runs a program without its output, with further environment variables.
     static void runQuietly(List<String> command, Map<String, String> environment) {
         run(command, environment, OutputStream.nullOutputStream());
     }
 
-    /// The same with its output in `output`.
+    /// Runs a program with its output in `output`.
     static void run(List<String> command, Map<String, String> environment, OutputStream output) {
         try {
             var builder = new ProcessBuilder(command)
@@ -67,7 +67,7 @@ final class Programs {
         }
     }
 
-    /// Asks a process to end, and makes it end when it takes longer than `patience`.
+    /// Terminates a process, and kills it after `patience`.
     static void stop(Process process, Duration patience) {
         process.destroy();
         try {
@@ -80,7 +80,7 @@ final class Programs {
         }
     }
 
-    /// The last lines of a log, for a message.
+    /// Returns the last lines of a log, for a message.
     static String tail(Path file) {
         try {
             List<String> lines = Files.readAllLines(file);
@@ -99,7 +99,7 @@ final class Programs {
         }
     }
 
-    /// Cleaning up goes on whatever fails; a failure is said. Reports whether there was none.
+    /// Runs one step of a cleanup, which continues after a failure. Prints the failure and reports success.
     static boolean attempt(Runnable step) {
         try {
             step.run();
@@ -138,7 +138,7 @@ final class Programs {
         }
     }
 
-    /// Links are deleted, never followed.
+    /// Deletes links and never follows them.
     static void deleteTree(Path root) {
         if (!Files.exists(root)) {
             return;

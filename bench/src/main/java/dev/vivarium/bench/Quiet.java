@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/// Waits for a quiet machine, so that one measurement does not pay for the end of the last one or for a neighbour.
+/// Wait for an idle machine, so that earlier measurements and other programs do not affect a measurement. Stateless.
 final class Quiet {
     private static final Duration LOOK = Duration.ofMillis(500);
     private static final int LOOKS = 20;
@@ -14,8 +14,7 @@ final class Quiet {
 
     private Quiet() {}
 
-    /// Returns as soon as the processors are mostly idle; after ten seconds it says that they are not and goes
-    /// on.
+    /// Returns when the processors are mostly idle. After ten seconds, it prints a warning and continues.
     static void await() {
         long[] before = ticks();
         double idle = 0;
@@ -31,7 +30,7 @@ final class Quiet {
         System.err.printf("  note: the machine is busy (%.0f %% idle); expect noise%n", idle * 100);
     }
 
-    /// Idle ticks and all ticks of all processors since the start.
+    /// Returns the idle ticks and all ticks of all processors since boot.
     private static long[] ticks() {
         try (var lines = Files.lines(Path.of("/proc/stat"))) {
             String[] fields = lines.findFirst().orElseThrow().trim().split("\\s+");

@@ -6,15 +6,14 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/// The table that `make bench` prints and writes: one row a measurement, with its bars and whether they hold. Not
-/// thread-safe.
+/// Result table of `make bench`: one row per measurement, with its limits and whether they hold. Not thread-safe.
 final class Report {
     private static final String LAYOUT = "%-44s %12s %9s %10s %7s %10s %8s  %s";
 
     private final Map<String, String> circumstances;
     private final List<Row> rows = new ArrayList<>();
 
-    /// @param circumstances what a reader must know to judge the numbers, such as the machine
+    /// @param circumstances facts that a reader needs to judge the numbers, such as the machine
     Report(Map<String, String> circumstances) {
         this.circumstances = Map.copyOf(circumstances);
     }
@@ -24,7 +23,7 @@ final class Report {
         System.err.println("  " + line(row).stripTrailing());
     }
 
-    /// Adds a row that says that the measurement itself broke.
+    /// Adds a row for a measurement that failed.
     void addBroken(String measurement, RuntimeException failure) {
         add(Row.of("broken: " + measurement, "", Double.NaN).held("runs to its end: " + failure, false));
     }
@@ -93,7 +92,7 @@ final class Report {
         return number(ratio) + "x";
     }
 
-    /// Three significant digits, more for large numbers.
+    /// Formats three significant digits, more for large numbers.
     static String number(double value) {
         if (!Double.isFinite(value)) {
             return "-";
@@ -123,21 +122,23 @@ final class Report {
         return quoted.append('"').toString();
     }
 
-    /// What was promised, and whether this run kept it.
+    /// Limit of a measurement, and whether this run keeps it.
     record Bar(String rule, boolean holds) {
         String verdict() {
             return (holds ? "ok " : "MISSED ") + rule;
         }
     }
 
-    /// Which way is good.
+    /// Direction of improvement.
     enum Better {
         LOWER,
         HIGHER
     }
 
-    /// One measurement. `bare` and `docker` are the same work on bare `fork+exec` (or the bare file system) and on
-    /// a Docker Engine in this run, where that makes sense. Immutable.
+    /// One measurement. Immutable.
+    ///
+    /// `bare` is the same work on bare `fork+exec` or the bare file system, and `docker` on a Docker Engine in this
+    /// run. Rows without a useful comparison omit them.
     record Row(
             String name,
             String unit,
@@ -156,7 +157,7 @@ final class Report {
                     name, unit, Better.LOWER, value, Optional.empty(), Optional.empty(), Optional.empty(), List.of());
         }
 
-        /// A number that is better when it is higher.
+        /// Returns a row whose value is better if it is higher.
         static Row rate(String name, String unit, double value) {
             return new Row(
                     name, unit, Better.HIGHER, value, Optional.empty(), Optional.empty(), Optional.empty(), List.of());
@@ -178,7 +179,7 @@ final class Report {
             return new Row(name, unit, better, value, p99, Optional.of(bareValue), docker, bars);
         }
 
-        /// The same work on a Docker Engine; not a number means that it was not measured.
+        /// Adds the value of the same work on a Docker Engine. NaN means that it was not measured.
         Row besideDocker(double dockerValue) {
             return Double.isNaN(dockerValue)
                     ? this
@@ -197,7 +198,7 @@ final class Report {
                     .orElse(this);
         }
 
-        /// Promises nothing when there is no Docker Engine to be better than.
+        /// Adds no limit if there is no Docker Engine to compare with.
         Row heldToTimesBetterThanDocker(double least) {
             return timesBetterThanDocker()
                     .map(ratio -> held(">= " + number(least) + " x better than Docker", ratio >= least))

@@ -6,15 +6,16 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/// The root file system that our sandboxes and the Docker containers share. It is made once and kept in the user's
-/// cache. Immutable.
+/// Root file system that the sandboxes and the Docker containers share. Immutable.
+///
+/// It is built once and kept in the user's cache.
 ///
 /// @param image     its name for `viv`
-/// @param directory where it lies, or nothing when it is a view of this machine that no container could use
+/// @param directory its directory, or nothing if it is a view of this machine that a container cannot use
 record RootFileSystem(String image, Optional<Path> directory) {
     private static final String DEBIAN = "debian";
 
-    /// Finds the `debian` image in the cache or builds it; without the means to build it, falls back to `host`.
+    /// Finds the `debian` image in the cache or builds it. If it cannot be built, it uses `host`.
     static RootFileSystem prepare(Path launcher) {
         Path cache = cache();
         Path debian = cache.resolve("images").resolve(DEBIAN);
@@ -36,7 +37,7 @@ record RootFileSystem(String image, Optional<Path> directory) {
         return caches.resolve("vivarium/bench");
     }
 
-    /// Lets a new home see it, without a copy.
+    /// Links it into a new home without a copy.
     void showIn(Path home) throws IOException {
         if (directory.isPresent()) {
             Path images = Files.createDirectory(home.resolve("images"));

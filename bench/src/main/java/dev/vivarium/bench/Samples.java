@@ -44,7 +44,7 @@ final class Samples {
         return percentile(99);
     }
 
-    /// Milliseconds below which `percent` of the samples lie.
+    /// Returns the percentile in milliseconds.
     double percentile(double percent) {
         if (count == 0) {
             return Double.NaN;
@@ -55,7 +55,6 @@ final class Samples {
         return sorted[Math.max(0, index)] / (double) Duration.ofMillis(1).toNanos();
     }
 
-    /// Something to measure.
     @FunctionalInterface
     interface Work {
         void run();

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.regex.Pattern;
 
-/// A WebSocket to a shell. Confined to one worker that reads and one that types.
+/// WebSocket to a shell. Confined to one worker that reads and one that types.
 final class ShellConnection implements AutoCloseable {
     private static final String SHOWN = "{\"type\":\"stdout\",\"data\":\"";
     private static final Pattern SESSION = Pattern.compile("\"session_id\":\"([^\"]+)\"");
@@ -23,7 +23,7 @@ final class ShellConnection implements AutoCloseable {
         return connect(port, sandbox, "\"token\":\"" + key + "\",\"command\":\"" + command + "\"");
     }
 
-    /// Comes into the shell of another connection, and waits for its first line.
+    /// Attaches to the shell of another connection and waits for its first line.
     static ShellConnection join(int port, String key, ShellConnection other) {
         return connect(port, other.sandbox, "\"token\":\"" + key + "\",\"session_id\":\"" + other.session + "\"");
     }
@@ -44,7 +44,7 @@ final class ShellConnection implements AutoCloseable {
         }
     }
 
-    /// Types `text`, which must need no escapes but those of line ends.
+    /// Types `text`, which must contain no characters that need escapes, except line ends.
     void type(String text) {
         try {
             send("{\"type\":\"stdin\",\"data\":\"" + text.replace("\n", "\\n") + "\"}");
@@ -53,7 +53,7 @@ final class ShellConnection implements AutoCloseable {
         }
     }
 
-    /// Reads until so many characters have been shown; something else than what is shown ends it.
+    /// Reads until the shell has shown `count` characters. Fails on a message other than output or presence.
     String read(int count) {
         var shown = new StringBuilder();
         try {
@@ -72,7 +72,7 @@ final class ShellConnection implements AutoCloseable {
         }
     }
 
-    /// Types `text` and waits until it is shown.
+    /// Types `text` and waits for its echo.
     void echo(String text) {
         try {
             send("{\"type\":\"stdin\",\"data\":\"" + text + "\"}");
@@ -88,7 +88,7 @@ final class ShellConnection implements AutoCloseable {
 
     private void await(String wanted) throws IOException {
         while (!next().contains(wanted)) {
-            // Presence, or what came before.
+            // A presence message, or earlier output.
         }
     }
 
@@ -96,7 +96,6 @@ final class ShellConnection implements AutoCloseable {
         return socket.next();
     }
 
-    /// Waits until the server closes the socket.
     void awaitClose() {
         socket.awaitClose();
     }

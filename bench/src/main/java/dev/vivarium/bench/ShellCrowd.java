@@ -8,8 +8,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/// Many shells that are typed in at once, and many people in one shell. What counts is that every byte comes back,
-/// once and in order; the rate is shown beside it.
+/// Input to many shells at once, and many viewers of one shell.
+///
+/// The requirement is that every byte returns once and in order. The rate is shown beside it.
 final class ShellCrowd implements Measurement {
     private static final String ECHO = "stty raw -echo; echo ready; exec cat";
     private static final int SHELLS = 200;
@@ -93,7 +94,7 @@ final class ShellCrowd implements Measurement {
         return text.toString();
     }
 
-    /// In pieces that do not end where lines do. If that breaks, so does the reading.
+    /// Types in pieces that do not end at line ends. If typing fails, reading fails too.
     private static void type(ShellConnection shell, String text) {
         for (int at = 0; at < text.length(); at += 17) {
             shell.type(text.substring(at, Math.min(text.length(), at + 17)));

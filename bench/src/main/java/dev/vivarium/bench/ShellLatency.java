@@ -3,13 +3,14 @@ package dev.vivarium.bench;
 import dev.vivarium.bench.Report.Row;
 import java.util.Map;
 
-/// From a keystroke to its echo: on a bare terminal, and through a shell's WebSocket, taken in turns. On both ends of
-/// both sits `cat`, so that what is measured is the way and not the program.
+/// Latency from a keystroke to its echo, on a bare terminal and through a shell's WebSocket, in alternation.
+///
+/// Both run `cat`, so that the measurement covers the transport and not the program.
 final class ShellLatency implements Measurement {
     private static final String ECHO = "stty raw -echo; echo ready; exec cat";
 
-    /// Until the server's JVM has compiled what is measured: it is up for weeks, its first seconds are another
-    /// story.
+    /// Number of keystrokes until the server's JVM has compiled the measured code. A server runs for weeks, so its
+    /// first seconds are not representative.
     private static final int WARM_UP = 15_000;
 
     private static final int TIMES_BARE = 5;

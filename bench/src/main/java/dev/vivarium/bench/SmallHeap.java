@@ -5,8 +5,9 @@ import java.util.Map;
 import java.util.Random;
 import java.util.zip.CRC32;
 
-/// Large files through a server with a small heap: several callers move 100 MB up and down at once, which only works
-/// when nothing of it is held.
+/// Transfer of large files through a server with a small heap.
+///
+/// Several callers transfer 100 MB in both directions at once. This works only if the server streams the content.
 final class SmallHeap implements Measurement {
     private static final int SIZE = 100 * 1024 * 1024;
     private static final int CALLERS = 4;

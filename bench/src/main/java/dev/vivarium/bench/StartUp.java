@@ -4,7 +4,7 @@ import dev.vivarium.bench.Report.Row;
 import java.time.Duration;
 import java.util.Map;
 
-/// From the start of the server's process to the line that says that it is ready, on a home that was used before.
+/// Time from the start of the server process to the line that reports readiness, on a home that was used before.
 final class StartUp implements Measurement {
     private static final int STARTS = 5;
     private static final Duration MOST = Duration.ofSeconds(1);

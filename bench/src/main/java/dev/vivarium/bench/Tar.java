@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Locale;
 
-/// A tar archive of one file, the form in which a Docker Engine takes files.
+/// Tar archive of one file, the format of Docker's archive API. Stateless.
 final class Tar {
     private static final int BLOCK = 512;
 

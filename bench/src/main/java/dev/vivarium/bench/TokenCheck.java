@@ -4,7 +4,7 @@ import dev.vivarium.bench.Report.Row;
 import dev.vivarium.json.Json;
 import java.util.Map;
 
-/// What a capability token costs on the way to a command: the same call with an API key and with a token, in turns.
+/// Cost of a capability token: the same command with an API key and with a token, in alternation.
 final class TokenCheck implements Measurement {
     private static final int WARM_UP = 1000;
     private static final double MOST = 1.05;

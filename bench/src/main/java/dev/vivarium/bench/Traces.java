@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/// What ended sandboxes left on this machine: processes, mounts, cgroups, loop devices and files that carry their ids.
+/// Search for remains of ended sandboxes: processes, mounts, cgroups, loop devices and files with their ids. Stateless.
 final class Traces {
     private static final Path CGROUPS = Path.of("/sys/fs/cgroup");
     private static final Path BLOCK = Path.of("/sys/block");
@@ -21,8 +21,7 @@ final class Traces {
 
     private Traces() {}
 
-    /// Looks until nothing is left, for at most a minute (that is how long removal may take), and returns what is
-    /// still there.
+    /// Repeats the search until it finds nothing, for at most a minute, the limit for removal. Returns the remains.
     static Set<String> awaitNone(Set<String> ids, Path home) {
         Set<String> left = find(ids, home);
         for (int i = 0; i < ATTEMPTS && !left.isEmpty(); i++) {
@@ -45,7 +44,7 @@ final class Traces {
             idsIn(file, ids).forEach(_ -> found.add("loop device " + device.getFileName() + " of " + file.strip()));
         }
         named(CGROUPS, ids).forEach(path -> found.add("cgroup " + path));
-        // Its run directory may be a link to another file system.
+        // The run directory may be a link to another file system.
         for (Path root : List.of(home, home.resolve("run").resolve("."))) {
             named(root, ids).forEach(path -> found.add("path " + path));
         }

@@ -11,8 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/// A server as users start it: `bin/viv serve` in a process of its own, with a home of its own that is gone afterwards.
-/// Thread-safe.
+/// Server process, started as users start it: `bin/viv serve`, with a temporary home. Thread-safe.
 final class VivServer implements AutoCloseable {
     private static final String READY = "ready on http://";
     private static final Duration STOP_TIME = Duration.ofSeconds(60);
@@ -36,7 +35,7 @@ final class VivServer implements AutoCloseable {
         this.startTime = startTime;
     }
 
-    /// Starts a server on `home` with extra settings from `environment` and returns when it says that it is ready.
+    /// Starts a server on `home` with extra settings from `environment`. Returns when the server is ready.
     static VivServer start(Path launcher, Path home, Map<String, String> environment) {
         try {
             Path log = home.resolve("server.log");
@@ -55,12 +54,12 @@ final class VivServer implements AutoCloseable {
         }
     }
 
-    /// Where it listens, on the loopback.
+    /// Returns the loopback port.
     int port() {
         return port;
     }
 
-    /// The admin's key.
+    /// Returns the admin key.
     String key() {
         return key;
     }
@@ -72,7 +71,7 @@ final class VivServer implements AutoCloseable {
             if (at >= 0) {
                 String port = line.substring(line.indexOf(':', at + READY.length()) + 1)
                         .strip();
-                // A server that nobody reads would stop at its next line.
+                // If nothing reads its output, the server blocks at its next line.
                 Thread.ofPlatform().daemon().name("server-log").start(() -> drain(lines));
                 return Integer.parseInt(port);
             }
@@ -83,10 +82,10 @@ final class VivServer implements AutoCloseable {
     private static void drain(BufferedReader lines) {
         try (lines) {
             while (lines.readLine() != null) {
-                // Its log on standard output is of no interest here.
+                // The measurement ignores the log on standard output.
             }
         } catch (IOException ended) {
-            // The server is gone.
+            // The server has exited.
         }
     }
 
@@ -94,7 +93,7 @@ final class VivServer implements AutoCloseable {
         return connect(key);
     }
 
-    /// A connection for somebody with another credential.
+    /// Connects with another credential.
     Http connect(String credential) {
         return Http.tcp(port, credential);
     }
@@ -111,12 +110,11 @@ final class VivServer implements AutoCloseable {
         return process.pid();
     }
 
-    /// From the start of its process to the line that says that it is ready.
+    /// Returns the time from the start of the process to the line that reports readiness.
     Duration startTime() {
         return startTime;
     }
 
-    /// Waits until the warm pool is full.
     void awaitPool(int size) {
         for (int attempt = 0; attempt < 3000; attempt++) {
             if (health().text().replace(" ", "").contains("\"pool_available\":" + size)) {
@@ -127,15 +125,15 @@ final class VivServer implements AutoCloseable {
         throw new IllegalStateException("the pool never held " + size + " sandboxes");
     }
 
-    /// Calls `/health`, which closes its connection after the answer.
+    /// Calls `/health`, which closes its connection after the response.
     Http.Answer health() {
         try (var http = connect()) {
             return http.get("/health");
         }
     }
 
-    /// Lets the server's JVM compile what is measured: a server is up for weeks, its first second is measured
-    /// elsewhere.
+    /// Lets the server's JVM compile the measured code. A server runs for weeks; other measurements cover its first
+    /// second.
     void warmUp() {
         for (int i = 0; i < WARM_UP_SESSIONS; i++) {
             try (var http = connect()) {
@@ -157,7 +155,7 @@ final class VivServer implements AutoCloseable {
         return http.post("/create_session", body).expect(201).member("session_id");
     }
 
-    /// Runs a command in a session to its end; it must succeed.
+    /// Runs a command in a session to its end. The command must succeed.
     static void execute(Http http, String session, String command) {
         String body = "{\"session_id\":\"" + session + "\",\"command\":\"" + command + "\"}";
         String answer = http.post("/execute", body).expect(200).text();
@@ -166,8 +164,7 @@ final class VivServer implements AutoCloseable {
         }
     }
 
-    /// Runs a command as a stream of events and returns when it has written `text`. The connection is of no further
-    /// use.
+    /// Runs a command as an event stream and returns after it has written `text`. The connection is then not reusable.
     static void awaitOutput(Http http, String session, String command, String text) {
         String body = "{\"session_id\":\"" + session + "\",\"command\":\"" + command + "\"}";
         http.awaitEvent("/execute", body, text);
@@ -197,12 +194,12 @@ final class VivServer implements AutoCloseable {
         http.post("/cleanup", "{\"session_id\":\"" + session + "\"}").expect(200);
     }
 
-    /// Ends the server gracefully; its sandboxes go on.
+    /// Stops the server gracefully. Its sandboxes keep running.
     void stop() {
         Programs.stop(process, STOP_TIME);
     }
 
-    /// Pulls the plug. What it started goes on, for the next server on its home.
+    /// Kills the server. Its sandboxes keep running, for the next server on its home.
     synchronized void kill() {
         process.destroyForcibly();
         try {
@@ -220,7 +217,7 @@ final class VivServer implements AutoCloseable {
             return;
         }
         stop();
-        // In a session of its own: ^C ends this program and its children, but must not end this halfway.
+        // In its own session: Ctrl-C ends this program and its children, but must not interrupt the purge.
         Programs.runQuietly(List.of("setsid", "--wait", launcher.toString(), "purge", "--home", home.toString()));
         Programs.deleteTree(home);
         closed = true;

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 
-/// A WebSocket to the events of one sandbox, and how old each was when it came. Confined to the worker that opens it.
+/// WebSocket to the events of one sandbox that measures their latency. Confined to the worker that opens it.
 final class Watcher implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final String AT = "\"at\":";
@@ -20,7 +20,7 @@ final class Watcher implements AutoCloseable {
         this.reader = Thread.ofVirtual().name("watcher").start(this::read);
     }
 
-    /// Watches what is marked with its time from now on.
+    /// Subscribes to the events that carry a time stamp.
     static Watcher open(VivServer server, String sandbox) {
         try {
             var socket = WebSocket.open(
@@ -48,11 +48,11 @@ final class Watcher implements AutoCloseable {
                 take(message, System.nanoTime());
             }
         } catch (IOException closed) {
-            // By us, or by a server that ends; who waits for more will say so.
+            // This client or the server closed the socket. If events are missing, the count in [#await] shows it.
         }
     }
 
-    /// What was before it came does not count.
+    /// Ignores events from before the subscription.
     private synchronized void take(String message, long now) {
         connected |= message.contains("\"connected\"");
         int at = message.indexOf(AT);
@@ -66,7 +66,7 @@ final class Watcher implements AutoCloseable {
         notifyAll();
     }
 
-    /// Waits until it has seen so many; less is told by their count.
+    /// Waits until `count` events have arrived. After the timeout, the sample count shows how many are missing.
     synchronized void await(int count) {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (samples.count() < count && System.nanoTime() < deadline) {
@@ -88,7 +88,7 @@ final class Watcher implements AutoCloseable {
         close();
     }
 
-    /// How old the events were; complete when it is closed.
+    /// Returns the latencies of the events. They are complete after the close.
     synchronized Samples samples() {
         return samples;
     }

@@ -10,8 +10,9 @@ import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/// A WebSocket on one blocking socket, so that no client's machinery is measured. Confined to one worker that reads and
-/// one that writes.
+/// WebSocket on one blocking socket. Confined to one worker that reads and one that writes.
+///
+/// It has no client library, so that measurements cover only the server.
 final class WebSocket implements AutoCloseable {
     private static final int FINAL_TEXT = 0x81;
     private static final int CLOSE = 0x88;
@@ -53,7 +54,7 @@ final class WebSocket implements AutoCloseable {
         }
     }
 
-    /// The mask is zero: it is there against proxies, and there is none.
+    /// Uses a zero mask. Masks protect proxies, and there is none here.
     void send(String message) throws IOException {
         byte[] bytes = message.getBytes(StandardCharsets.UTF_8);
         boolean small = bytes.length < SHORT;
@@ -66,7 +67,7 @@ final class WebSocket implements AutoCloseable {
         write(frame.array());
     }
 
-    /// The next message; the server's pings are answered on the way.
+    /// Returns the next message and answers pings on the way.
     String next() throws IOException {
         while (true) {
             int kind = in.readUnsignedByte();
@@ -91,7 +92,7 @@ final class WebSocket implements AutoCloseable {
                 in.skipNBytes(in.readUnsignedByte());
             }
         } catch (EOFException closed) {
-            // Without a word, which is as good.
+            // The server closed the connection without a close frame, which is also accepted.
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }

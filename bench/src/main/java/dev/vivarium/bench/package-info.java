@@ -1,4 +1,4 @@
-/// Where our numbers come from: latency, bandwidth, density and load, each beside bare `fork+exec` and a Docker Engine
+/// Benchmarks of latency, bandwidth, density and load. Each compares Vivarium with bare `fork+exec` and a Docker Engine
 /// in the same run.
 @NullMarked
 package dev.vivarium.bench;

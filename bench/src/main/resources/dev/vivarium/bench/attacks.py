@@ -1,7 +1,7 @@
 """Hostile clients for `make bench ARGS="--only attacks"`.
 
-Usage: attacks.py ATTACK PORT KEY SANDBOX. Prints `ready` when the attack is under way and goes on until standard input
-ends. Every request goes to the loopback address.
+Usage: attacks.py ATTACK PORT KEY SANDBOX. Prints `ready` when the attack has started and continues until standard
+input ends. Every request uses the loopback address.
 """
 
 import os
@@ -19,7 +19,7 @@ HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n" * 256
 def connect(receive_buffer=None):
     """Opens a connection to the server, or returns None if the server refuses it."""
     client = socket.socket()
-    # The attacker has an address of its own.
+    # The attacker has its own address.
     client.bind(("127.0.0.2", 0))
     client.settimeout(5)
     if receive_buffer:
@@ -33,7 +33,7 @@ def connect(receive_buffer=None):
 
 
 def send(client, text):
-    """Reports whether the server still takes bytes."""
+    """Reports whether the server still accepts bytes."""
     try:
         client.sendall(text.encode())
         return True
@@ -96,7 +96,7 @@ def slow_bodies():
 
 
 def unread_listings():
-    """80 recursive listings of a large tree; none of them is read."""
+    """80 recursive listings of a large tree. The client reads none of them."""
     listing = request("GET", f"/sandboxes/{SANDBOX}/files/?recursive=true")
     clients = []
     announced = False
@@ -115,7 +115,7 @@ def unread_listings():
 
 
 def large_outputs():
-    """60 callers that run a command with 20 MiB of output, again and again."""
+    """60 callers that repeatedly run a command with 20 MiB of output."""
     command = "head -c 10485760 /dev/zero; head -c 10485760 /dev/zero >&2"
     body = f'{{"session_id":"{SANDBOX}","command":"{command}"}}'
     for _ in range(60):
@@ -147,7 +147,7 @@ def repeat_execute(body):
 
 
 def abandoned_heads():
-    """1,100 HEAD requests for a sparse file of 1 TB; each caller hangs up at once."""
+    """1,100 HEAD requests for a sparse file of 1 TB; each caller disconnects at once."""
     head = request("HEAD", f"/sandboxes/{SANDBOX}/files/sparse")
     announced = False
     while True:
@@ -163,7 +163,7 @@ def abandoned_heads():
 
 
 def preview_hints():
-    """120 callers of a preview whose program answers 103 without end; each hangs up after a moment."""
+    """120 callers of a preview whose program answers 103 without end; each disconnects after a moment."""
     call = request("GET", f"/sandboxes/{SANDBOX}/ports/8103/")
     announced = False
     while True:

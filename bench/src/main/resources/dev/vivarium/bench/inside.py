@@ -1,6 +1,6 @@
-"""The part of the attacks that runs in the attacker's sandbox.
+"""Part of the attacks that runs in the attacker's sandbox.
 
-Usage: inside.py egress PORT   asks the host at PORT through the egress proxy, eight callers at a time, each hangs up
+Usage: inside.py egress PORT   calls the host at PORT through the egress proxy; each of eight callers disconnects
        inside.py preview       listens at port 8103 and answers 103 without end
 """
 

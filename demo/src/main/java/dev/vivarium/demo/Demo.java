@@ -16,13 +16,13 @@ import java.util.Objects;
 import java.util.Optional;
 import tools.jackson.core.JsonGenerator;
 
-/// One run from its start to its end, watched by a person who changes their mind in the middle. Confined to one worker.
+/// One complete run, in which the user changes the task. Confined to one worker.
 final class Demo {
     private static final String TASK =
             "Write convert.py, which prints the temperatures of three cities in Fahrenheit, and run it";
     private static final String CHANGE_OF_MIND = "Use Celsius, please; nobody here reads Fahrenheit.";
 
-    /// The call in whose middle the person speaks.
+    /// Number of the tool call during which the user sends the message.
     private static final int SPEAKS_AT = 2;
 
     private final PrintStream out;
@@ -39,12 +39,12 @@ final class Demo {
         this.isClaude = isClaude;
     }
 
-    /// What the model says.
+    /// Returns the script of the model.
     static Script script() {
         return Script.parse(resource("script.json"));
     }
 
-    /// Reports whether the agent completed its task.
+    /// Runs the demo. Reports whether the agent completed its task.
     boolean play() {
         out.println("task     " + TASK);
         String sandbox = http.post(Runs.PATH, this::spawn, fields -> fields).string("sandbox_id");
@@ -84,7 +84,7 @@ final class Demo {
         json.writeNumberProperty("budget_usd", 1);
     }
 
-    /// The image for agents in the home of this machine's server, if it has one and it is Claude's.
+    /// Returns the agents' image in the home of this machine's server, if it contains Claude's SDK.
     static Optional<Path> image(Path home) {
         Path image = home.resolve("images/worker");
         return Files.isDirectory(image.resolve("opt/vivarium/claude")) ? Optional.of(image) : Optional.empty();

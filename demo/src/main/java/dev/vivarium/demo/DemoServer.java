@@ -20,8 +20,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/// A server in a directory of its own, on a free port, whose agents ask a model that plays a script. Closing it removes
-/// all of it, sandboxes included. Thread-safe.
+/// Server in a temporary directory on a free port, with a scripted model. Thread-safe.
+///
+/// Closing it removes everything, including sandboxes.
 final class DemoServer implements AutoCloseable {
     private final Path home;
     private final Config config;
@@ -36,7 +37,7 @@ final class DemoServer implements AutoCloseable {
         this.server = server;
     }
 
-    /// Starts it with the image for agents, if there is one to borrow.
+    /// Starts the server with the agents' image, if this machine has one.
     static DemoServer start(Script script, Optional<Path> image) {
         try (var undo = new Undo()) {
             Path home = Files.createTempDirectory("viv-demo-").toRealPath();

@@ -9,7 +9,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.logging.LogManager;
 
-/// `viv demo`: a whole run in the terminal, without a key or a network. Leaves nothing behind. Stateless.
+/// Entry point of `viv demo`: a whole run in the terminal, without a key or a network. Stateless.
+///
+/// It removes everything that it creates.
 public final class Main {
     private static final int FAILED = 1;
     private static final int MISUSED = 2;
@@ -34,7 +36,7 @@ public final class Main {
                             + "behind. Claude, if the image worker is there; a small agent of its own otherwise, or with --plain.");
             return arguments.contains("--help") || arguments.contains("-h") ? 0 : MISUSED;
         }
-        // The server's own lines are no part of the show.
+        // The demo does not show the server's log.
         LogManager.getLogManager().reset();
         Optional<Path> image =
                 arguments.contains("--plain") || !DemoServer.isRoot() ? Optional.empty() : Demo.image(home(env));
@@ -51,7 +53,7 @@ public final class Main {
 
     private static int play(Optional<Path> image, Map<String, String> env, PrintStream out) {
         try (var server = DemoServer.start(Demo.script(), image)) {
-            // Ctrl-C cleans up too.
+            // Cleans up after Ctrl-C too.
             var cleaning = new Thread(server::close, "clean-up");
             Runtime.getRuntime().addShutdownHook(cleaning);
             boolean coloured =
@@ -67,7 +69,7 @@ public final class Main {
         }
     }
 
-    /// Where a server of this machine keeps its images.
+    /// Returns the home of this machine's server, which contains its images.
     private static Path home(Map<String, String> env) {
         String home = env.get("VIV_HOME");
         return home == null ? Path.of(System.getProperty("user.home"), ".vivarium") : Path.of(home);

@@ -1,4 +1,4 @@
-/// `viv demo`: a server, a model that plays a script, and a run that is watched and steered, in one program.
+/// `viv demo`: a server, a scripted model, and a run with a message from the user, in one program.
 @NullMarked
 package dev.vivarium.demo;
 

@@ -1,8 +1,8 @@
-"""A small agent for the runtime `command`: it asks the model, runs what the model wants in bash, hears messages, and
-asks people.
+"""A small agent for the runtime `command`. It calls the model, runs the model's commands in bash, reads messages, and
+requests reviews.
 
-It is all that an agent needs: the lines that it prints and reads are the protocol of the runtime, and the model is
-where the environment says.
+It is complete: the lines on its standard input and output are the protocol of the runtime. The environment contains the
+address of the model.
 """
 
 import json
@@ -64,7 +64,7 @@ def use(call, ears):
 
 
 def run(command, ears):
-    # Without a standard input: that is the agent's own.
+    # No standard input for bash, because the agent reads it.
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     bash = subprocess.Popen(["bash", "-c", command], text=True, **streams)
     while True:
@@ -72,8 +72,8 @@ def run(command, ears):
             return bash.communicate(timeout=INTERRUPT_AGAIN)[0], bash.returncode != 0
         except subprocess.TimeoutExpired:
             if ears.interrupted:
-                # It came before there was anything to end, or just when one command of many ended by itself: bash
-                # takes it for that command's own then, and goes on with the next.
+                # Repeat the interrupt. Bash may not have started when it arrived. Or one of many commands had just
+                # exited: bash then attributes the interrupt to that command and continues with the next.
                 os.killpg(0, signal.SIGINT)
 
 
@@ -85,17 +85,17 @@ def decision(asked, given, ears):
 
 
 class Ears:
-    """What the agent is told on its standard input. It listens when it wants to know, so what was said by then it has."""
+    """Input of the agent on its standard input. It reads on demand, so it returns all input up to that moment."""
 
     def __init__(self):
         self.interrupted = False
         self._lines = []
         self._rest = b""
-        # An interrupt is for what bash runs: that ends, and the agent goes on with what it was told.
+        # An interrupt ends the command in bash. The agent continues with its messages.
         signal.signal(signal.SIGINT, self._interrupt)
 
     def wait_for(self, kind):
-        """The next of a kind; the others are kept."""
+        """Waits for the next line of a kind and keeps the others."""
         while True:
             for said in self._lines:
                 if said["type"] == kind:
@@ -105,7 +105,7 @@ class Ears:
                 raise SystemExit("nobody is there any more")
 
     def messages(self):
-        """The words of all that has been said until now."""
+        """Returns the text of all messages so far."""
         while select.select([0], [], [], 0)[0] and self._listen():
             pass
         heard = [said["content"] for said in self._lines if said["type"] == "message"]

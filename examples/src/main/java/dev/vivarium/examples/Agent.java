@@ -5,21 +5,22 @@ import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 
-/// The loop of an agent around [BashTool]. The model here is a script, so that the example needs no account anywhere;
-/// put a call to yours in its place. Arguments as for [Hello].
+/// Loop of an agent around [BashTool]. Arguments as for [Hello].
+///
+/// The model is a script, so that the example needs no account. Replace it with a call to your model.
 public final class Agent {
     private static final int MAX_TURNS = 20;
 
     private Agent() {}
 
-    /// What a model does when it is its turn.
+    /// One turn of a model.
     sealed interface Turn {
         record Call(String command) implements Turn {}
 
         record Answer(String text) implements Turn {}
     }
 
-    /// Anything that, given the conversation so far, takes the next turn.
+    /// Model: returns the next turn of a conversation.
     interface Model {
         Turn next(List<String> conversation);
     }
@@ -51,7 +52,7 @@ public final class Agent {
         return "I did not finish within " + MAX_TURNS + " turns.";
     }
 
-    /// Plays a model that makes a mistake, reads the error and corrects itself.
+    /// Model that makes a mistake, reads the error and corrects itself.
     private static final class ScriptedModel implements Model {
         private static final String SIEVE = """
                 cat > primes.awk <<'END'
@@ -66,7 +67,7 @@ public final class Agent {
             String last = conversation.getLast();
             return switch (conversation.size()) {
                 case 1 -> new Turn.Call("awk -f primes.awk | wc -l");
-                case 2 -> new Turn.Call(SIEVE); // The file was not there: it says so on stderr.
+                case 2 -> new Turn.Call(SIEVE); // The file did not exist; stderr shows it.
                 case 3 -> new Turn.Call("awk -f primes.awk | wc -l");
                 default -> new Turn.Answer("There are " + last.replaceAll("(?s).*<stdout>\\s*(\\d+).*", "$1") + ".");
             };

@@ -9,10 +9,11 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/// The bash tool of an agent: a command in, text for the model out. Whatever happens is told as text, because a model
-/// can act on a sentence and not on an exception. Thread-safe.
+/// Bash tool of an agent: takes a command and returns text for the model. Thread-safe.
+///
+/// It returns failures as text too, because a model can act on a sentence and not on an exception.
 public final class BashTool {
-    /// What the model is told about the tool, in the form that function-calling APIs take.
+    /// Definition of the tool, in the format of function-calling APIs.
     public static final String DEFINITION = """
             {
               "name": "bash",
@@ -30,7 +31,7 @@ public final class BashTool {
             }
             """;
 
-    /// How much of one stream a model gets to read.
+    /// Maximum number of characters of one stream for the model.
     private static final int SHOWN = 8_000;
 
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
@@ -47,7 +48,7 @@ public final class BashTool {
         return run(command, TIMEOUT);
     }
 
-    /// Runs the command and says what came of it.
+    /// Runs the command and describes its result.
     public String run(String command, Duration timeout) {
         try {
             ExecResult result = box.execute(command, timeout);
@@ -58,7 +59,7 @@ public final class BashTool {
         }
     }
 
-    /// A model that does not hear of it looks for its files for many turns.
+    /// Reports a lost sandbox. Without this note, a model searches for its files for many turns.
     private String loss() {
         Recreated news = lost.getAndSet(null);
         return news == null
@@ -84,7 +85,7 @@ public final class BashTool {
         return text.isEmpty() ? "" : "<" + name + ">\n" + cut(text) + "\n</" + name + ">\n";
     }
 
-    /// Leaves the middle out: what matters is mostly at the beginning (what it did) or at the end (how it failed).
+    /// Omits the middle. The beginning shows what the command did, and the end shows how it failed.
     static String cut(String text) {
         String whole = text.stripTrailing();
         if (whole.length() <= SHOWN) {

@@ -5,7 +5,8 @@ import dev.vivarium.sdk.Sandbox;
 import dev.vivarium.sdk.SandboxClient;
 import java.net.URI;
 
-/// The first command. Arguments: the server's address and an API key; without them the sandbox runs in this process.
+/// First command in a sandbox. Arguments: the server's address and an API key. Without arguments, the sandbox runs in
+/// this process.
 public final class Hello {
     private Hello() {}
 
@@ -17,7 +18,7 @@ public final class Hello {
             ExecResult result = box.execute("echo \"hello from $(uname -s)\" | tee greeting.txt");
             System.out.print(result.stdout());
 
-            // The thread keeps its files from one command to the next.
+            // The thread keeps its files between commands.
             System.out.print(box.execute("wc -w < greeting.txt").stdout());
 
             // A command that fails is a result, not an exception.

@@ -9,7 +9,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/// Many conversations at once, each with a sandbox of its own, on one client. Arguments as for [Hello].
+/// Concurrent conversations on one client, each with its own sandbox. Arguments as for [Hello].
 public final class ParallelThreads {
     private static final int CONVERSATIONS = 6;
 
@@ -30,7 +30,7 @@ public final class ParallelThreads {
         }
     }
 
-    /// The same file name in every conversation, and yet nobody sees another's.
+    /// Uses the same file name in every conversation. No conversation sees another's file.
     private static String converse(SandboxClient client, String thread) {
         Sandbox box = client.sandbox("alice", thread);
         box.execute("echo 'notes of " + thread + "' > notes.txt");

@@ -8,7 +8,7 @@ import dev.vivarium.sdk.engine.Run;
 import java.net.URI;
 import java.time.Duration;
 
-/// Output while it comes, and a command that is stopped when enough has been seen. Arguments as for [Hello].
+/// Streamed output, and a command that is stopped early. Arguments as for [Hello].
 public final class StreamingOutput {
     private StreamingOutput() {}
 
@@ -24,7 +24,7 @@ public final class StreamingOutput {
                     show(event);
                 }
             }
-            // Leaving the block early kills the command, with everything it started.
+            // Leaving the block early kills the command and all its child processes.
             try (Run run = box.start("yes", options)) {
                 ExecEvent event = run.next();
                 while (!(event instanceof ExecEvent.Output)) {

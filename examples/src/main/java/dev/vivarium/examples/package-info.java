@@ -1,4 +1,4 @@
-/// Programs to copy from: each is whole in one file and runs in the tests.
+/// Example programs. Each is complete in one file and runs in the tests.
 @NullMarked
 package dev.vivarium.examples;
 

@@ -6,9 +6,9 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import tools.jackson.core.JsonGenerator;
 
-/// Anthropic's Messages. Stateless.
+/// Anthropic's Messages API. Stateless.
 final class AnthropicDialect implements Dialect {
-    /// Agents send a signature back and check only that there is one.
+    /// Signature of thinking blocks. Agents return it and only check that it exists.
     private static final String SIGNATURE = "c2NyaXB0ZWQ=";
 
     @Override
@@ -34,7 +34,7 @@ final class AnthropicDialect implements Dialect {
                 request.json().length());
     }
 
-    /// A text, or blocks: words, and results of tools that hold blocks again.
+    /// Reads a text or blocks. The result of a tool can contain blocks again.
     private static String content(Node content) {
         return content.string()
                 .orElseGet(() -> content.items().stream()
@@ -108,7 +108,7 @@ final class AnthropicDialect implements Dialect {
         });
     }
 
-    /// A part of an answer: as it is written whole, as it begins in a stream, and the deltas that complete it.
+    /// Part of an answer: its complete form, its start in a stream, and the deltas that complete it.
     private record Block(Consumer<JsonGenerator> whole, Consumer<JsonGenerator> start, List<Delta> deltas) {}
 
     private record Delta(String type, String field, String text) {}

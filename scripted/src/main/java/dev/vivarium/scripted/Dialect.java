@@ -2,14 +2,14 @@ package dev.vivarium.scripted;
 
 import java.util.List;
 
-/// How questions, answers and errors are written. Implementations are stateless.
+/// Wire format of requests, answers and errors. Implementations are stateless.
 interface Dialect {
     Question read(Node request);
 
-    /// The whole answer at once.
+    /// Returns the answer without streaming.
     String answer(Reply reply);
 
-    /// The answer in pieces, each a whole event of the stream.
+    /// Returns the answer in pieces. Each piece is one complete event of the stream.
     List<String> pieces(Reply reply);
 
     String error(int status, String message);

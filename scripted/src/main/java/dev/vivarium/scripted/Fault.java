@@ -4,16 +4,16 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 
-/// What goes wrong instead of an answer, or in the middle of one. Immutable.
+/// Failure instead of an answer, or in the middle of one. Immutable.
 record Fault(Kind kind, int status, Optional<Long> retryAfter) {
     private static final Set<String> FIELDS = Set.of("kind", "status", "retry_after");
 
     enum Kind {
-        /// An error in the dialect's own shape.
+        /// An error in the dialect's own format.
         STATUS,
-        /// A page that is no answer of this API.
+        /// A page that is not a response of this API.
         GARBAGE,
-        /// No answer, until the caller or the server gives up.
+        /// No response until the client or the server disconnects.
         HANG,
         /// The connection ends before the first byte.
         CLOSE,

@@ -5,8 +5,10 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// `java -cp … dev.vivarium.scripted.Main SCRIPT [PORT]`: plays a script until standard input ends, so that it never
-/// outlives the program that started it. `PUT /scripted/script` plays another. Stateless.
+/// Entry point: `java -cp … dev.vivarium.scripted.Main SCRIPT [PORT]`. Stateless.
+///
+/// It plays a script until standard input ends, so that it never outlives the program that started it. `PUT
+/// /scripted/script` replaces the script.
 public final class Main {
     private static final int USAGE = 64;
 

@@ -17,12 +17,13 @@ import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.json.JsonFactory;
 
-/// A piece of JSON of any shape, as tools take it and conversations hold it. What is not there reads as empty, because
-/// agents leave out what they do not need. Immutable.
+/// JSON value of any shape. Immutable.
+///
+/// An absent value reads as empty, because agents omit optional fields.
 final class Node {
     static final Node NONE = new Node(null);
 
-    /// A long conversation with files in it is a few megabytes; a script never.
+    /// Limits for conversations, which with files can have a few megabytes. Scripts are smaller.
     private static final JsonFactory JSON = JsonFactory.builder()
             .streamReadConstraints(StreamReadConstraints.builder()
                     .maxNestingDepth(200)
@@ -36,7 +37,7 @@ final class Node {
         this.value = value;
     }
 
-    /// Reads one value with nothing behind it.
+    /// Parses one value. Text after the value is an error.
     static Node parse(String text) {
         try (var parser = JSON.createParser(ObjectReadContext.empty(), text)) {
             if (parser.nextToken() == null) {
@@ -56,7 +57,7 @@ final class Node {
         return value instanceof Map<?, ?> map && map.get(name) != null ? new Node(map.get(name)) : NONE;
     }
 
-    /// The elements of an array, or none.
+    /// Returns the elements of an array, or an empty list.
     List<Node> items() {
         return value instanceof List<?> list ? list.stream().map(Node::new).toList() : List.of();
     }
@@ -91,7 +92,7 @@ final class Node {
         return Boolean.TRUE.equals(value);
     }
 
-    /// As compact JSON.
+    /// Returns compact JSON.
     String json() {
         var out = new StringWriter();
         try (var generator = JSON.createGenerator(ObjectWriteContext.empty(), out)) {
@@ -104,7 +105,7 @@ final class Node {
         write(out, value);
     }
 
-    /// One object, written by hand between its braces.
+    /// Returns an object with the fields that `fields` writes.
     static String object(Consumer<JsonGenerator> fields) {
         var out = new StringWriter();
         try (var generator = JSON.createGenerator(ObjectWriteContext.empty(), out)) {

@@ -19,7 +19,7 @@ final class OpenAiDialect implements Dialect {
                 spoke = i + 1;
             }
         }
-        // The standing orders are no news, even at the beginning.
+        // System messages do not count as new input, even at the beginning.
         String news = messages.subList(spoke, messages.size()).stream()
                 .filter(message -> !message.get("role").text().matches("system|developer"))
                 .map(message -> content(message.get("content")))
@@ -88,7 +88,7 @@ final class OpenAiDialect implements Dialect {
         });
     }
 
-    /// First who is called, then what with, a piece at a time.
+    /// Adds the name of the tool first, then its input in pieces.
     private static void call(List<String> pieces, Reply reply, int index) {
         Step.Call call = reply.step().calls().get(index);
         pieces.add(delta(reply, out -> {

@@ -4,10 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
-/// A step on its way to one question. Safe for concurrent use.
+/// Step that answers one request. Thread-safe.
 ///
-/// @param number of this answer, so that ids are never used twice
-/// @param release what it waits for, should it be held
+/// @param number unique number of this answer, for its ids
+/// @param release latch that a held answer waits for
 record Reply(Step step, Question question, long number, CountDownLatch release) {
     private static final int PIECE = 24;
 
@@ -23,7 +23,7 @@ record Reply(Step step, Question question, long number, CountDownLatch release) 
         return "%s_scripted_%08d_%d".formatted(prefix, number, call);
     }
 
-    /// A text in the pieces it would arrive in; never between the halves of a character.
+    /// Splits a text into stream pieces. It never splits a surrogate pair.
     static List<String> pieces(String text) {
         var pieces = new ArrayList<String>();
         int start = 0;

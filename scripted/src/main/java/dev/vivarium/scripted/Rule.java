@@ -5,7 +5,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
-/// When a step is the one to play: a condition on what the model has been told since it last spoke. Immutable.
+/// Condition of a step on the input of the model since its last answer. Immutable.
 record Rule(List<String> contains, List<String> lacks, List<Pattern> matches) {
     private static final Set<String> FIELDS = Set.of("contains", "lacks", "matches");
 
@@ -26,7 +26,7 @@ record Rule(List<String> contains, List<String> lacks, List<Pattern> matches) {
                 && matches.stream().allMatch(pattern -> pattern.matcher(news).find());
     }
 
-    /// One text, or several.
+    /// Reads one text or a list of texts.
     private static List<String> texts(Node node) {
         return node.string()
                 .map(List::of)

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/// What the model says, and when: steps, each of which answers a question that its rule fits:
+/// Script of a model: steps, each of which answers the requests that its rule matches. Immutable.
 ///
 /// ```json
 /// {"steps": [
@@ -17,9 +17,9 @@ import java.util.Set;
 ///  "otherwise": {"text": "I have nothing more to say."}}
 /// ```
 ///
-/// The first step that fits and is not used up is played; each once, unless it says how many `times`. A step whose
-/// tools the agent does not offer never fits; one that is `held` is answered when the model is told to release it.
-/// Immutable; how often a step has been played is counted by who plays it.
+/// The model plays the first step that matches and is not used up. Each step is played once, unless it sets `times`. A
+/// step whose tools the agent does not offer never matches. A `held` step waits until the model releases it. The player
+/// counts how often a step was played.
 public final class Script {
     private static final Set<String> FIELDS = Set.of("steps", "otherwise");
 
@@ -31,7 +31,7 @@ public final class Script {
         this.otherwise = otherwise;
     }
 
-    /// Reads a script; a mistake in it is an [IllegalArgumentException] that says where.
+    /// Parses a script. Throws [IllegalArgumentException] with the position of an error.
     public static Script parse(String json) {
         Node node;
         try {
@@ -53,12 +53,12 @@ public final class Script {
         return steps;
     }
 
-    /// The answer when no step is left that fits.
+    /// Returns the answer for requests that no step matches.
     Step otherwise() {
         return otherwise;
     }
 
-    /// A misspelt rule must not be one that always holds.
+    /// Refuses unknown fields, because a misspelt rule would otherwise always match.
     static void refuseOthers(Node node, Set<String> known, String where) {
         if (node.isPresent() && !node.isObject()) {
             throw new IllegalArgumentException(where + " must be an object");

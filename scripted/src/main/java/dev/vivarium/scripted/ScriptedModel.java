@@ -17,17 +17,18 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
-/// A server on the loopback address that plays a [Script] to whoever asks, as Anthropic's Messages and as OpenAI's chat
-/// completions, whole or streamed. It keeps what it was asked, because a test of an agent is about what the model was
-/// told. Safe for concurrent use.
+/// Model server on the loopback address that plays a [Script]. Thread-safe.
+///
+/// It implements Anthropic's Messages and OpenAI's chat completions, with and without streaming. It keeps the requests,
+/// because tests of agents check the input of the model.
 public final class ScriptedModel implements AutoCloseable {
     private static final int KEPT = 1000;
     private static final byte[] GARBAGE =
             "<html><body>This is not the API.</body></html>".getBytes(StandardCharsets.UTF_8);
 
-    /// One question that was asked, and which step answered it.
+    /// One received request, and the step that answered it.
     ///
-    /// @param news what the model has been told since it last spoke
+    /// @param news input of the model since its last answer
     public record Asked(String path, String step, String news, int messages, String body) {}
 
     private final HttpServer server;
@@ -48,7 +49,7 @@ public final class ScriptedModel implements AutoCloseable {
     @GuardedBy("lock")
     private long answers;
 
-    /// What the held answers of this script wait for.
+    /// Latch that the held answers of this script wait for.
     @GuardedBy("lock")
     private CountDownLatch release = new CountDownLatch(1);
 
@@ -62,7 +63,7 @@ public final class ScriptedModel implements AutoCloseable {
         server.createContext("/", this::handle);
     }
 
-    /// Starts to listen; port 0 takes a free one.
+    /// Starts to listen. Port 0 selects a free port.
     public static ScriptedModel start(Script script, int port) {
         try {
             var address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
@@ -78,8 +79,7 @@ public final class ScriptedModel implements AutoCloseable {
         return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
     }
 
-    /// Plays another script from here on, and forgets what was asked before. Nothing of the old one is held any
-    /// more.
+    /// Replaces the script, discards the kept requests, and releases all held answers of the old script.
     public void play(Script next) {
         synchronized (lock) {
             script = next;
@@ -90,14 +90,14 @@ public final class ScriptedModel implements AutoCloseable {
         }
     }
 
-    /// Lets the answers go that this script holds, those asked for and those to come.
+    /// Releases the held answers of this script, present and future.
     public void release() {
         synchronized (lock) {
             release.countDown();
         }
     }
 
-    /// What was asked, in order; the last thousand.
+    /// Returns the last thousand requests, in order.
     public List<Asked> asked() {
         synchronized (lock) {
             return List.copyOf(asked);
@@ -113,7 +113,7 @@ public final class ScriptedModel implements AutoCloseable {
     }
 
     private void handle(HttpExchange exchange) throws IOException {
-        // The JDK's server logs what a handler throws and nobody reads it; a caller that hangs up is no news.
+        // The JDK's server logs exceptions of handlers and continues. A client that disconnects needs no handling.
         try (exchange) {
             String path = exchange.getRequestURI().getPath();
             String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
@@ -133,7 +133,7 @@ public final class ScriptedModel implements AutoCloseable {
         }
     }
 
-    /// Agents look whether the server is there before they ask it anything.
+    /// Answers the `HEAD` request with which agents check that the server exists.
     private static void other(HttpExchange exchange, String path) throws IOException {
         if (exchange.getRequestMethod().equals("HEAD")) {
             exchange.sendResponseHeaders(200, -1);
@@ -174,7 +174,7 @@ public final class ScriptedModel implements AutoCloseable {
         }
     }
 
-    /// The first step that fits and is not used up.
+    /// Returns the first step that matches and is not used up.
     private Reply choose(Question question, String path, String body) {
         synchronized (lock) {
             Step chosen = script.otherwise();
@@ -194,7 +194,7 @@ public final class ScriptedModel implements AutoCloseable {
         }
     }
 
-    /// Whether the answer was spoilt wholly; one that is cut is still begun.
+    /// Reports whether the fault replaced the whole answer. A cut answer still starts.
     private boolean fail(HttpExchange exchange, Dialect dialect, Fault fault) throws IOException {
         switch (fault.kind()) {
             case STATUS -> {
@@ -210,7 +210,7 @@ public final class ScriptedModel implements AutoCloseable {
             }
             case HANG -> pause(Duration.ofHours(1));
             case CLOSE -> {
-                // Closing without an answer ends the connection; that is all.
+                // Closing the exchange without a response ends the connection.
             }
             case CUT -> {
                 return false;
@@ -241,7 +241,7 @@ public final class ScriptedModel implements AutoCloseable {
         exchange.getResponseBody().write(content);
     }
 
-    /// Whether the time passed with the server still open.
+    /// Reports whether the time passed while the server was open.
     private boolean pause(Duration time) {
         try {
             return time.isZero() || !closed.await(time.toMillis(), TimeUnit.MILLISECONDS);
@@ -251,7 +251,7 @@ public final class ScriptedModel implements AutoCloseable {
         }
     }
 
-    /// Whether the answer was released with the server still open.
+    /// Reports whether the answer was released while the server was open.
     private boolean hold(Reply reply) {
         try {
             reply.release().await();

@@ -10,7 +10,7 @@ import java.util.Set;
 ///
 /// @param times how often it can be played; 0 means always
 /// @param delay before the first byte, and between the pieces of a streamed answer
-/// @param held whether it waits before the first byte until whoever plays the script releases it
+/// @param held whether it waits before the first byte until the test releases it
 record Step(
         String name,
         Rule rule,
@@ -25,10 +25,10 @@ record Step(
     private static final Set<String> FIELDS =
             Set.of("name", "when", "times", "thinking", "text", "tools", "usage", "delay_ms", "held", "fault");
 
-    /// A tool that the model wants to use.
+    /// Tool call of the model.
     record Call(String tool, Node input) {}
 
-    /// What the answer is said to have cost.
+    /// Token usage that the answer reports.
     record Usage(long input, long output, long cacheRead, long cacheWrite) {}
 
     static Step read(Node node, String where) {
@@ -48,13 +48,13 @@ record Step(
                         : Optional.empty());
     }
 
-    /// Whether this answers the question: its rule holds, and it uses only tools that are offered.
+    /// Reports whether this step answers the request: its rule matches, and the agent offers its tools.
     boolean answers(Question question) {
         return rule.holds(question.news())
                 && calls.stream().allMatch(call -> question.tools().contains(call.tool()));
     }
 
-    /// What it costs: as the script says, or about what a tokenizer would count.
+    /// Returns the usage of the script, or an estimate of the tokens.
     Usage usageFor(Question question) {
         int said = thinking.length() + text.length();
         for (Call call : calls) {

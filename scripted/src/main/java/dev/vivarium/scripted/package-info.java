@@ -1,4 +1,4 @@
-/// A model that answers from a script, spoken to in the two dialects that agents speak.
+/// Scripted model with the two APIs that agents use.
 @NullMarked
 package dev.vivarium.scripted;
 

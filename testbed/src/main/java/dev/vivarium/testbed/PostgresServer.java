@@ -19,12 +19,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/// A real PostgreSQL server of Debian's package on a free port, with a directory of its own. Closing it removes
-/// everything. Thread-safe.
+/// PostgreSQL server of Debian's package, on a free port and in a temporary directory. Thread-safe.
+///
+/// Closing it removes everything.
 public final class PostgresServer implements AutoCloseable {
     private static final Path VERSIONS = Path.of("/usr/lib/postgresql");
 
-    /// Below those that the kernel chooses for connections.
+    /// Below the ephemeral ports, which the kernel assigns to connections.
     private static final int LOWEST_PORT = 12_000;
 
     private static final int HIGHEST_PORT = 32_000;
@@ -56,7 +57,7 @@ public final class PostgresServer implements AutoCloseable {
     }
 
     private static final class Shared {
-        // What it holds is thrown away. On a busy disk, thousands of its files take minutes to make and to remove.
+        // The data is temporary. On a busy disk, creating and removing its thousands of files takes minutes.
         static final PostgresServer SERVER = start(roomInMemory() ? MEMORY : ON_DISK, "fsync=off");
 
         private static boolean roomInMemory() {
@@ -72,12 +73,12 @@ public final class PostgresServer implements AutoCloseable {
         }
     }
 
-    /// The one of this process, which is started by the first who asks and gone when the process ends.
+    /// Returns the server of this process. The first call starts it, and it ends with the process.
     public static PostgresServer shared() {
         return Shared.SERVER;
     }
 
-    /// Starts one on the disk, as durable as in production, and returns when it answers.
+    /// Starts a server on the disk, as durable as in production. Returns when it accepts connections.
     public static PostgresServer start() {
         return start(ON_DISK);
     }
@@ -100,20 +101,20 @@ public final class PostgresServer implements AutoCloseable {
         }
     }
 
-    /// The address of a new, empty database, as JDBC has it.
+    /// Creates an empty database and returns its JDBC URL.
     public String newDatabase() {
         String name = "vivarium" + databases.incrementAndGet();
         execute("create database " + name);
         return url(name);
     }
 
-    /// Cuts every connection to every database, as a restart of the server does.
+    /// Closes every connection to every database, as a restart of the server does.
     public void cutConnections() {
         execute("select pg_terminate_backend(pid) from pg_stat_activity"
                 + " where pid <> pg_backend_pid() and backend_type = 'client backend'");
     }
 
-    /// Ends the server and keeps its data.
+    /// Stops the server and keeps its data.
     public void stop() {
         try {
             run(List.of("kill", "-INT", Long.toString(process.pid())));
@@ -125,7 +126,7 @@ public final class PostgresServer implements AutoCloseable {
         }
     }
 
-    /// Starts the server again after [#stop], with its data and on the same port.
+    /// Starts the server after [#stop], with its data and on the same port.
     public void startAgain() {
         try {
             process = spawn(directory, command);
@@ -175,7 +176,7 @@ public final class PostgresServer implements AutoCloseable {
         }
     }
 
-    /// It refuses to run as root.
+    /// Runs a program as `postgres`, because the server refuses to run as root.
     private static List<String> asPostgres(String program, String... arguments) throws IOException {
         var command = new ArrayList<>(List.of("setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"));
         command.add(newestBinaries().resolve(program).toString());
@@ -192,15 +193,15 @@ public final class PostgresServer implements AutoCloseable {
         }
     }
 
-    /// One that the kernel gives to nobody by itself: a connection that anybody makes would take it before the
-    /// server does.
+    /// Returns a port that the kernel does not assign by itself. Otherwise, an outgoing connection could take it before
+    /// the server.
     private static int freePort() {
         while (true) {
             int port = ThreadLocalRandom.current().nextInt(LOWEST_PORT, HIGHEST_PORT);
             try (var _ = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
                 return port;
             } catch (IOException e) {
-                // Taken.
+                // The port is in use.
             }
         }
     }
@@ -218,7 +219,7 @@ public final class PostgresServer implements AutoCloseable {
         }
     }
 
-    /// Ends it as if it had crashed, which waits neither for its clients nor for the disk, and removes its
+    /// Ends the server as if it had crashed, which waits neither for its clients nor for the disk. Removes its
     /// directory. Idempotent.
     @Override
     public void close() {

@@ -11,8 +11,10 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 
-/// A real ext4 file system of a few hundred MB, on a loop device, for tests that fill it. Needs root. Closing it
-/// removes everything. Confined to the worker that makes it.
+/// Real ext4 file system of a few hundred MB on a loop device, for tests that fill it. Confined to the worker that
+/// creates it.
+///
+/// It needs root. Closing it removes everything.
 public final class SmallFileSystem implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final String BALLAST = "ballast";
@@ -42,7 +44,7 @@ public final class SmallFileSystem implements AutoCloseable {
         }
     }
 
-    /// Where it is mounted.
+    /// Returns the mount point.
     public Path root() {
         return root;
     }
@@ -51,7 +53,7 @@ public final class SmallFileSystem implements AutoCloseable {
         return root.toFile().getUsableSpace();
     }
 
-    /// Writes a file until nothing is left.
+    /// Writes a file until the file system is full.
     public void fill() {
         byte[] piece = new byte[PIECE];
         for (int size = piece.length; size >= 1; size /= 2) {
@@ -66,7 +68,7 @@ public final class SmallFileSystem implements AutoCloseable {
         }
     }
 
-    /// Removes what [#fill] wrote.
+    /// Removes the file that [#fill] wrote.
     public void drain() {
         try {
             Files.deleteIfExists(root.resolve(BALLAST));
@@ -88,7 +90,7 @@ public final class SmallFileSystem implements AutoCloseable {
         }
     }
 
-    /// Waits for the kernel to let go of what was mounted from it.
+    /// Waits until the kernel can unmount it.
     @Override
     public void close() {
         long deadline = System.nanoTime() + PATIENCE.toNanos();

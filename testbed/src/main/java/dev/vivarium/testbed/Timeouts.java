@@ -5,8 +5,9 @@ import org.awaitility.Awaitility;
 import org.junit.platform.launcher.LauncherSession;
 import org.junit.platform.launcher.LauncherSessionListener;
 
-/// Has every `await()` without a bound of its own wait for a minute: the library's ten seconds are too few on a machine
-/// that does four things at once. JUnit finds it by its name in `META-INF/services`. Stateless.
+/// Default timeout of one minute for every `await()` without its own limit. Stateless.
+///
+/// The library's ten seconds are too short on a busy machine. JUnit loads this class through `META-INF/services`.
 public final class Timeouts implements LauncherSessionListener {
     private static final Duration LONG = Duration.ofMinutes(1);
 

@@ -1,4 +1,4 @@
-/// What tests and measurements stand on: other people's servers, started for real and gone afterwards, and patience.
+/// Environment for tests and benchmarks: external servers, started for real and removed afterwards, and timeouts.
 @NullMarked
 package dev.vivarium.testbed;
 

@@ -17,7 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
-/// The HTTP API as bare as a client can have it: text in, status and text out. Thread-safe.
+/// Minimal client of the HTTP API: text in, status and text out. Thread-safe.
 public final class Api {
     private static final HttpClient CLIENT = newClient();
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -30,7 +30,7 @@ public final class Api {
         this.key = key;
     }
 
-    /// What the server said.
+    /// Response of the server.
     public record Answer(int status, HttpHeaders headers, byte[] bytes) {
         public String text() {
             return new String(bytes, StandardCharsets.UTF_8);
@@ -41,17 +41,16 @@ public final class Api {
         }
     }
 
-    /// The key it uses.
     public String key() {
         return key;
     }
 
-    /// The same server for somebody with another key.
+    /// Returns a client of the same server with another key.
     public Api with(String otherKey) {
         return new Api(server, otherKey);
     }
 
-    /// The same server for a user with a key of their own.
+    /// Creates a key for a user and returns a client with it.
     public Api as(String user) {
         return with(post("/admin/keys", "{\"user_id\":\"" + user + "\"}").json().string("key"));
     }
@@ -76,14 +75,14 @@ public final class Api {
         return send(request(path).method(method, BodyPublishers.noBody()));
     }
 
-    /// A new session of a thread that nobody else uses; its id.
+    /// Creates a session of a unique thread and returns its id.
     public String session() {
         return post("/create_session", "{\"user_id\":\"u\",\"thread_id\":\"" + thread() + "\"}")
                 .json()
                 .string("session_id");
     }
 
-    /// The name of a thread that nobody else uses.
+    /// Returns a unique thread name.
     public static String thread() {
         return "thread-" + Long.toHexString(ThreadLocalRandom.current().nextLong());
     }
@@ -93,12 +92,12 @@ public final class Api {
         return post("/execute", command(session, command)).json();
     }
 
-    /// The body of a request to run a command.
+    /// Returns the body of a request that runs a command.
     public static String command(String session, String command) {
         return command(session, command, "");
     }
 
-    /// The same with more fields, such as `"timeout": 1`.
+    /// Returns the body with further fields, such as `"timeout": 1`.
     public static String command(String session, String command, String more) {
         String body = new String(
                 Json.bytes(out -> {
@@ -109,7 +108,7 @@ public final class Api {
         return more.isEmpty() ? body : body.substring(0, body.length() - 1) + "," + more + "}";
     }
 
-    /// Uploads text as the file that `filename` names.
+    /// Uploads text as the file `filename`.
     public Answer upload(String session, String filename, String content) {
         return upload(
                 form().field("session_id", session).field("filename", filename).file("own-name", content));
@@ -131,7 +130,7 @@ public final class Api {
         return post("/download_file", "application/json", BodyPublishers.ofByteArray(body));
     }
 
-    /// Begins to run a command and returns its events as they come.
+    /// Starts a command and returns its event stream.
     public InputStream stream(String body, String mediaType) {
         var request = request("/execute")
                 .header("Content-Type", "application/json")
@@ -150,7 +149,7 @@ public final class Api {
         return new Answer(response.statusCode(), response.headers(), response.body());
     }
 
-    /// The same on a connection of its own: one that another request left may be about to close.
+    /// Sends a request on its own connection, because a reused connection may be about to close.
     public static Answer sendAlone(HttpRequest.Builder request) {
         try (var client = newClient()) {
             var response = exchange(client, request.build(), BodyHandlers.ofByteArray());

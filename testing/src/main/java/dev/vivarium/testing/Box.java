@@ -10,7 +10,7 @@ import dev.vivarium.model.SandboxId;
 import java.time.Duration;
 import java.util.Optional;
 
-/// A machine with its guest on the line, as contract tests use it. Thread-safe.
+/// Machine with a connected guest, for contract tests. Thread-safe.
 public final class Box implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -22,7 +22,7 @@ public final class Box implements AutoCloseable {
         this.guest = guest;
     }
 
-    /// Waits for the guest and greets it.
+    /// Waits for the guest and authenticates it.
     public static Box connect(GuestLoop loop, Machine machine, String secret) {
         return new Box(machine, Guest.greet(loop, machine.id(), machine.connect(PATIENCE), secret));
     }
@@ -53,12 +53,12 @@ public final class Box implements AutoCloseable {
         return Execution.start(guest, bounded).collect();
     }
 
-    /// What a script prints, both streams together, without the last line end.
+    /// Returns the output of a script, both streams together, without the last line end.
     public String output(String script) {
         return run("exec 2>&1; " + script).stdout().stripTrailing();
     }
 
-    /// Starts a script that goes on alone.
+    /// Starts a script that keeps running without a client.
     public void leave(String script) {
         try (var execution = Execution.start(guest, Command.shell(script))) {
             execution.detach();

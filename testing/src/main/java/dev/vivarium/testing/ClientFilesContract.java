@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// What a client promises about files, and what the tests of both contracts share.
+/// Contract of a client for files, and the shared code of both client contracts.
 @Timeout(120)
 public abstract class ClientFilesContract {
     private static final int MIB = 1024 * 1024;
@@ -38,7 +38,7 @@ public abstract class ClientFilesContract {
     @TempDir
     protected Path scratch;
 
-    /// The client under test. Its subclass opens it once and closes it.
+    /// Returns the client under test. The subclass opens it once and closes it.
     protected abstract SandboxClient client();
 
     @AfterEach
@@ -150,7 +150,7 @@ public abstract class ClientFilesContract {
         return box;
     }
 
-    /// Ends the sandbox behind the handle's back, as its lease would.
+    /// Ends the sandbox without its handle, as an expired lease does.
     protected final void expire(Sandbox box) {
         client().find(box.thread().value()).orElseThrow().end();
     }

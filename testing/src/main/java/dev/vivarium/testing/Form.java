@@ -3,7 +3,7 @@ package dev.vivarium.testing;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 
-/// A multipart form, part by part in the order of the calls. Confined to one test.
+/// Multipart form, with its parts in the order of the calls. Confined to one test.
 public final class Form {
     private static final String BOUNDARY = "----a-boundary-of-a-test";
 
@@ -32,12 +32,12 @@ public final class Form {
         return "multipart/form-data; boundary=" + BOUNDARY;
     }
 
-    /// Everything so far, without the last boundary.
+    /// Returns the body so far, without the last boundary.
     public byte[] soFar() {
         return body.toByteArray();
     }
 
-    /// The whole body.
+    /// Ends the form and returns the whole body.
     public byte[] end() {
         write("--" + BOUNDARY + "--\r\n");
         return body.toByteArray();

@@ -12,11 +12,11 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// What can be found of a machine on the host: processes, mounts, loop devices, cgroups, files. Stateless.
+/// Search for traces of a machine on the host: processes, mounts, loop devices, cgroups, files. Stateless.
 public final class HostTraces {
     private HostTraces() {}
 
-    /// Every trace of `id`, one line each; files are looked for below `home`.
+    /// Returns every trace of `id`, one line each. It searches for files below `home`.
     public static List<String> of(SandboxId id, Path home) {
         var traces = new ArrayList<String>();
         traces.addAll(processes(id.value()));
@@ -27,8 +27,8 @@ public final class HostTraces {
         return traces;
     }
 
-    /// Mounts, loop devices, cgroups, processes and directories in memory of the home itself; none goes on without
-    /// a machine or a server.
+    /// Returns mounts, loop devices, cgroups, processes and in-memory directories of the home itself. None may remain
+    /// without a machine or a server.
     public static List<String> of(Path home) {
         var traces = new ArrayList<String>();
         traces.addAll(lines(Path.of("/proc/self/mountinfo"), home.toString()));
@@ -41,7 +41,7 @@ public final class HostTraces {
         return traces;
     }
 
-    /// The provider's short name of a home whose path is too long.
+    /// Returns the provider's short name of a home whose path is too long.
     private static String hash(Path home) {
         try {
             var digest =
@@ -52,8 +52,7 @@ public final class HostTraces {
         }
     }
 
-    /// Processes in a cgroup of the machine's name, or with the name among their arguments or variables. One that
-    /// ended and waits to be reaped has none of them.
+    /// Returns processes with the name in their cgroup, arguments or environment. A zombie process has none of them.
     private static List<String> processes(String id) {
         return list(Path.of("/proc"))
                 .filter(entry -> entry.getFileName().toString().chars().allMatch(Character::isDigit))

@@ -14,10 +14,11 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/// What a provider that isolates must refuse, seen from inside a machine that shares the host's kernel. Escapes are
-/// judged by a canary on the host, not by an error code.
+/// Contract of a provider with isolation, tested from inside a machine that shares the host's kernel.
+///
+/// A canary on the host detects escapes, not an error code.
 public abstract class IsolationContract extends LimitsContract {
-    /// System calls of x86_64 that let a program out, or at the kernel's least tried parts.
+    /// System calls of x86_64 that allow an escape or reach rarely tested parts of the kernel.
     private static final Map<String, Integer> REFUSED = Map.ofEntries(
             Map.entry("ptrace", 101),
             Map.entry("ustat", 136),
@@ -54,7 +55,7 @@ public abstract class IsolationContract extends LimitsContract {
             "diskstats",
             "partitions");
 
-    /// Opens as many as it can, prints how many and holds them until it is told to go.
+    /// Opens as many watches as possible, prints their number and keeps them open in the background.
     private static final String HOLD_ALL_WATCHES = """
             perl -e 'while (syscall(294, 0) >= 0) { $n++ } print "$n\\n"; close STDOUT; sleep 1000' > held &
             until [ -s held ]; do sleep 0.01; done; cat held
@@ -201,7 +202,7 @@ public abstract class IsolationContract extends LimitsContract {
         }
     }
 
-    /// An ELF program that asks `getpid` by `int 0x80` and then exits with zero.
+    /// Returns an ELF program that calls `getpid` by `int 0x80` and then exits with zero.
     private static byte[] oldEntryProgram() {
         byte[] code = {
             (byte) 0xb8, 20, 0, 0, 0, (byte) 0xcd, (byte) 0x80, (byte) 0xb8, 60, 0, 0, 0, 0x31, (byte) 0xff, 0x0f, 0x05

@@ -7,7 +7,7 @@ import dev.vivarium.model.Limits;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/// What a provider that limits machines must do: the kernel stops a machine at its limits, and the guest lives on.
+/// Contract of a provider with resource limits: the kernel stops a machine at its limits, and the guest survives.
 public abstract class LimitsContract extends SnapshotContract {
     private static final long MIB = 1024 * 1024;
     private static final String EAT_150_MIB = "perl -e '$x = \"x\" x (150 * 1024 * 1024); print length $x'";
@@ -56,7 +56,7 @@ public abstract class LimitsContract extends SnapshotContract {
         try (var box = start()) {
             assertThat(box.output("dd if=/dev/zero of=big bs=1M count=100")).contains("No space left on device");
             assertThat(Long.parseLong(box.output("stat -c %s big"))).isLessThanOrEqualTo(SMALL.diskBytes());
-            // The kernel gives it back a moment after the file is gone.
+            // The kernel frees the space a moment after the file is deleted.
             assertThat(box.run("rm big; until dd if=/dev/zero of=small bs=1M count=20; do sleep 0.1; done")
                             .exitCode())
                     .isZero();

@@ -31,9 +31,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/// What every provider must do. A subclass says how one is opened; each test has a home of its own and must leave
-/// nothing of it on the host.
-@NullUnmarked // JUnit sets the fields up before each test, not the constructor.
+/// Contract of every provider. A subclass opens the provider. Each test has its own home and must leave no traces on
+/// the host.
+@NullUnmarked // JUnit initializes the fields before each test, not the constructor.
 public abstract class ProviderContract {
     protected static final String SECRET = "a secret of the test";
     protected static final StoreId STORE = new StoreId("0123456789abcdef");
@@ -51,7 +51,7 @@ public abstract class ProviderContract {
     /// Opens the provider on `home`.
     protected abstract Provider open(Path home, Path guestBinary);
 
-    /// How many machines a test starts at once.
+    /// Returns the number of machines that a test starts at once.
     protected int crowd() {
         return 20;
     }
@@ -100,7 +100,7 @@ public abstract class ProviderContract {
         return Box.connect(loop, provider.adopt(id, PATIENCE).orElseThrow(), SECRET);
     }
 
-    /// As after a crash of the server: another provider object on the same home.
+    /// Opens another provider object on the same home, as after a crash of the server.
     protected void restart() {
         provider.close();
         loop.close();

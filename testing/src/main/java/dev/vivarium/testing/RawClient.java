@@ -5,7 +5,7 @@ import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 
-/// A connection on which a test sends bytes as it likes. Confined to one thread.
+/// TCP connection on which a test sends any bytes. Confined to one thread.
 public final class RawClient implements AutoCloseable {
     private final Socket socket;
 
@@ -18,7 +18,7 @@ public final class RawClient implements AutoCloseable {
         socket.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    /// Sends FIN, and can still read.
+    /// Sends FIN. The client can still read.
     public void finish() throws IOException {
         socket.shutdownOutput();
     }
@@ -28,7 +28,7 @@ public final class RawClient implements AutoCloseable {
         socket.setSoLinger(true, 0);
     }
 
-    /// The bytes that the server sends until it closes or resets the connection.
+    /// Returns the bytes that the server sends until it closes or resets the connection.
     public String readAll() throws IOException {
         var text = new StringBuilder();
         try {
@@ -38,7 +38,7 @@ public final class RawClient implements AutoCloseable {
                 text.append((char) next);
             }
         } catch (java.net.SocketException e) {
-            // The server has closed it while something was still on its way.
+            // The server closed the connection while bytes were in flight.
         }
         return text.toString();
     }

@@ -26,11 +26,11 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/// What a client promises, wherever its sandboxes run. Every mode passes the same tests.
+/// Contract of a client. The local and the remote mode pass the same tests.
 public abstract class SandboxClientContract extends ClientFilesContract {
     private static final int MIB = 1024 * 1024;
 
-    /// Long enough for a shell to start and to write a line, on a machine that has much else to do.
+    /// Long enough for a shell to start and to write a line on a busy machine.
     private static final Duration LIMIT = Duration.ofSeconds(5);
 
     @Test

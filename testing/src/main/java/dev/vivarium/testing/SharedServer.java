@@ -9,8 +9,8 @@ import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/// A [TestServer] that all tests of a class use: it is started before the first and closed after the last. Register it
-/// as a static extension.
+/// [TestServer] for all tests of a class, started before the first test and closed after the last. Register it as a
+/// static extension.
 public final class SharedServer implements BeforeAllCallback, AfterAllCallback {
     private final UnaryOperator<Config> change;
     private final List<String> arguments;
@@ -25,7 +25,7 @@ public final class SharedServer implements BeforeAllCallback, AfterAllCallback {
         return with(config -> config, arguments);
     }
 
-    /// One of which something is changed that is no setting.
+    /// Returns a server with a change of its configuration that no setting allows.
     public static SharedServer with(UnaryOperator<Config> change, String... arguments) {
         return new SharedServer(change, List.of(arguments));
     }

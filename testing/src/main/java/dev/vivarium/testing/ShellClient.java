@@ -5,7 +5,7 @@ import dev.vivarium.json.JsonFields;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 
-/// A shell's socket as bare as a client can have it. Confined to one worker, but for [#type].
+/// Minimal WebSocket client of a shell. Confined to one worker, except [#type].
 public final class ShellClient implements AutoCloseable {
     private final TestSocket socket;
     private final StringBuilder screen = new StringBuilder();
@@ -15,15 +15,15 @@ public final class ShellClient implements AutoCloseable {
         this.socket = socket;
     }
 
-    /// Connects and says nothing.
+    /// Connects and sends nothing.
     public static ShellClient connect(URI server, String sandbox) {
         return connect(server, sandbox, Reading.ALWAYS);
     }
 
-    /// Whether a client takes what comes.
+    /// Whether a client reads messages.
     public enum Reading {
         ALWAYS,
-        /// Takes nothing until it is told to.
+        /// Reads only when the test calls [#read].
         NEVER
     }
 
@@ -31,7 +31,7 @@ public final class ShellClient implements AutoCloseable {
         return open(server, "/sandboxes/" + sandbox + "/shell", reading);
     }
 
-    /// A socket to anything else of a server. `headers` are names and values, one after the other.
+    /// Connects to another WebSocket of a server. `headers` are names and values in alternation.
     public static ShellClient open(URI server, String path, Reading reading, String... headers) {
         var socket = new TestSocket(URI.create("ws://" + server.getAuthority() + path), headers);
         if (reading == Reading.ALWAYS) {
@@ -40,7 +40,7 @@ public final class ShellClient implements AutoCloseable {
         return new ShellClient(socket);
     }
 
-    /// Connects and is let in; `more` are further fields of the first message.
+    /// Connects and authenticates. `more` are further fields of the first message.
     public static ShellClient enter(URI server, String sandbox, String token, String more) {
         var client = connect(server, sandbox);
         client.auth(token, more);
@@ -52,7 +52,7 @@ public final class ShellClient implements AutoCloseable {
         return send("{\"type\":\"auth\",\"token\":\"" + token + "\"" + (more.isEmpty() ? "" : "," + more) + "}");
     }
 
-    /// The id of the shell it is in.
+    /// Returns the id of the attached shell.
     public String session() {
         return session;
     }
@@ -74,12 +74,12 @@ public final class ShellClient implements AutoCloseable {
         return send(new String(message, StandardCharsets.UTF_8));
     }
 
-    /// Takes what has come for a client that does not read by itself.
+    /// Reads messages for a client that does not read by itself.
     public void read(long count) {
         socket.read(count);
     }
 
-    /// The next message of this type; output on the way is put on the screen.
+    /// Returns the next message of this type. It appends earlier output to the screen.
     public JsonFields await(String type) {
         while (true) {
             JsonFields message = next();
@@ -89,7 +89,7 @@ public final class ShellClient implements AutoCloseable {
         }
     }
 
-    /// Waits until the screen shows `wanted`; returns all of it and clears it.
+    /// Waits until the screen shows `wanted`. Returns the screen and clears it.
     public String awaitScreen(String wanted) {
         while (screen.indexOf(wanted) < 0) {
             next();
@@ -99,7 +99,7 @@ public final class ShellClient implements AutoCloseable {
         return shown;
     }
 
-    /// All that was shown and not taken yet.
+    /// Returns the output since the last [#awaitScreen].
     public String screen() {
         return screen.toString();
     }
@@ -116,12 +116,12 @@ public final class ShellClient implements AutoCloseable {
         return message;
     }
 
-    /// Waits for the server to hang up; the code it gave.
+    /// Waits until the server closes the socket, and returns the close code.
     public int awaitClose() {
         return socket.awaitClose();
     }
 
-    /// Cuts the connection without a word.
+    /// Closes the connection without a close frame.
     @Override
     public void close() {
         socket.close();

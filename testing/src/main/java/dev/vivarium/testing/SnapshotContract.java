@@ -15,8 +15,8 @@ import java.util.Optional;
 import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.Test;
 
-/// What a provider that keeps snapshots must do, beyond the common contract.
-@NullUnmarked // As its parent.
+/// Contract of a provider with snapshots, in addition to the common contract.
+@NullUnmarked // As in the parent class.
 public abstract class SnapshotContract extends ProviderContract {
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final int MIB = 1024 * 1024;
@@ -25,7 +25,7 @@ public abstract class SnapshotContract extends ProviderContract {
         return SnapshotId.random(RANDOM);
     }
 
-    /// Saves a machine as it is at this moment.
+    /// Saves the current state of a machine.
     protected SnapshotId save(Box box) {
         var snapshot = newSnapshot();
         box.machine().pause();
@@ -34,7 +34,7 @@ public abstract class SnapshotContract extends ProviderContract {
         return snapshot;
     }
 
-    /// A machine of its own with the files of a snapshot.
+    /// Starts a new machine with the files of a snapshot.
     protected Box fork(SnapshotId snapshot) {
         var id = newId();
         provider().restore(id, snapshot);

@@ -40,13 +40,12 @@ import java.util.function.UnaryOperator;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 
-/// A real server on a free port, with a home of its own; closing it removes everything, sandboxes included.
-/// Thread-safe.
+/// Real server on a free port with a temporary home. Closing it removes everything, including sandboxes. Thread-safe.
 public final class TestServer implements AutoCloseable {
-    /// A property of the process, for the tests to be run again on the other database.
+    /// System property that runs the tests on PostgreSQL.
     private static final String ON_POSTGRESQL = "vivarium.testing.postgresql";
 
-    /// What a test does is not news. Held, because the log manager would forget the levels with the loggers.
+    /// Loggers that tests silence. Strong references: the log manager holds loggers weakly and would lose the levels.
     private static final List<Logger> QUIET = List.of(
             Logger.getLogger("dev.vivarium.server.telemetry"),
             Logger.getLogger("dev.vivarium.core.provider.process"),
@@ -70,24 +69,24 @@ public final class TestServer implements AutoCloseable {
         this.server = Vivarium.start(config, open(), pages);
     }
 
-    /// A server with this console.
+    /// Starts a server with this console.
     public static TestServer start(Pages pages, String... arguments) {
         return start(ProcessProvider::open, config -> config, pages, arguments);
     }
 
-    /// How a provider is opened on a home.
+    /// Opens a provider on a home.
     @FunctionalInterface
     public interface Opener {
         Provider open(Path home, Path guestBinary);
     }
 
-    /// A server whose sandboxes are plain processes. `arguments` are those of `viv serve`; the pool is empty unless
-    /// they say otherwise.
+    /// Starts a server whose sandboxes are plain processes. `arguments` are those of `viv serve`. The pool is empty by
+    /// default.
     public static TestServer start(String... arguments) {
         return start(ProcessProvider::open, arguments);
     }
 
-    /// A server whose sandboxes are isolated; needs root.
+    /// Starts a server with isolated sandboxes. It needs root.
     public static TestServer startIsolated(String... arguments) {
         return start((home, guest) -> OciProvider.open(OciConfig.of(home, guest, OciRuntime.NATIVE)), arguments);
     }
@@ -96,28 +95,28 @@ public final class TestServer implements AutoCloseable {
         return start(opener, config -> config, arguments);
     }
 
-    /// A server whose sandboxes are isolated, for which names outside lead where `resolver` says.
+    /// Starts a server with isolated sandboxes, for which `resolver` resolves external names.
     public static TestServer startIsolated(Resolver resolver, String... arguments) {
         return startIsolatedAs(config -> config.withEgress(config.egress().withResolver(resolver)), arguments);
     }
 
-    /// A server of which something is changed that is no setting.
+    /// Starts a server with a change of its configuration that no setting allows.
     public static TestServer start(UnaryOperator<Config> change, String... arguments) {
         return start(ProcessProvider::open, change, arguments);
     }
 
-    /// The same with sandboxes that are isolated.
+    /// Starts a server with isolated sandboxes and a change of its configuration.
     public static TestServer startIsolatedAs(UnaryOperator<Config> change, String... arguments) {
         return start(
                 (home, guest) -> OciProvider.open(OciConfig.of(home, guest, OciRuntime.NATIVE)), change, arguments);
     }
 
-    /// For a server whose rate limits are met as soon as they are reached, and are never forgotten.
+    /// Makes rate limits never refill, so that a test reaches them exactly.
     public static Config withoutRefills(Config config) {
         return config.withRates(config.rates().withNanos(() -> 0));
     }
 
-    /// For clients that stand still in the middle, as everybody does on a busy machine.
+    /// Allows clients to pause before they authenticate, as they do on a busy machine.
     private static Config patient(Config config) {
         return config.withWatch(config.watch().withIntroduction(Duration.ofMinutes(1)));
     }
@@ -163,27 +162,24 @@ public final class TestServer implements AutoCloseable {
         }
     }
 
-    /// What it answers to.
     public List<Route> routes() {
         return server.routes();
     }
 
-    /// The engine behind it.
     public Sandboxes sandboxes() {
         return server.sandboxes();
     }
 
-    /// The tokens it takes.
     public Tokens tokens() {
         return server.tokens();
     }
 
-    /// The tokens of the processes inside sandboxes.
+    /// Returns the tokens of the processes inside sandboxes.
     public WorkerTokens workers() {
         return server.workers();
     }
 
-    /// A token for a sandbox, as its owner would be given one.
+    /// Issues a token for a sandbox, with the standing of its owner.
     public String token(String sandbox, Scope... scopes) {
         var info = sandboxes().require(new SandboxId(sandbox)).info();
         var wanted = new TokenRequest(
@@ -197,34 +193,34 @@ public final class TestServer implements AutoCloseable {
         return server.tokens().issue(wanted).token();
     }
 
-    /// A token for the process inside a sandbox, as a run would be given one; for a task that nobody has.
+    /// Issues a token for the process inside a sandbox, for a random task without a run.
     public String workerToken(String sandbox, WorkerGrant.Audience audience) {
         return workerToken(sandbox, TaskId.random(new SecureRandom()), audience);
     }
 
-    /// A token for the process inside a sandbox, as its run at this task was given one.
+    /// Issues a token for the process inside a sandbox, as the run of this task does.
     public String workerToken(String sandbox, TaskId task, WorkerGrant.Audience audience) {
         var info = sandboxes().require(new SandboxId(sandbox)).info();
         var work = new WorkerGrant.Work(info.id(), info.thread(), info.user(), task);
         return server.workers().issue(work, audience);
     }
 
-    /// The API as the admin uses it.
+    /// Returns a client with the admin key.
     public Api api() {
         return new Api(uri(), adminKey());
     }
 
-    /// Stops with grace, as a signal does; sandboxes go on.
+    /// Stops the server gracefully, as a signal does. Sandboxes keep running.
     public void stop(Duration grace) {
         server.stop(grace);
     }
 
-    /// Stops and starts again on the same home, as an operator would. The port changes, unless it was chosen.
+    /// Stops the server and starts it again on the same home. The port changes, unless the test chose it.
     public void restart() {
         restart(store -> {});
     }
 
-    /// The same, with something done to the store while no server is there.
+    /// Restarts the server and changes the store while no server runs.
     public void restart(Consumer<Db> meanwhile) {
         server.close();
         try (var store = config.store().map(Db::postgres).orElseGet(() -> Db.sqlite(home.resolve("vivarium.db")))) {

@@ -18,9 +18,10 @@ import org.eclipse.jetty.websocket.api.Session;
 import org.eclipse.jetty.websocket.client.ClientUpgradeRequest;
 import org.eclipse.jetty.websocket.client.WebSocketClient;
 
-/// A WebSocket's other end: whole messages, one after the other, as many as were asked for. Thread-safe.
+/// WebSocket client that queues whole messages, as many as the test requests. Thread-safe.
 ///
-/// It is Jetty's: Java's own client loses what a server says right behind its handshake, a few times in ten thousand.
+/// It uses Jetty's client. A few times in ten thousand, Java's own client loses a message that the server sends
+/// directly after the handshake.
 final class TestSocket implements AutoCloseable {
     private static final WebSocketClient CLIENT = newClient();
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -32,7 +33,7 @@ final class TestSocket implements AutoCloseable {
     private final AtomicLong wanted = new AtomicLong();
     private final Session session;
 
-    /// @param headers names and values, one after the other
+    /// @param headers names and values in alternation
     TestSocket(URI address, String... headers) {
         var request = new ClientUpgradeRequest(address);
         for (int i = 0; i < headers.length; i += 2) {
@@ -60,7 +61,7 @@ final class TestSocket implements AutoCloseable {
         return client;
     }
 
-    /// Takes so many more messages as they come.
+    /// Requests `count` more messages.
     void read(long count) {
         long before = wanted.getAndAccumulate(count, TestSocket::sum);
         if (before == 0) {
@@ -84,7 +85,7 @@ final class TestSocket implements AutoCloseable {
         sent.join();
     }
 
-    /// The next message, the empty one when the server has hung up; none if none comes in time.
+    /// Returns the next message, or an empty text after the server disconnected. Returns nothing after the timeout.
     Optional<String> next() {
         try {
             return Optional.ofNullable(messages.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS));
@@ -94,27 +95,27 @@ final class TestSocket implements AutoCloseable {
         }
     }
 
-    /// Says goodbye, and leaves it to the server to hang up.
+    /// Sends a close frame and lets the server close the connection.
     void leave() {
         session.close();
     }
 
-    /// Waits for the server to hang up; the code it gave.
+    /// Waits until the server closes the socket, and returns the close code.
     int awaitClose() {
         return closed.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
     }
 
-    /// Cuts the connection without a word.
+    /// Closes the connection without a close frame.
     @Override
     public void close() {
         session.disconnect();
     }
 
-    /// What Jetty calls.
+    /// Listener for Jetty.
     public final class Ears implements Session.Listener {
         private Ears() {}
 
-        /// Without it a first message would be asked for.
+        /// Overridden, because the default requests a first message.
         @Override
         public void onWebSocketOpen(Session opened) {}
 

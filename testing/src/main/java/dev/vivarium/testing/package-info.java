@@ -1,4 +1,4 @@
-/// Contract suites that every provider and store must pass, and what tests need around them.
+/// Contract suites for every provider and client, and tools for tests.
 @NullMarked
 package dev.vivarium.testing;
 

@@ -42,7 +42,7 @@ final class Headers {
 
     private static final String[] OURS_TO_SAY_BEGIN = {"x-forwarded-", "x-real-ip", "x-original-", "x-rewrite-"};
 
-    /// Response headers that would affect other pages of the origin, allow caching, or redirect the proxy in front.
+    /// Response headers that would affect other pages of the origin, allow caching, or redirect a browser or proxy.
     private static final Set<String> BEYOND_THE_PAGE = Set.of(
             "set-cookie",
             "set-cookie2",
