@@ -90,8 +90,8 @@ final class Chaos implements Measurement {
         }
     }
 
-    /// Ends every sandbox of the server and searches for remains. Machines of the pool do not count: they are ready for
-    /// use.
+    /// Ends every sandbox of the server and searches for remains. Machines of the pool do not count: they are ready
+    /// for use.
     private static Set<String> left(VivServer server, Path home, Set<String> ids) {
         try (var http = server.connect()) {
             var known = Json.answer(http.get("/admin/sandboxes").expect(200).text());

@@ -98,8 +98,8 @@ final class ChaosLoad implements AutoCloseable {
     private final class Phone {
         private Optional<Http> http = Optional.empty();
 
-        /// Retries on a new connection until the call succeeds. After the load stops, it retries a limited number of
-        /// times.
+        /// Retries on a new connection until the call succeeds. After the load stops, it retries a limited
+        /// number of times.
         void untilAnswered(Consumer<Http> call) {
             for (int left = 100; left > 0; left -= running ? 0 : 1) {
                 try {

@@ -51,8 +51,8 @@ final class Crowd {
         });
     }
 
-    /// Starts one act every `interval`, in rotation over the workers. If an act has to wait for its worker, its time
-    /// counts from the moment it was due.
+    /// Starts one act every `interval`, in rotation over the workers. If an act has to wait for its worker, its
+    /// time counts from the moment it was due.
     static Result paced(int size, int turns, Duration interval, IntFunction<Member> hire) {
         return run(size, hire, (worker, turn, start) -> {
             if (turn == turns) {

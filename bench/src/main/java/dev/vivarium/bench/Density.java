@@ -71,7 +71,8 @@ final class Density implements Measurement {
                 .held("<= 1 MiB, all in", each.kib() <= MOST_KIB));
     }
 
-    /// The processes of a container are in a cgroup with its id. Its shim is not, but has the id in its command line.
+    /// The processes of a container are in a cgroup with its id. Its shim is not, but has the id in its command
+    /// line.
     private static Cost containers(Docker docker) {
         Set<String> containers = ConcurrentHashMap.newKeySet();
         Quiet.await();

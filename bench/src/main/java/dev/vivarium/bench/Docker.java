@@ -128,8 +128,8 @@ final class Docker implements AutoCloseable {
         WRITABLE
     }
 
-    /// Creates, attaches and starts a container and waits for its first output, as `docker run` does. The container has
-    /// the limits of a sandbox.
+    /// Creates, attaches and starts a container and waits for its first output, as `docker run` does. The container
+    /// has the limits of a sandbox.
     String runToFirstOutput() {
         return run(Root.READ_ONLY);
     }
@@ -166,8 +166,8 @@ final class Docker implements AutoCloseable {
         return "[\"" + String.join("\",\"", values) + "\"]";
     }
 
-    /// Runs a command in a running container through the exec API. Reads the whole output and the exit code. Returns
-    /// the number of bytes.
+    /// Runs a command in a running container through the exec API. Reads the whole output and the exit code.
+    /// Returns the number of bytes.
     long exec(Http control, String container, String command) {
         String request = "{\"AttachStdout\":true,\"AttachStderr\":true,\"Cmd\":" + array("bash", "-c", command) + "}";
         String id = control.post("/containers/" + container + "/exec", request)

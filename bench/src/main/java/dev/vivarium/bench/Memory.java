@@ -56,9 +56,9 @@ record Memory(Map<String, Long> kib) {
         return values;
     }
 
-    /// Returns the memory that the kernel uses and cannot reclaim: its structures, page tables, stacks, per-processor
-    /// counters and memory file systems. It is a sum by kind and not a difference to the total, because other programs
-    /// start and end.
+    /// Returns the memory that the kernel uses and cannot reclaim: its structures, page tables, stacks,
+    /// per-processor counters and memory file systems. It is a sum by kind and not a difference to the total,
+    /// because other programs start and end.
     long kernelKib() {
         return of("SUnreclaim") + of("PageTables") + of("VmallocUsed") + of("Percpu") + of("Shmem");
     }

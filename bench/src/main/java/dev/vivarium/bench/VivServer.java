@@ -164,7 +164,8 @@ final class VivServer implements AutoCloseable {
         }
     }
 
-    /// Runs a command as an event stream and returns after it has written `text`. The connection is then not reusable.
+    /// Runs a command as an event stream and returns after it has written `text`. The connection is then not
+    /// reusable.
     static void awaitOutput(Http http, String session, String command, String text) {
         String body = "{\"session_id\":\"" + session + "\",\"command\":\"" + command + "\"}";
         http.awaitEvent("/execute", body, text);

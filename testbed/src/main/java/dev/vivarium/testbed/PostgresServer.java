@@ -193,8 +193,8 @@ public final class PostgresServer implements AutoCloseable {
         }
     }
 
-    /// Returns a port that the kernel does not assign by itself. Otherwise, an outgoing connection could take it before
-    /// the server.
+    /// Returns a port that the kernel does not assign by itself. Otherwise, an outgoing connection could take it
+    /// before the server.
     private static int freePort() {
         while (true) {
             int port = ThreadLocalRandom.current().nextInt(LOWEST_PORT, HIGHEST_PORT);

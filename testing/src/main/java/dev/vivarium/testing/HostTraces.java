@@ -27,8 +27,8 @@ public final class HostTraces {
         return traces;
     }
 
-    /// Returns mounts, loop devices, cgroups, processes and in-memory directories of the home itself. None may remain
-    /// without a machine or a server.
+    /// Returns mounts, loop devices, cgroups, processes and in-memory directories of the home itself. None may
+    /// remain without a machine or a server.
     public static List<String> of(Path home) {
         var traces = new ArrayList<String>();
         traces.addAll(lines(Path.of("/proc/self/mountinfo"), home.toString()));
@@ -52,7 +52,8 @@ public final class HostTraces {
         }
     }
 
-    /// Returns processes with the name in their cgroup, arguments or environment. A zombie process has none of them.
+    /// Returns processes with the name in their cgroup, arguments or environment. A zombie process has none of
+    /// them.
     private static List<String> processes(String id) {
         return list(Path.of("/proc"))
                 .filter(entry -> entry.getFileName().toString().chars().allMatch(Character::isDigit))

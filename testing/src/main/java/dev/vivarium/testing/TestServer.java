@@ -45,7 +45,8 @@ public final class TestServer implements AutoCloseable {
     /// System property that runs the tests on PostgreSQL.
     private static final String ON_POSTGRESQL = "vivarium.testing.postgresql";
 
-    /// Loggers that tests silence. Strong references: the log manager holds loggers weakly and would lose the levels.
+    /// Loggers that tests silence. Strong references: the log manager holds loggers weakly and would lose the
+    /// levels.
     private static final List<Logger> QUIET = List.of(
             Logger.getLogger("dev.vivarium.server.telemetry"),
             Logger.getLogger("dev.vivarium.core.provider.process"),
@@ -80,8 +81,8 @@ public final class TestServer implements AutoCloseable {
         Provider open(Path home, Path guestBinary);
     }
 
-    /// Starts a server whose sandboxes are plain processes. `arguments` are those of `viv serve`. The pool is empty by
-    /// default.
+    /// Starts a server whose sandboxes are plain processes. `arguments` are those of `viv serve`. The pool is empty
+    /// by default.
     public static TestServer start(String... arguments) {
         return start(ProcessProvider::open, arguments);
     }
