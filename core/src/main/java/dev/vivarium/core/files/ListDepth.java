@@ -1,9 +1,8 @@
 package dev.vivarium.core.files;
 
-/// How far below a directory.
 public enum ListDepth {
-    /// What lies directly in it, or for a removal, the thing itself.
+    /// Direct children only; for a removal, the path itself.
     TOP,
-    /// Everything below it.
+    /// All descendants.
     ALL
 }
