@@ -34,8 +34,8 @@ import org.slf4j.LoggerFactory;
 /// For each group it numbers the events, inserts them in one transaction, publishes them to the readers, and completes
 /// the callers, in this order. Therefore an acknowledged event is durable, and readers see no gap.
 ///
-/// The appender counts the numbers itself. It reads the last number from the store once for a sandbox, and again after
-/// a failed commit, because the state of the store is unknown then.
+/// The appender counts the numbers itself. It reads the last number of a sandbox from the store once. After a failed
+/// commit the state of the store is unknown, so the appender reads the number again.
 final class Appender implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Appender.class);
     private static final int QUEUE = 8192;

@@ -25,9 +25,8 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// File watchers and usage sampling of all sandboxes. Thread-safe.
-///
-/// Register it with [Sandboxes] as an observer, then call [#begin].
+/// Watches the files of every sandbox that somebody has, and what it uses. To be given to [Sandboxes] as an observer,
+/// and then told of them by [#begin]. Thread-safe.
 public final class Watchers implements Observer, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Watchers.class);
     private static final int SURVEYS = 4;
