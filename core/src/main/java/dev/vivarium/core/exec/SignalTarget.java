@@ -1,5 +1,6 @@
 package dev.vivarium.core.exec;
 
+/// Receivers of a signal. Immutable.
 public enum SignalTarget {
     /// The process alone.
     PROCESS,
