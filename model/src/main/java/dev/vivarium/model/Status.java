@@ -2,7 +2,7 @@ package dev.vivarium.model;
 
 import java.util.Locale;
 
-/// Status of a sandbox. `TERMINATED` and `FAILED` are final and have an [End].
+/// Status of a sandbox. `TERMINATED` and `FAILED` are final and have an [End]. Immutable.
 public enum Status {
     CREATING,
     RUNNING,

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/// Signals that a client may send, with their Linux numbers.
+/// Signals that a client may send, with their Linux numbers. Immutable.
 public enum Signal {
     HUP(1),
     INT(2),
