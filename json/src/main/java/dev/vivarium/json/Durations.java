@@ -2,11 +2,11 @@ package dev.vivarium.json;
 
 import java.time.Duration;
 
-/// Spans of time as the numbers of seconds that requests carry. Stateless.
+/// Conversion of durations to and from seconds in requests. Stateless.
 final class Durations {
     private static final double NANOS = 1e9;
 
-    /// Ten thousand years: beyond it the arithmetic of moments overflows.
+    /// Ten thousand years. Beyond it, time arithmetic overflows.
     private static final double MAX_SECONDS = 3.2e11;
 
     private Durations() {}
@@ -19,7 +19,7 @@ final class Durations {
             throw JsonFields.invalid(field, "is too large");
         }
         long whole = (long) seconds;
-        // Never zero: what is more than nothing must not become no limit at all.
+        // Never zero: a positive timeout must not become no timeout.
         long nanos = Math.max(Math.round((seconds - whole) * NANOS), whole == 0 ? 1 : 0);
         return Duration.ofSeconds(whole, nanos);
     }

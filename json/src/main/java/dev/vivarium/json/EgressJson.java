@@ -5,18 +5,18 @@ import java.util.List;
 import java.util.Optional;
 import tools.jackson.core.JsonGenerator;
 
-/// What a sandbox may reach, as requests and answers say it: `{"allow": ["example.com", …]}`. Stateless.
+/// JSON form of an egress allow-list: `{"allow": ["example.com", …]}`. Stateless.
 public final class EgressJson {
     private static final String ALLOW = "allow";
 
     private EgressJson() {}
 
-    /// The object `egress` of a request, if there is one.
+    /// Reads the object `egress` of a request, if present.
     public static Optional<Egress> readOptional(JsonFields fields) {
         return fields.optionalObject("egress").map(egress -> read(egress, "egress." + ALLOW));
     }
 
-    /// The list of an object that holds nothing else.
+    /// Reads an object with the list as its only field.
     public static Egress read(JsonFields fields) {
         return read(fields, ALLOW);
     }

@@ -4,11 +4,11 @@ import dev.vivarium.model.Event;
 import dev.vivarium.model.NewEvent;
 import tools.jackson.core.JsonGenerator;
 
-/// Events of the log as JSON. Stateless.
+/// JSON form of log events. Stateless.
 public final class EventJson {
     private EventJson() {}
 
-    /// An event as a list of the log shows it, between its braces.
+    /// Writes the fields of an event in a log listing.
     public static void write(JsonGenerator out, Event event) {
         out.writeStringProperty("id", event.id());
         out.writeNumberProperty("seq", event.seq());
@@ -19,7 +19,7 @@ public final class EventJson {
         Json.time(out, "created_at", event.at());
     }
 
-    /// An event as a socket shows it, after the type of the message.
+    /// Writes the fields of an event in a socket message, after the type of the message.
     public static void message(JsonGenerator out, Event event) {
         out.writeNumberProperty("seq", event.seq());
         out.writeStringProperty("event_id", event.id());
@@ -30,7 +30,7 @@ public final class EventJson {
         data(out, "data", event);
     }
 
-    /// What somebody wants to be logged. `source` is theirs to say.
+    /// Reads an event to append. The client may set `source`.
     public static NewEvent read(JsonFields fields, String ordinarySource) {
         var event = new NewEvent(
                 fields.optionalString("event_id"),
@@ -41,7 +41,7 @@ public final class EventJson {
         return event;
     }
 
-    /// It is an object in the log already, written by us.
+    /// The data is a JSON object that this server wrote, so it is copied unchanged.
     private static void data(JsonGenerator out, String name, Event event) {
         out.writeName(name);
         out.writeRawValue(event.data());

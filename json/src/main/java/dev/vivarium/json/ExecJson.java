@@ -17,9 +17,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import tools.jackson.core.JsonGenerator;
 
-/// Commands, their results and their events as `POST /execute` carries them. Stateless.
+/// JSON form of commands, their results and their events in `POST /execute`. Stateless.
 public final class ExecJson {
-    /// How long a command may run when the request does not say.
+    /// Default timeout of a command.
     public static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     private static final long NANOS_PER_MICRO = 1000;
@@ -27,7 +27,7 @@ public final class ExecJson {
 
     private ExecJson() {}
 
-    /// The body of `POST /execute`. `sandbox` is as it was sent: it may be no id at all. Immutable.
+    /// The body of `POST /execute`. `sandbox` is unchecked and may be malformed. Immutable.
     public record Request(String sandbox, String script, Command command, Optional<String> stdin) {
         Request withOpenInput() {
             return new Request(sandbox, script, command.withInput(Command.Input.STREAM), stdin);
@@ -46,11 +46,13 @@ public final class ExecJson {
         return request;
     }
 
-    /// The body of `POST /sandboxes/{sandbox_id}/exec`. A detached command runs until it ends, unless it has a
-    /// `timeout`. With `stream_stdin` its input stays open for what is sent to the process later. Immutable.
+    /// The body of `POST /sandboxes/{sandbox_id}/exec`. Immutable.
+    ///
+    /// A detached command has no timeout unless the request sets one. With `stream_stdin`, its input stays open for
+    /// later writes.
     public record Start(Request request, boolean detach) {}
 
-    /// Reads what to start in `sandbox`: `command` is a line for the shell, or a program with its arguments.
+    /// Reads a command to start in `sandbox`: a shell line, or a program with its arguments.
     public static Start readStart(JsonFields fields, String sandbox) {
         boolean detach = fields.optionalFlag("detach").orElse(false);
         var argv = fields.findStrings("command");
@@ -78,7 +80,7 @@ public final class ExecJson {
         return Command.of(argv.toArray(String[]::new));
     }
 
-    /// The line that a shell would read as these words: for the policy, which judges lines, and for people.
+    /// Returns the shell line of these words, for the command policy, which checks lines, and for display.
     static String quoted(List<String> argv) {
         return argv.stream()
                 .map(word -> PLAIN.matcher(word).matches() ? word : "'" + word.replace("'", "'\\''") + "'")
@@ -116,7 +118,7 @@ public final class ExecJson {
         write(out, result.exit(), new Output(Text.of(result.stdout()), Text.of(result.stderr()), result.truncated()));
     }
 
-    /// The same for output that need not be in memory.
+    /// Writes a result whose output need not be in memory.
     public static void write(JsonGenerator out, Exit exit, Output output) {
         out.writeNumberProperty("exit_code", exit.exitCode());
         out.writeName("stdout");
@@ -138,7 +140,7 @@ public final class ExecJson {
             return out -> out.writeString(text);
         }
 
-        /// Text that is read and escaped piece by piece.
+        /// Returns text that is read and escaped in pieces.
         static Text of(Reader reader) {
             return out -> out.writeString(reader, -1);
         }
@@ -154,15 +156,13 @@ public final class ExecJson {
         out.writeNumberProperty("pid", pid);
     }
 
-    /// The same, with the name by which others can find the process.
+    /// Writes a start event with the id by which other clients find the process.
     public static void started(JsonGenerator out, int pid, String process) {
         started(out, pid);
         out.writeStringProperty("process_id", process);
     }
 
-    /// A piece of output. `text` is decoded by the caller, who knows what came before it: a character may
-    /// be cut in
-    /// two by the border of a piece.
+    /// Writes a piece of output. The caller decodes `text`, because a character may be split between two pieces.
     public static void output(JsonGenerator out, Stream stream, String text) {
         out.writeStringProperty("type", label(stream));
         out.writeStringProperty("data", text);
@@ -179,23 +179,22 @@ public final class ExecJson {
         writeExit(out, exit, false);
     }
 
-    /// Says nothing but that the stream is alive. A hang-up is noticed only when something is written.
+    /// Writes a keep-alive event. The server detects a closed connection only when it writes.
     public static void keepAlive(JsonGenerator out) {
         out.writeStringProperty("type", "keep_alive");
     }
 
-    /// The last event of a stream whose command was lost: a problem like any other.
+    /// Writes the last event of a stream whose command was lost.
     public static void failed(JsonGenerator out, Failure failure) {
-        // RFC 9457 has its own `type`, so that the problem stands in an object below the event's.
+        // RFC 9457 defines a `type` of its own, so the problem is a nested object.
         out.writeStringProperty("type", "error");
         out.writeObjectPropertyStart("problem");
         ProblemJson.write(out, failure);
         out.writeEndObject();
     }
 
-    /// Reads one event of a stream; nothing for a keep-alive and for events that only a newer version
-    /// knows. An `error`
-    /// event is thrown as the failure that it carries.
+    /// Reads one event of a stream. Returns nothing for a keep-alive and for unknown events of a newer server. Throws
+    /// the failure of an `error` event.
     public static Optional<ExecEvent> readEvent(JsonFields fields) {
         return switch (fields.string("type")) {
             case "started" -> Optional.of(new ExecEvent.Started((int) fields.integer("pid")));

@@ -7,22 +7,21 @@ import java.util.Locale;
 import java.util.stream.Stream;
 import tools.jackson.core.JsonGenerator;
 
-/// Files as the session routes show them. Stateless.
+/// JSON form of files in the session routes. Stateless.
 public final class FileJson {
     private FileJson() {}
 
-    /// Whether a listing shows the directories themselves.
+    /// Whether a listing includes directories.
     public enum Directories {
         SHOWN,
         HIDDEN;
 
-        /// Reports whether an entry appears in the listing.
         public boolean show(FileEntry entry) {
             return this == SHOWN || entry.type() != FileEntry.Type.DIRECTORY;
         }
     }
 
-    /// `entry` is what the upload became; `name` is the path that was asked for, relative to the workspace.
+    /// Writes the result of an upload. `name` is the requested path, relative to the workspace.
     public static void writeUploaded(JsonGenerator out, String name, FileEntry entry) {
         out.writeStringProperty("status", "uploaded");
         out.writeStringProperty("filename", name);
@@ -45,7 +44,7 @@ public final class FileJson {
         write(out, sandbox, listing, listing.entries().stream().filter(directories::show));
     }
 
-    /// The same with the totals of a listing whose entries come one at a time.
+    /// Writes a listing from its totals and a stream of entries.
     public static void write(JsonGenerator out, SandboxId sandbox, Listing totals, Stream<FileEntry> entries) {
         out.writeStringProperty("session_id", sandbox.value());
         out.writeStringProperty("workspace_dir", SessionJson.WORKSPACE);
@@ -86,7 +85,7 @@ public final class FileJson {
                 fields.time("modified"));
     }
 
-    /// The nine permission bits of what `ls -l` shows.
+    /// Parses the nine permission bits in the format of `ls -l`.
     private static int mode(String permissions) {
         int mode = 0;
         for (char letter : permissions.substring(1).toCharArray()) {

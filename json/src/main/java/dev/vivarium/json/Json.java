@@ -18,13 +18,13 @@ import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.json.JsonFactory;
 
-/// How JSON is read and written here: strictly, by hand-written codecs over the streaming API, because reflection would
-/// cost the start-up time that the server does not have.
+/// Strict JSON reader and writer. Stateless.
 ///
-/// A request comes from anybody, so it is bounded in every direction. An answer comes from a server that the client
-/// chose, so only its nesting is. Stateless.
+/// It uses hand-written codecs over the streaming API, because reflection would slow down the start of the server.
+/// Requests come from untrusted clients, so every dimension is limited. Responses come from a server that the client
+/// chose, so only their nesting is limited.
 public final class Json {
-    /// Nobody nests deeper on purpose.
+    /// No legitimate request nests deeper.
     static final int MAX_DEPTH = 64;
 
     private static final int MAX_NUMBER_LENGTH = 40;
@@ -52,7 +52,7 @@ public final class Json {
 
     private Json() {}
 
-    /// Reads one object that a caller sent: UTF-8 without a byte order mark, no name twice, nothing behind it.
+    /// Reads one object that a client sent: UTF-8 without a byte order mark, no duplicate name, no trailing data.
     public static JsonFields request(byte[] body) {
         try (var parser = REQUESTS.createParser(ObjectReadContext.empty(), text(body))) {
             return JsonFields.read(parser);
@@ -61,8 +61,7 @@ public final class Json {
         }
     }
 
-    /// Reads an array of objects that a caller sent. What is wrong with one of them is told with its place, as in
-    /// `[3].event_type`.
+    /// Reads an array of objects that a client sent. An error in an element names its position, as in `[3].event_type`.
     public static List<JsonFields> requests(byte[] body) {
         try (var parser = REQUESTS.createParser(ObjectReadContext.empty(), text(body))) {
             return JsonFields.readAll(parser);
@@ -82,9 +81,7 @@ public final class Json {
         return text;
     }
 
-    /// Reads one object that a server answered with. Fields nobody asks for are ignored, so that a newer
-    /// server may add
-    /// some.
+    /// Reads one object that a server sent. Ignores unknown fields, so that a newer server may add some.
     public static JsonFields answer(InputStream body) {
         try (var parser = ANSWERS.createParser(ObjectReadContext.empty(), body)) {
             return JsonFields.read(parser);
@@ -102,7 +99,7 @@ public final class Json {
         }
     }
 
-    /// One object, written by `fields` between its braces, as UTF-8.
+    /// Returns one object as UTF-8; `fields` writes its content.
     public static byte[] bytes(Consumer<JsonGenerator> fields) {
         var out = new ByteArrayOutputStream(512);
         write(out, fields);
@@ -118,12 +115,12 @@ public final class Json {
         }
     }
 
-    /// Writes a moment to the millisecond, as `2026-01-01T10:00:00Z`.
+    /// Writes a time with millisecond precision, as `2026-01-01T10:00:00Z`.
     public static void time(JsonGenerator out, String name, Instant moment) {
         out.writeStringProperty(name, moment.truncatedTo(ChronoUnit.MILLIS).toString());
     }
 
-    /// Writes a whole number without a fraction and any other with one.
+    /// Writes an integral value without a fraction.
     static void number(JsonGenerator out, String name, double value) {
         if (value == Math.rint(value) && Math.abs(value) < 1L << 53) {
             out.writeNumberProperty(name, (long) value);
@@ -134,7 +131,7 @@ public final class Json {
 
     private static String utf8(byte[] body) {
         try {
-            // A new decoder reports what is malformed; the String constructor would replace it in silence.
+            // A new decoder reports malformed input; the String constructor would silently replace it.
             return StandardCharsets.UTF_8
                     .newDecoder()
                     .decode(ByteBuffer.wrap(body))
@@ -144,7 +141,7 @@ public final class Json {
         }
     }
 
-    /// Passes everything on but the close: the stream belongs to the caller.
+    /// Ignores close, because the stream belongs to the caller.
     private static final class Unclosed extends OutputStream {
         private final OutputStream out;
 

@@ -21,9 +21,10 @@ import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
-/// One JSON object as it was sent, asked field by field: a wrong type, a missing field or a field that nobody asked for
-/// is a [Failure.InvalidRequest] that names it. Nothing is converted: `"30"` is not a number, `1.5` not an integer, and
-/// `null` counts as absent. Confined to the worker that reads it.
+/// Fields of one JSON object, with strict types. Confined to one thread.
+///
+/// A wrong type, a missing field or an unknown field is a [Failure.InvalidRequest] that names the field. Values are
+/// never converted: `"30"` is not a number, and `1.5` is not an integer. `null` counts as absent.
 public final class JsonFields {
     private static final String MALFORMED = "must be well-formed Unicode";
     private static final String UNHELD = "must be a number of ordinary size";
@@ -70,12 +71,12 @@ public final class JsonFields {
         return all;
     }
 
-    /// Where it stands in what was sent: empty for the whole, `[3].` for the fourth of an array.
+    /// Returns the position in the request: empty for the whole body, `[3].` for the fourth element of an array.
     public String place() {
         return prefix;
     }
 
-    /// Reports whether there is something, whatever it is.
+    /// Reports whether the field is present, with any type.
     public boolean has(String name) {
         return find(name, Object.class, "").isPresent();
     }
@@ -120,7 +121,7 @@ public final class JsonFields {
         return find(name, Boolean.class, "must be true or false");
     }
 
-    /// The strings of an array; nothing if there is something else, or nothing.
+    /// Returns the strings of an array. Empty if the field is absent or not an array.
     public Optional<List<String>> findStrings(String name) {
         asked.add(name);
         if (!(values.get(name) instanceof List<?> elements)) {
@@ -158,12 +159,12 @@ public final class JsonFields {
         return find(name, JsonFields.class, "must be an object");
     }
 
-    /// The objects of an array, in order.
+    /// Returns the objects of an array, in order.
     public List<JsonFields> objects(String name) {
         return optionalObjects(name).orElseThrow(() -> missing(name));
     }
 
-    /// The objects of an array, in order, if there is one.
+    /// Returns the objects of an array, in order, if the field is present.
     public Optional<List<JsonFields>> optionalObjects(String name) {
         return find(name, List.class, "must be an array").map(elements -> objects(name, elements));
     }
@@ -179,7 +180,7 @@ public final class JsonFields {
         return objects;
     }
 
-    /// The objects of an array, in order, as far as there are any.
+    /// Returns the objects of an array, in order. Ignores other elements and other types.
     public List<JsonFields> findObjects(String name) {
         asked.add(name);
         return values.get(name) instanceof List<?> elements
@@ -190,7 +191,7 @@ public final class JsonFields {
                 : List.of();
     }
 
-    /// The strings of an array, in order, if there is one.
+    /// Returns the strings of an array, in order, if the field is present.
     public Optional<List<String>> optionalStrings(String name) {
         return find(name, List.class, "must be an array").map(elements -> {
             var strings = new ArrayList<String>(elements.size());
@@ -204,12 +205,12 @@ public final class JsonFields {
         });
     }
 
-    /// The elements of an array, whatever they are, if there is one: objects are fields again.
+    /// Returns the elements of an array, of any type, if the field is present. Objects are [JsonFields].
     Optional<List<?>> optionalList(String name) {
         return find(name, List.class, "must be an array").map(elements -> elements);
     }
 
-    /// Every field of this object as text, in order.
+    /// Returns every field of this object as text, in order.
     public Map<String, String> strings() {
         var strings = new LinkedHashMap<String, String>();
         for (String name : values.keySet()) {
@@ -218,25 +219,25 @@ public final class JsonFields {
         return strings;
     }
 
-    /// The same with another text in one field.
+    /// Returns a copy with another text in one field.
     public JsonFields with(String name, String text) {
         var changed = new LinkedHashMap<>(values);
         changed.put(name, text);
         return new JsonFields(prefix, changed);
     }
 
-    /// This object as text again, whatever it holds. Half a character, which nobody could write, is refused, and so
-    /// is a number beyond a `double`, which would come back as another value.
+    /// Returns this object as JSON text. Rejects unpaired surrogates, and numbers beyond a `double`, which would change
+    /// their value.
     public String text() {
         return text(values.keySet());
     }
 
-    /// The same with only these fields.
+    /// Returns JSON text with only these fields.
     public String text(Set<String> wanted) {
         return new String(Json.bytes(out -> write(out, wanted)), StandardCharsets.UTF_8);
     }
 
-    /// The names of all fields, in their order.
+    /// Returns the names of all fields, in order.
     public List<String> names() {
         return List.copyOf(values.keySet());
     }
@@ -275,7 +276,7 @@ public final class JsonFields {
         }
     }
 
-    /// Refuses fields that were sent but never asked for: a misspelt option must not be ignored in silence.
+    /// Rejects fields that were never read: a misspelt option must not be silently ignored.
     public void refuseOthers() {
         for (String name : values.keySet()) {
             if (!asked.contains(name)) {
@@ -322,7 +323,7 @@ public final class JsonFields {
                 new Failure.InvalidRequest("body", "is not acceptable JSON" + where + ": " + complaint(e)), e);
     }
 
-    /// What the reader says, without its advice to those who program it.
+    /// Returns the message of the parser, without its advice for programmers.
     private static String complaint(JacksonException e) {
         var depth = TOO_DEEP.matcher(e.getOriginalMessage());
         return depth.find()
@@ -362,7 +363,7 @@ public final class JsonFields {
         return elements;
     }
 
-    /// Beyond 64 bits it stays a number, but no integer that any field takes.
+    /// A value beyond 64 bits stays a number, but is not a valid integer for any field.
     private static Object integer(JsonParser parser) {
         return switch (parser.getNumberType()) {
             case INT, LONG -> parser.getLongValue();
@@ -370,12 +371,12 @@ public final class JsonFields {
         };
     }
 
-    /// A name from outside must not fill an error message.
+    /// A name from a client must not fill an error message.
     private static String shortened(String name) {
         return name.length() <= 60 ? name : name.substring(0, 60) + "…";
     }
 
-    /// JSON's `null`, which is not an absent entry of the map.
+    /// JSON `null`, as opposed to an absent field.
     private enum Null {
         NULL
     }

@@ -10,7 +10,9 @@ import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.json.JsonFactory;
 
-/// Questions to models as JSON, of which we read the outline alone: they are large, and not ours. Stateless.
+/// Partial reader of model requests. Stateless.
+///
+/// It reads only the outline, because the requests are large and their format belongs to the model provider.
 public final class ModelJson {
     private static final int MAX_DEPTH = 500;
 
@@ -23,22 +25,22 @@ public final class ModelJson {
 
     private ModelJson() {}
 
-    /// What a question says about itself. Immutable.
+    /// Outline of a model request. Immutable.
     ///
-    /// @param isStreamed the answer is to come in pieces
-    /// @param usage what it says itself about a count of tokens at the end of the pieces
-    /// @param options where what is in `stream_options` begins, in bytes; 0 if there is none
-    /// @param start where what is in the object begins
+    /// @param isStreamed whether the response is streamed
+    /// @param usage      the request's own setting of a token count at the end of the stream
+    /// @param options    byte offset of the content of `stream_options`; 0 if absent
+    /// @param start      byte offset of the content of the object
     public record Outline(Optional<String> model, boolean isStreamed, Usage usage, int options, int start) {
-        /// What a question says about a count of tokens.
+        /// Setting of a token count in the request.
         public enum Usage {
             UNMENTIONED,
-            /// It wants one, or says something that the model will refuse.
+            /// The request asks for the count, or has an invalid value that the model will reject.
             WANTED,
             UNWANTED
         }
 
-        /// The same question, asking for the count of tokens too, unless it says something about that itself.
+        /// Returns the request with a setting that asks for the token count, unless it has its own.
         public byte[] askingForUsage(byte[] body) {
             if (usage != Usage.UNMENTIONED) {
                 return body;
@@ -63,7 +65,7 @@ public final class ModelJson {
         }
     }
 
-    /// Reads one object, to its end. Throws `InvalidRequest` when it is none.
+    /// Reads one object completely. Throws `InvalidRequest` if the body is not an object.
     public static Outline outline(byte[] body) {
         try (var parser = QUESTIONS.createParser(ObjectReadContext.empty(), body)) {
             if (parser.nextToken() != JsonToken.START_OBJECT) {
@@ -91,7 +93,7 @@ public final class ModelJson {
                 case "model" -> model = value == JsonToken.VALUE_STRING ? Optional.of(parser.getString()) : model;
                 case "stream" -> isStreamed = value == JsonToken.VALUE_TRUE;
                 case "stream_options" -> {
-                    // One that is null or a number is the model's to refuse.
+                    // The model rejects an invalid value, such as null or a number.
                     options = value == JsonToken.START_OBJECT ? offset(parser) : 0;
                     usage = value == JsonToken.START_OBJECT ? usage(parser) : Outline.Usage.WANTED;
                     continue;

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import tools.jackson.core.JsonGenerator;
 
-/// Processes as the data plane shows them. Stateless.
+/// JSON form of processes. Stateless.
 public final class ProcessJson {
     private ProcessJson() {}
 
@@ -34,7 +34,7 @@ public final class ProcessJson {
         });
     }
 
-    /// Some of the output was lost to a reader: it is too long ago, or the reader was too slow.
+    /// Writes an event for lost output: it is too old, or the reader was too slow.
     public static void missed(JsonGenerator out, long bytes) {
         out.writeStringProperty("type", "missed");
         out.writeNumberProperty("bytes", bytes);

@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Optional;
 import tools.jackson.core.JsonGenerator;
 
-/// Reviews as the API says them. Stateless.
+/// JSON form of reviews. Stateless.
 public final class ReviewJson {
     private ReviewJson() {}
 
-    /// A question. Its options are in `context.options`: words, or objects with an `id`.
+    /// Reads a question. Its options are in `context.options`: strings, or objects with an `id`.
     public static NewReview read(JsonFields fields) {
         Optional<JsonFields> context = fields.optionalObject("context");
         var review = new NewReview(

@@ -10,18 +10,17 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import tools.jackson.core.JsonGenerator;
 
-/// Tasks and runs as the API says them. Stateless.
+/// JSON form of tasks and runs. Stateless.
 public final class RunJson {
     private static final int MOST_TOOLS = 100;
     private static final int LONGEST_TOOL = 200;
     private static final Pattern TOOL = Pattern.compile("[^\\p{Cntrl}]{1," + LONGEST_TOOL + "}");
 
-    /// A year. Longer than any sandbox lives, and short enough for every clock.
+    /// A year: longer than any sandbox lives, and within the range of every clock.
     private static final int MOST_MINUTES = 366 * 24 * 60;
 
     private RunJson() {}
 
-    /// What an agent is asked to do.
     public static NewTask readTask(JsonFields fields) {
         var task = new NewTask(
                 fields.string("title"),
@@ -34,7 +33,7 @@ public final class RunJson {
         return task;
     }
 
-    /// What workers heed must be of a form that they can heed; all else is for the agent, and may be anything.
+    /// Validates the constraints that workers enforce. All other constraints are for the agent and may have any form.
     private static String constraints(JsonFields fields) {
         fields.optionalStrings("allowed_tools").ifPresent(tools -> {
             String field = fields.place() + "allowed_tools";
@@ -58,7 +57,7 @@ public final class RunJson {
         }
     }
 
-    /// A task as its worker sees it, between the braces.
+    /// Writes the fields of a task that its worker sees.
     public static void writeTask(JsonGenerator out, Task task) {
         out.writeStringProperty("task_id", task.id().value());
         out.writeStringProperty("title", task.wanted().title());
@@ -70,7 +69,7 @@ public final class RunJson {
         task.result().ifPresent(result -> raw(out, "result", result));
     }
 
-    /// The same with what became of it.
+    /// Writes the fields of a task with its status.
     public static void writeWholeTask(JsonGenerator out, Task task) {
         writeTask(out, task);
         out.writeStringProperty("status", task.status().text());
@@ -79,7 +78,8 @@ public final class RunJson {
         Json.time(out, "updated_at", task.updatedAt());
     }
 
-    /// How a sandbox and its run stand, in one word: the run's, once it has one.
+    /// Returns the combined status of a sandbox and its run. The status of the run takes precedence, unless the sandbox
+    /// is paused or has ended and the run is not final.
     public static String status(SandboxInfo sandbox, Optional<Run> run) {
         return run.map(Run::status)
                 .filter(status -> status.isFinal() || !isFrozen(sandbox))
@@ -91,7 +91,7 @@ public final class RunJson {
         return sandbox.status() == Status.PAUSED || sandbox.status().isFinal();
     }
 
-    /// Why it stands so, where there is more to say than the word.
+    /// Returns the reason of the status, if there is one.
     private static Optional<String> reason(SandboxInfo sandbox, Optional<Run> run) {
         boolean isHeld = sandbox.status() == Status.PAUSED
                 && run.filter(known -> known.status().isFinal()).isEmpty();
@@ -100,7 +100,7 @@ public final class RunJson {
                 .or(() -> isHeld ? Optional.of(sandbox.stateReason().orElse(Run.HELD)) : Optional.empty());
     }
 
-    /// A sandbox with its run, if it has one, between the braces.
+    /// Writes the fields of a sandbox, and of its run if it has one.
     public static void write(JsonGenerator out, SandboxInfo sandbox, Optional<Run> run, Optional<Task> task) {
         out.writeStringProperty("sandbox_id", sandbox.id().value());
         out.writeStringProperty("thread_id", sandbox.thread().value());
@@ -164,7 +164,7 @@ public final class RunJson {
         out.writeEndObject();
     }
 
-    /// It is an object already, written by us.
+    /// The value is a JSON object that this server wrote, so it is copied unchanged.
     private static void raw(JsonGenerator out, String name, String object) {
         out.writeName(name);
         out.writeRawValue(object);

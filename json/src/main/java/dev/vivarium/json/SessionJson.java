@@ -14,10 +14,11 @@ import java.util.Map;
 import java.util.Optional;
 import tools.jackson.core.JsonGenerator;
 
-/// Sandboxes as the session routes show them. A session is the sandbox: `session_id` carries the sandbox's id.
-/// Stateless.
+/// JSON form of sandboxes in the session routes. Stateless.
+///
+/// A session is the sandbox: `session_id` is the id of the sandbox.
 public final class SessionJson {
-    /// Where commands find their files, as every answer says.
+    /// Directory of the files of commands, as reported in responses.
     public static final String WORKSPACE = "/workspace";
 
     /// The Linux user that commands run as.
@@ -26,7 +27,7 @@ public final class SessionJson {
     private static final double MIB = 1024.0 * 1024;
     private static final int SECONDS_PER_MINUTE = 60;
 
-    /// What the answer's `status` says of the session.
+    /// Value of `status` in a response.
     public enum Found {
         CREATED,
         EXISTING,
@@ -39,8 +40,7 @@ public final class SessionJson {
 
     private SessionJson() {}
 
-    /// Reads the body of `POST /create_session`. `caller` is whom the session is for when the body does not say;
-    /// `standard` fills the limits that it leaves out.
+    /// Reads the body of `POST /create_session`. `caller` is the default user, and `standard` has the default limits.
     public static NewSandbox readRequest(JsonFields fields, Optional<UserId> caller, Limits standard) {
         var user = fields.optionalString("user_id").map(UserId::new).or(() -> caller);
         var request = readRest(
@@ -53,7 +53,7 @@ public final class SessionJson {
         return request;
     }
 
-    /// Reads what a request may say of the sandbox that it wants for the thread in `plain`.
+    /// Reads the optional fields of a request for the sandbox in `plain`.
     public static NewSandbox readRest(JsonFields fields, NewSandbox plain, Limits standard) {
         return new NewSandbox(
                 plain.user(),
@@ -133,7 +133,7 @@ public final class SessionJson {
         return new End(constant(End.Cause.class, fields, "cause"), fields.string("detail"), fields.time("at"));
     }
 
-    /// The constant whose lower-case name the field holds.
+    /// Returns the constant whose lower-case name the field contains.
     static <E extends Enum<E>> E constant(Class<E> type, JsonFields fields, String name) {
         String label = fields.string(name);
         for (E constant : type.getEnumConstants()) {
@@ -153,7 +153,7 @@ public final class SessionJson {
         out.writeEndObject();
     }
 
-    /// The disk is the server's choice: a warm sandbox has its disk before anybody asks for it.
+    /// Reads the limits. The server chooses the disk size, because a warm sandbox has its disk before a request.
     private static Limits readLimits(JsonFields fields, Limits standard) {
         var memory = fields.optionalNumber("memory_mb");
         var cpus = fields.optionalNumber("cpus");

@@ -4,7 +4,7 @@ import dev.vivarium.model.SnapshotInfo;
 import java.util.List;
 import tools.jackson.core.JsonGenerator;
 
-/// Snapshots as the API shows them. Stateless.
+/// JSON form of snapshots. Stateless.
 public final class SnapshotJson {
     private SnapshotJson() {}
 

@@ -1,4 +1,4 @@
-/// The wire form of the model as JSON, in one place: what the server reads and writes, the client writes and reads.
+/// JSON form of the model, shared by the server and its clients.
 @NullMarked
 package dev.vivarium.json;
 

@@ -8,11 +8,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// A program to run in a sandbox, with what bounds it. `directory` is relative to the workspace, or absolute inside the
-/// sandbox. Immutable.
+/// A program to run in a sandbox, with its limits. Immutable.
 ///
-/// `outputLimit` is per stream: what a command writes beyond it is thrown away and the [Exit] says so; the command
-/// itself goes on.
+/// `directory` is relative to the workspace, or absolute inside the sandbox. `outputLimit` applies to each stream:
+/// output beyond it is discarded and reported in the [Exit], and the command continues.
 public record Command(
         List<String> argv,
         Map<String, String> env,
@@ -21,13 +20,13 @@ public record Command(
         Optional<Duration> timeout,
         Optional<Duration> idleTimeout,
         long outputLimit) {
-    /// What a stream keeps unless the caller says otherwise: 10 MiB.
+    /// Default of `outputLimit`: 10 MiB.
     public static final long OUTPUT_LIMIT = 10L * 1024 * 1024;
 
-    /// `outputLimit` of a command whose output is streamed whole.
+    /// `outputLimit` of a command whose output is streamed completely.
     public static final long UNLIMITED = 0;
 
-    /// Where standard input comes from.
+    /// Source of the standard input.
     public enum Input {
         /// `/dev/null`.
         NONE,
@@ -59,14 +58,13 @@ public record Command(
 
     private static final List<String> SHELL = List.of("bash", "-c");
 
-    /// `bash -c script`, the way agents run things.
+    /// Returns `bash -c script`.
     public static Command shell(String script) {
         return of("bash", "-c", script);
     }
 
-    /// The same command with programs from the system's directories alone, in a shell that reads no start-up file
-    /// and imports no function, and without the variables named. For a line of which only the names of commands
-    /// were checked.
+    /// Returns the command restricted to programs in the system's directories, without the named variables. Its shell
+    /// reads no start-up file and imports no function. For a line of which only the command names were checked.
     public Command trusted(Collection<String> without) {
         var words = new ArrayList<String>();
         if (!without.isEmpty()) {

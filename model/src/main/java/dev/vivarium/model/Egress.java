@@ -6,19 +6,17 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 
-/// The hosts outside that a sandbox may reach: none, unless it is told. Immutable.
+/// Egress allow-list of a sandbox. Immutable.
 public record Egress(List<HostRule> allow) {
-    /// How many rules there may be.
     public static final int MOST_RULES = 200;
 
-    /// No host at all.
     public static final Egress NONE = new Egress(List.of());
 
     public Egress {
         allow = List.copyOf(allow);
     }
 
-    /// Reads a list of rules; throws `InvalidRequest` on `field` with the one that is wrong.
+    /// Parses a list of rules. Throws `InvalidRequest` on `field` with the invalid rule.
     public static Egress of(String field, Collection<String> texts) {
         if (texts.size() > MOST_RULES) {
             throw invalid(field, "must hold at most " + MOST_RULES + " hosts");
@@ -38,19 +36,19 @@ public record Egress(List<HostRule> allow) {
         return allow.isEmpty();
     }
 
-    /// Reports whether a program inside may connect to this port of this host, by its name alone.
+    /// Reports whether a program inside may connect to this port of this host. Checks the name only, not its addresses.
     public boolean allows(HostName host, int port) {
         return allow.stream().anyMatch(rule -> rule.allows(host, port));
     }
 
-    /// The first rule that asks for more than `most` allows.
+    /// Returns the first rule that exceeds `most`.
     public Optional<HostRule> findBeyond(Egress most) {
         return allow.stream()
                 .filter(rule -> most.allow.stream().noneMatch(larger -> larger.covers(rule)))
                 .findFirst();
     }
 
-    /// The rules as they are written.
+    /// Returns the rules in their text form.
     public List<String> texts() {
         return allow.stream().map(HostRule::toString).toList();
     }

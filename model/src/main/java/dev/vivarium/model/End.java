@@ -3,27 +3,27 @@ package dev.vivarium.model;
 import java.time.Instant;
 import java.util.Locale;
 
-/// Why and when a sandbox ended. It is kept after the sandbox is gone, so that a late caller learns the cause.
-/// Immutable.
+/// Cause and time of a sandbox's end. Immutable.
+///
+/// It is kept after the sandbox is deleted, so that a late client learns the cause.
 public record End(Cause cause, String detail, Instant at) {
 
-    /// The closed set of reasons for which a sandbox ends.
     public enum Cause {
-        /// Somebody asked for it.
+        /// A client ended it.
         USER,
-        /// Nobody used it for as long as its lease allows.
+        /// No client used it within its idle timeout.
         IDLE,
         /// It reached its absolute lifetime.
         LIFETIME,
-        /// The kernel ended it, or its guest, for want of memory.
+        /// The kernel killed it, or its guest, because it was out of memory.
         OOM,
-        /// The guest or the runtime died.
+        /// The guest or the runtime crashed.
         CRASH,
-        /// The host restarted, and its workspace could not be brought back.
+        /// The host restarted, and the workspace could not be recovered.
         HOST_RESTART,
-        /// It broke the protocol and was put away.
+        /// It violated the protocol and was quarantined.
         QUARANTINED,
-        /// The server could not start it, or gave it up.
+        /// The server could not start it, or abandoned it.
         SERVER;
 
         public String label() {
@@ -31,7 +31,7 @@ public record End(Cause cause, String detail, Instant at) {
         }
     }
 
-    /// One sentence for people, for example `idle since 2026-01-01T10:00:00Z`.
+    /// Returns a sentence for people, for example `idle since 2026-01-01T10:00:00Z`.
     public String sentence() {
         return detail.isEmpty() ? cause.label() : cause.label() + ": " + detail;
     }

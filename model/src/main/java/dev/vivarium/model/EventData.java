@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.StringJoiner;
 import java.util.stream.Collectors;
 
-/// What an event of our own says: a flat JSON object of texts, lists of them, numbers and flags, in the order they were
-/// given. Immutable.
+/// Data of an event of the server: a flat JSON object of texts, lists of texts, numbers and flags, in insertion order.
+/// Immutable.
 public final class EventData {
     private static final HexFormat HEX = HexFormat.of();
     private static final EventData NOTHING = new EventData(Map.of());
@@ -61,7 +61,7 @@ public final class EventData {
         return value.map(text -> with(name, text)).orElse(this);
     }
 
-    /// With a JSON object that is there as text.
+    /// Adds a JSON object that is given as text.
     public EventData withObject(String name, String json) {
         return plus(name, json);
     }
@@ -72,15 +72,15 @@ public final class EventData {
         return new EventData(more);
     }
 
-    /// The object as JSON.
+    /// Returns the object as JSON.
     public String text() {
         var object = new StringJoiner(",", "{", "}");
         values.forEach((name, json) -> object.add(quoted(name) + ":" + json));
         return object.toString();
     }
 
-    /// Output of commands is quoted here, so that every character must be cheap: a command can print nothing but
-    /// control characters.
+    /// This method quotes command output, so every character must be cheap: a command can print only control
+    /// characters.
     private static String quoted(String text) {
         var out = new StringBuilder(text.length() + 2).append('"');
         for (int at = 0; at < text.length(); at++) {

@@ -1,9 +1,9 @@
 package dev.vivarium.model;
 
-/// A finished command with what it wrote. Bytes that are not UTF-8 appear as replacement characters. Immutable.
+/// A finished command with its output. Immutable.
 ///
-/// `truncated` says that at least one stream was longer than the command's output limit; the beginning is what was
-/// kept.
+/// Invalid UTF-8 appears as replacement characters. If `truncated` is set, a stream exceeded the output limit of the
+/// command; its beginning was kept.
 public record ExecResult(Exit exit, String stdout, String stderr, boolean truncated) {
     public int exitCode() {
         return exit.exitCode();

@@ -3,10 +3,10 @@ package dev.vivarium.model;
 import java.time.Duration;
 import java.util.Locale;
 
-/// How a command ended and what it used. Immutable.
+/// Exit of a command and its resource usage. Immutable.
 ///
-/// `code` is the exit status for [Cause#EXITED] and the signal's number otherwise; [#exitCode] is what a shell would
-/// show.
+/// `code` is the exit status for [Cause#EXITED] and the signal number otherwise. [#exitCode] is the code that a shell
+/// would report.
 public record Exit(
         Cause cause,
         int code,
@@ -19,18 +19,17 @@ public record Exit(
     private static final int TIMED_OUT_CODE = 124;
     private static final int SIGNAL_BASE = 128;
 
-    /// The closed set of ways in which a command ends.
     public enum Cause {
         EXITED,
         SIGNALLED,
         /// The kernel killed it because the sandbox was out of memory.
         OOM,
         TIMEOUT,
-        /// It wrote nothing for longer than its silence limit.
+        /// It wrote no output for longer than its idle timeout.
         IDLE_TIMEOUT,
-        /// The caller went away or cancelled.
+        /// The client disconnected or cancelled.
         CANCELLED,
-        /// It was let go and runs on without anybody listening.
+        /// It was detached and continues to run without a reader.
         DETACHED;
 
         public String label() {
@@ -38,7 +37,7 @@ public record Exit(
         }
     }
 
-    /// The number a shell would report: 124 after a time limit, 128 plus the signal after a kill.
+    /// Returns the code that a shell would report: 124 after a timeout, 128 plus the signal number after a kill.
     public int exitCode() {
         return switch (cause) {
             case EXITED, DETACHED -> code;

@@ -2,11 +2,10 @@ package dev.vivarium.model;
 
 import java.time.Instant;
 
-/// A name in a workspace and what is there. `name` is relative to the directory that was asked about. Immutable.
+/// Entry of a workspace. `name` is relative to the requested directory. Immutable.
 public record FileEntry(String name, Type type, int mode, long size, Instant modified) {
     private static final String BITS = "rwxrwxrwx";
 
-    /// What kind of thing it is.
     public enum Type {
         FILE('-'),
         DIRECTORY('d'),
@@ -20,7 +19,7 @@ public record FileEntry(String name, Type type, int mode, long size, Instant mod
         }
     }
 
-    /// The ten characters that `ls -l` shows, for example `-rw-r--r--`.
+    /// Returns the ten characters that `ls -l` shows, for example `-rw-r--r--`.
     public String permissions() {
         var text = new StringBuilder().append(type.letter);
         for (int i = 0; i < BITS.length(); i++) {

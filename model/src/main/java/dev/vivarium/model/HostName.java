@@ -7,23 +7,23 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/// The name of a host, or an address where a name could stand, in one spelling for all that mean the same:
-/// `EXAMPLE.com.` is `example.com`, and `2130706433`, `0x7f.1` and `[::ffff:7f00:1]` are the address 127.0.0.1.
-/// Immutable.
+/// Host name or IP address in canonical form. Immutable.
 ///
-/// @param text    in lower case, without a dot at the end; an IPv6 address in brackets
-/// @param address what it means if it is an address; a name has none until somebody resolves it
+/// `EXAMPLE.com.` is `example.com`, and `2130706433`, `0x7f.1` and `[::ffff:7f00:1]` are the address 127.0.0.1.
+///
+/// @param text    in lower case, without a trailing dot; an IPv6 address in brackets
+/// @param address the address, if the text is one; a name has none until it is resolved
 public record HostName(String text, Optional<InetAddress> address) {
     private static final int LONGEST = 253;
     private static final Pattern LABELS =
             Pattern.compile("([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)(\\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*");
 
-    /// What the rules of the web take for an address: whatever ends in a number.
+    /// Text that the URL standard treats as an IPv4 address: its last label is a number.
     private static final Pattern NUMERIC = Pattern.compile("(.*\\.)?([0-9]+|0x[0-9a-f]*)");
 
     private static final Pattern BRACKETED = Pattern.compile("\\[[0-9a-f:.]{2,45}]");
 
-    /// Reads a name or an address; throws [IllegalArgumentException] with the rule that it breaks.
+    /// Parses a name or an address. Throws [IllegalArgumentException] with the violated rule.
     public static HostName of(String text) {
         String lower = text.toLowerCase(Locale.ROOT);
         if (lower.startsWith("[")) {
@@ -55,14 +55,14 @@ public record HostName(String text, Optional<InetAddress> address) {
 
     private static InetAddress address(String text) {
         try {
-            // Octal, hexadecimal and abbreviated, as the resolvers of most programs understand it.
+            // Accepts octal, hexadecimal and abbreviated forms, like the resolvers of most programs.
             return Inet4Address.ofPosixLiteral(text);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("must not end in a number unless it is an address", e);
         }
     }
 
-    /// Reports whether this is a name below `other`.
+    /// Reports whether this is a subdomain of `other`.
     boolean isBelow(HostName other) {
         return address.isEmpty() && text.endsWith("." + other.text);
     }

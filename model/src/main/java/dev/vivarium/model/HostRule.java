@@ -3,26 +3,24 @@ package dev.vivarium.model;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// Which hosts one entry of an allow-list means, and on which ports: `example.com`, `*.example.com` for every name
-/// below it, `*` for every name; each for the ports 80 and 443, or with `:8443` or `:*` for one other port or all.
-/// An address must be spelt out to be meant. Immutable.
+/// Rule of an allow-list: hosts and ports. Immutable.
+///
+/// `example.com` matches one name, `*.example.com` every subdomain, and `*` every name. A rule matches ports 80 and
+/// 443; a suffix `:8443` or `:*` selects one other port or all ports. Only a rule that names an address matches it.
 public record HostRule(Hosts hosts, Ports ports) {
     private static final Pattern TEXT = Pattern.compile("(\\[[^]]*]|[^\\[\\]:]*)(?::([0-9]{1,5}|\\*))?");
     private static final int MAX_PORT = 65_535;
 
-    /// Which hosts.
     public sealed interface Hosts {
-        /// Every name.
+        /// Every name, but no address.
         record All() implements Hosts {}
 
-        /// Every name below this one, but not itself.
+        /// Every subdomain of this name, but not the name itself.
         record Below(HostName name) implements Hosts {}
 
-        /// This one.
         record One(HostName name) implements Hosts {}
     }
 
-    /// Which ports of them.
     public sealed interface Ports {
         /// 80 and 443.
         record OfTheWeb() implements Ports {}
@@ -32,7 +30,7 @@ public record HostRule(Hosts hosts, Ports ports) {
         record All() implements Ports {}
     }
 
-    /// Reads a rule; throws [IllegalArgumentException] with what is wrong.
+    /// Parses a rule. Throws [IllegalArgumentException] with the violated rule.
     public static HostRule of(String text) {
         Matcher parts = TEXT.matcher(text);
         if (!parts.matches()) {
@@ -69,7 +67,7 @@ public record HostRule(Hosts hosts, Ports ports) {
         return new Ports.One(port);
     }
 
-    /// Reports whether it means this host and port.
+    /// Reports whether the rule matches this host and port.
     public boolean allows(HostName host, int port) {
         boolean isHost = switch (hosts) {
             case Hosts.All _ -> host.address().isEmpty();
@@ -87,7 +85,7 @@ public record HostRule(Hosts hosts, Ports ports) {
         };
     }
 
-    /// Reports whether everything that `other` means is meant by this one.
+    /// Reports whether this rule matches everything that `other` matches.
     boolean covers(HostRule other) {
         boolean coversHosts = switch (hosts) {
             case Hosts.All _ ->

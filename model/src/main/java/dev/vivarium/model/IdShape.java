@@ -2,8 +2,9 @@ package dev.vivarium.model;
 
 import java.util.random.RandomGenerator;
 
-/// How the ids of one kind look: a prefix of three letters and twenty characters of `[a-z0-9]`, so that they are safe
-/// in a path and in a host name. Immutable.
+/// Format of the ids of one kind: a prefix of three letters and twenty characters of `[a-z0-9]`. Immutable.
+///
+/// Such ids are safe in a path and in a host name.
 record IdShape(String field, String prefix) {
     private static final String ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
     private static final int RANDOM_LENGTH = 20;

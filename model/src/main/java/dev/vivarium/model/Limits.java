@@ -1,10 +1,10 @@
 package dev.vivarium.model;
 
-/// What one sandbox may use: memory, processor time, processes and disk. The kernel enforces all four. Immutable.
+/// Limits of one sandbox: memory, CPU, processes and disk. The kernel enforces all four. Immutable.
 public record Limits(long memoryBytes, double cpus, int processes, long diskBytes) {
     private static final long MIB = 1024L * 1024;
 
-    /// Enough for an agent's tools; small enough that a laptop holds dozens.
+    /// Default limits: sufficient for an agent's tools, and small enough for dozens of sandboxes on a laptop.
     public static final Limits STANDARD = new Limits(1024 * MIB, 2, 512, 1024 * MIB);
 
     public Limits {
@@ -14,7 +14,7 @@ public record Limits(long memoryBytes, double cpus, int processes, long diskByte
         require(diskBytes >= 16 * MIB, "disk", "must be at least 16 MiB");
     }
 
-    /// What `nproc` says inside: a share of a processor is still one that one can see.
+    /// Returns the number of CPUs that `nproc` prints inside: a fraction of a CPU counts as one.
     public int visibleCpus() {
         return (int) Math.ceil(cpus);
     }

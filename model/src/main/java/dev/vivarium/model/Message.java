@@ -5,14 +5,13 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/// Something said to the agent in a sandbox. Immutable.
+/// Message to the agent in a sandbox. Immutable.
 public record Message(String id, String content, Kind kind, Mode mode, String source, Instant at) {
     public static final int LONGEST = 10 * 1024;
 
-    /// What it is to the agent.
     public enum Kind {
         USER_MESSAGE,
-        /// Stop what you do; overtakes all others.
+        /// Stops the current work of the agent. Overtakes all other messages.
         INTERRUPT,
         GUARDIAN_NUDGE,
         SYSTEM,
@@ -29,11 +28,11 @@ public record Message(String id, String content, Kind kind, Mode mode, String so
         }
     }
 
-    /// When the agent is to read it.
+    /// When the agent reads the message.
     public enum Mode {
         /// Before its next tool call.
         IMMEDIATE,
-        /// When it has ended the turn that it is in. An interrupt ends that itself.
+        /// After the current turn. An interrupt ends the turn itself.
         NEXT_TURN;
 
         public String text() {

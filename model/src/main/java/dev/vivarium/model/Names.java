@@ -1,13 +1,12 @@
 package dev.vivarium.model;
 
-/// The rule that thread and user names share.
+/// Validation of thread and user names. Stateless.
 final class Names {
     static final int MAX_LENGTH = 200;
 
     private Names() {}
 
-    /// Returns `value` if it is 1 to 200 characters long, well-formed Unicode and free of control
-    /// characters.
+    /// Returns `value` if it is 1 to 200 characters long, well-formed Unicode and free of control characters.
     static String checked(String field, String value) {
         if (value.isBlank()) {
             throw invalid(field, "must not be empty");

@@ -2,11 +2,12 @@ package dev.vivarium.model;
 
 import java.nio.charset.StandardCharsets;
 
-/// Something to be said to the agent in a sandbox. Control characters, which only confuse it, are taken out. Immutable.
+/// Message to send to the agent in a sandbox. Control characters are removed, because they only confuse the agent.
+/// Immutable.
 public record NewMessage(String content, Message.Kind kind, Message.Mode mode, String source) {
     public NewMessage {
         content = PlainText.of(content);
-        // Before anybody hears it: its event will have the same source.
+        // Checked before the message is published, because its event has the same source.
         NewEvent.requireSource(source);
         if (content.isBlank()) {
             throw new SandboxException(new Failure.InvalidRequest("content", "must say something"));
@@ -18,7 +19,7 @@ public record NewMessage(String content, Message.Kind kind, Message.Mode mode, S
         }
     }
 
-    /// One that is to be read soon.
+    /// Creates a message for immediate delivery.
     public NewMessage(String content, Message.Kind kind, String source) {
         this(content, kind, Message.Mode.IMMEDIATE, source);
     }

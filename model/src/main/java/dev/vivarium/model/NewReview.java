@@ -3,10 +3,10 @@ package dev.vivarium.model;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/// A question of an agent to a person. Immutable.
+/// Question of an agent to a person. Immutable.
 ///
-/// @param context what helps to decide, a JSON object as text
-/// @param options what may be decided besides `approve` and `reject`
+/// @param context  information for the decision, a JSON object as text
+/// @param options  decisions besides `approve` and `reject`
 /// @param blocking whether the agent waits for the answer
 public record NewReview(String reason, String description, String context, List<String> options, boolean blocking) {
     private static final int LONGEST_REASON = 200;

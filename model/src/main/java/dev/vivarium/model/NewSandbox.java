@@ -4,8 +4,10 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 
-/// A request for a thread's sandbox. `idleTimeout`, `limits`, `egress` and `image` fall back to the server's own when
-/// absent; `env` is what every command in it gets. Immutable.
+/// Request for the sandbox of a thread. Immutable.
+///
+/// If `idleTimeout`, `limits`, `egress` or `image` is absent, the default of the server applies. Every command in the
+/// sandbox gets `env`.
 public record NewSandbox(
         UserId user,
         ThreadId thread,
@@ -39,7 +41,7 @@ public record NewSandbox(
         return new NewSandbox(user, thread, idleTimeout, limits, env, Optional.of(wanted), image);
     }
 
-    /// Names the root file system to start from. Only the server's own is kept warm.
+    /// Sets the image. The warm pool holds only the server's default image.
     public NewSandbox withImage(String wanted) {
         return new NewSandbox(user, thread, idleTimeout, limits, env, egress, Optional.of(wanted));
     }

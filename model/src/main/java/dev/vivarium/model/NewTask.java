@@ -3,10 +3,10 @@ package dev.vivarium.model;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/// Something that an agent is asked to do. Immutable.
+/// Task for an agent. Immutable.
 ///
-/// @param context what the agent should know, a JSON object as text
-/// @param constraints what it must keep to, a JSON object as text
+/// @param context     information for the agent, a JSON object as text
+/// @param constraints limits for the agent, a JSON object as text
 public record NewTask(
         String title,
         String description,
@@ -29,7 +29,7 @@ public record NewTask(
         requireBytes(constraints, "task.constraints");
     }
 
-    /// One with a title and nothing else.
+    /// Returns a task with a title and a description only.
     public static NewTask of(String title, String description) {
         return new NewTask(title, description, Optional.empty(), Optional.empty(), "{}", "{}");
     }

@@ -1,10 +1,10 @@
 package dev.vivarium.model;
 
-/// Text for people and agents, without what only confuses them and what not every store can keep. Immutable.
+/// Text without control characters, which confuse readers and which not every store accepts. Stateless.
 public final class PlainText {
     private PlainText() {}
 
-    /// The text without its control characters, but for ends of lines and tabs.
+    /// Removes control characters, except line feeds and tabs.
     public static String of(String text) {
         return text.codePoints()
                 .filter(c -> c == '\n' || c == '\t' || !Character.isISOControl(c))

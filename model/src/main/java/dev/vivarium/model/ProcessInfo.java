@@ -3,8 +3,9 @@ package dev.vivarium.model;
 import java.time.Instant;
 import java.util.Optional;
 
-/// A process that was started through the server: what it is, who started it, and how it is or has ended. `id` is the
-/// server's name for it, which no later process has; `pid` is its number inside the sandbox. Immutable.
+/// Process that was started through the server. Immutable.
+///
+/// `id` is assigned by the server and never reused. `pid` is the process id inside the sandbox.
 public record ProcessInfo(
         String id,
         int pid,
@@ -14,21 +15,19 @@ public record ProcessInfo(
         Instant startedAt,
         State state,
         Optional<Exit> exit) {
-    /// How it was started.
     public enum Kind {
-        /// Somebody waits for its result.
+        /// A client waits for its result.
         EXEC,
-        /// Nobody waits; its last output is kept.
+        /// No client waits; its last output is kept.
         DETACHED,
         /// On a terminal.
         SHELL
     }
 
-    /// How it is.
     public enum State {
         RUNNING,
         EXITED,
-        /// The wire broke; whether it still runs is not known.
+        /// The connection broke; it is unknown whether the process still runs.
         LOST
     }
 }

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/// A question of an agent to a person, and what became of it. Immutable.
+/// Question of an agent to a person, with its status and answer. Immutable.
 public record Review(
         ReviewId id,
         SandboxId sandbox,
@@ -15,19 +15,19 @@ public record Review(
         Optional<Answer> answer,
         Instant createdAt,
         Instant deadline) {
-    /// What somebody decided. Immutable.
+    /// Decision of a person. Immutable.
     public record Answer(String decision, Optional<String> comment, UserId by, Instant at) {}
 
-    /// How a review stands. All but the first are final.
+    /// Status of a review. All but the first are final.
     public enum Status {
         PENDING,
         APPROVED,
         REJECTED,
         /// One of its options was chosen.
         ANSWERED,
-        /// Nobody answered in time.
+        /// The deadline passed without an answer.
         EXPIRED,
-        /// The run ended before somebody answered.
+        /// The run ended without an answer.
         CANCELLED;
 
         public String text() {

@@ -2,7 +2,7 @@ package dev.vivarium.model;
 
 import java.util.random.RandomGenerator;
 
-/// The name of one review: `rev` and twenty characters of `[a-z0-9]`. Immutable.
+/// Id of a review: `rev` and twenty characters of `[a-z0-9]`. Immutable.
 public record ReviewId(String value) {
     private static final IdShape SHAPE = new IdShape("review_id", "rev");
 
@@ -10,12 +10,12 @@ public record ReviewId(String value) {
         SHAPE.require(value);
     }
 
-    /// A new id that nobody can guess; `random` must be a secure source outside tests.
+    /// Returns a new unguessable id. Outside tests, `random` must be cryptographically secure.
     public static ReviewId random(RandomGenerator random) {
         return new ReviewId(SHAPE.random(random));
     }
 
-    /// Reports whether `text` could be an id at all.
+    /// Reports whether `text` has the format of an id.
     public static boolean isWellFormed(String text) {
         return SHAPE.fits(text);
     }

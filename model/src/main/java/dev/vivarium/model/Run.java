@@ -9,10 +9,10 @@ import java.util.Optional;
 
 /// One agent at one task in one sandbox. Immutable.
 ///
-/// @param reason why it waits, or why it ended, as a sentence
-/// @param reasonCode the same for programs, where there is a word for it: `budget`
-/// @param session the conversation of the agent, by which another run can go on with it
-/// @param process the worker, as the sandbox knows it
+/// @param reason     sentence that explains why the run waits or ended
+/// @param reasonCode machine-readable reason, if there is one: `budget`
+/// @param session    conversation of the agent, which another run can resume
+/// @param process    process id of the worker in the sandbox
 public record Run(
         RunId id,
         SandboxId sandbox,
@@ -31,22 +31,22 @@ public record Run(
         Optional<Instant> endedAt,
         Optional<Heartbeat> heartbeat) {
 
-    /// The reason of what stands still because somebody wanted it so.
+    /// Reason of a run that a client paused.
     public static final String HELD = "paused by request";
 
-    /// The last sign of life of its worker.
+    /// Last heartbeat of the worker.
     ///
-    /// @param metrics what it said of itself, a JSON object as text
+    /// @param metrics metrics that the worker reported, a JSON object as text
     public record Heartbeat(Instant at, String metrics) {}
 
-    /// What runs: one of the runtimes, with the program of `command` or the model that the agent asks. Immutable.
+    /// Runtime, with its program for `command`, or with its model. Immutable.
     public record Program(Runtime runtime, List<String> command, Optional<String> model) {
         public Program {
             command = List.copyOf(command);
         }
     }
 
-    /// What an agent is made of.
+    /// Agent runtime.
     public enum Runtime {
         /// The Claude Agent SDK.
         CLAUDE,
@@ -66,15 +66,15 @@ public record Run(
         }
     }
 
-    /// Where it is in its life. The last three are final.
+    /// Status of a run. The last three are final.
     public enum Status {
         CREATING,
         RUNNING,
-        /// Somebody paused it, or it waits for the answer to a review.
+        /// A client paused it, or it waits for the answer to a review.
         PAUSED,
         COMPLETED,
         FAILED,
-        /// Its sandbox ended under it.
+        /// Its sandbox ended before the run did.
         TERMINATED;
 
         public boolean isFinal() {

@@ -2,7 +2,7 @@ package dev.vivarium.model;
 
 import java.util.random.RandomGenerator;
 
-/// The name of one run: `run` and twenty characters of `[a-z0-9]`. Immutable.
+/// Id of a run: `run` and twenty characters of `[a-z0-9]`. Immutable.
 public record RunId(String value) {
     private static final IdShape SHAPE = new IdShape("run_id", "run");
 
@@ -10,7 +10,7 @@ public record RunId(String value) {
         SHAPE.require(value);
     }
 
-    /// A new id that nobody can guess; `random` must be a secure source outside tests.
+    /// Returns a new unguessable id. Outside tests, `random` must be cryptographically secure.
     public static RunId random(RandomGenerator random) {
         return new RunId(SHAPE.random(random));
     }

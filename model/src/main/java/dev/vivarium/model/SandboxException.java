@@ -1,6 +1,7 @@
 package dev.vivarium.model;
 
-/// The one exception of the product: carries a [Failure] that can be stored, sent and rebuilt. Immutable.
+/// The only exception type of the product. It carries a [Failure] that can be stored, sent and reconstructed.
+/// Immutable.
 public final class SandboxException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

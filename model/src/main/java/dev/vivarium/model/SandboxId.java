@@ -2,7 +2,7 @@ package dev.vivarium.model;
 
 import java.util.random.RandomGenerator;
 
-/// The name of one sandbox: `sbx` and twenty characters of `[a-z0-9]`. Immutable.
+/// Id of a sandbox: `sbx` and twenty characters of `[a-z0-9]`. Immutable.
 public record SandboxId(String value) {
     private static final IdShape SHAPE = new IdShape("session_id", "sbx");
 
@@ -10,12 +10,12 @@ public record SandboxId(String value) {
         SHAPE.require(value);
     }
 
-    /// A new id that nobody can guess; `random` must be a secure source outside tests.
+    /// Returns a new unguessable id. Outside tests, `random` must be cryptographically secure.
     public static SandboxId random(RandomGenerator random) {
         return new SandboxId(SHAPE.random(random));
     }
 
-    /// Reports whether `text` could be an id at all.
+    /// Reports whether `text` has the format of an id.
     public static boolean isWellFormed(String text) {
         return SHAPE.fits(text);
     }

@@ -3,10 +3,10 @@ package dev.vivarium.model;
 import java.time.Instant;
 import java.util.Optional;
 
-/// What a caller may know of a sandbox: whose it is, how it is, and when and why it will end (or has ended). Immutable.
+/// Public data of a sandbox: owner, status, limits and lifetime. Immutable.
 ///
-/// `expiresAt` is when it ends if nobody uses it again; `endsAt` is its absolute lifetime, which no use extends.
-/// `stateReason` says why the server paused it; it is empty if somebody asked for the pause.
+/// `expiresAt` is the time at which an unused sandbox ends. `endsAt` is the end of its absolute lifetime, which no use
+/// extends. `stateReason` explains why the server paused it; it is empty if a client did.
 public record SandboxInfo(
         SandboxId id,
         ThreadId thread,
@@ -19,7 +19,6 @@ public record SandboxInfo(
         Instant endsAt,
         Optional<End> end,
         Optional<String> stateReason) {
-    /// The same sandbox once it has ended.
     public SandboxInfo ended(Status as, End how) {
         return new SandboxInfo(
                 id,

@@ -2,7 +2,7 @@ package dev.vivarium.model;
 
 import java.util.random.RandomGenerator;
 
-/// The name of one shell in a sandbox: `shl` and twenty characters of `[a-z0-9]`. Immutable.
+/// Id of a shell in a sandbox: `shl` and twenty characters of `[a-z0-9]`. Immutable.
 public record ShellId(String value) {
     private static final String ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
     private static final String PREFIX = "shl";
@@ -15,7 +15,7 @@ public record ShellId(String value) {
         }
     }
 
-    /// A new id that nobody can guess; `random` must be a secure source outside tests.
+    /// Returns a new unguessable id. Outside tests, `random` must be cryptographically secure.
     public static ShellId random(RandomGenerator random) {
         var text = new StringBuilder(PREFIX);
         for (int i = 0; i < RANDOM_LENGTH; i++) {
@@ -24,7 +24,7 @@ public record ShellId(String value) {
         return new ShellId(text.toString());
     }
 
-    /// Reports whether `text` could be an id at all.
+    /// Reports whether `text` has the format of an id.
     public static boolean isWellFormed(String text) {
         if (text.length() != PREFIX.length() + RANDOM_LENGTH || !text.startsWith(PREFIX)) {
             return false;

@@ -3,13 +3,13 @@ package dev.vivarium.model;
 import java.time.Instant;
 import java.util.Optional;
 
-/// What a thread's disk was at one moment. Immutable.
+/// Snapshot of a thread's disk. Immutable.
 ///
-/// @param sandbox   whose disk it was; it may be long gone
-/// @param name      for people; may be empty
-/// @param bytes     what its files take; blocks that it shares with others are counted for each
-/// @param diskBytes the size of the disk
-/// @param parent    as which its disk had last been saved, or from which it had last been restored or forked
+/// @param sandbox   sandbox of the disk; it may have ended
+/// @param name      display name; may be empty
+/// @param bytes     size of its files; blocks shared with other snapshots count for each
+/// @param diskBytes size of the disk
+/// @param parent    snapshot that the disk was last saved as, restored from or forked from
 public record SnapshotInfo(
         SnapshotId id,
         ThreadId thread,
@@ -25,7 +25,7 @@ public record SnapshotInfo(
         requireName(name);
     }
 
-    /// Refuses a name that is too long or would upset a terminal.
+    /// Rejects a name that is too long or contains control characters, which could corrupt a terminal.
     public static String requireName(String name) {
         if (name.length() > LONGEST_NAME || name.chars().anyMatch(Character::isISOControl)) {
             throw new SandboxException(new Failure.InvalidRequest(

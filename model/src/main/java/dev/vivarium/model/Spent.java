@@ -2,7 +2,7 @@ package dev.vivarium.model;
 
 import java.math.BigDecimal;
 
-/// What a run has used so far. Immutable.
+/// Resource usage of a run so far. Immutable.
 public record Spent(
         long inputTokens,
         long outputTokens,
@@ -12,7 +12,7 @@ public record Spent(
         BigDecimal costUsd) {
     public static final Spent NOTHING = new Spent(0, 0, 0, 0, 0, BigDecimal.ZERO);
 
-    /// All tokens, of whatever kind.
+    /// Returns the sum of all token counts.
     public long tokens() {
         return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
     }

@@ -2,7 +2,7 @@ package dev.vivarium.model;
 
 import java.util.Locale;
 
-/// Where a sandbox is in its life. `TERMINATED` and `FAILED` are final and come with an [End].
+/// Status of a sandbox. `TERMINATED` and `FAILED` are final and have an [End]. Immutable.
 public enum Status {
     CREATING,
     RUNNING,
@@ -14,7 +14,7 @@ public enum Status {
         return this == TERMINATED || this == FAILED;
     }
 
-    /// The lower-case form that the API shows.
+    /// Returns the lower-case form that the API uses.
     public String label() {
         return name().toLowerCase(Locale.ROOT);
     }

@@ -5,10 +5,10 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/// Something that an agent was asked to do, and what became of it. Immutable.
+/// Task of an agent, with its status and result. Immutable.
 ///
-/// @param message what was last said about its status
-/// @param result what the agent handed in, a JSON object as text
+/// @param message last message about the status
+/// @param result  result of the agent, a JSON object as text
 public record Task(
         TaskId id,
         UserId owner,
@@ -18,7 +18,6 @@ public record Task(
         Optional<String> result,
         Instant createdAt,
         Instant updatedAt) {
-    /// How far it is.
     public enum Status {
         PENDING,
         IN_PROGRESS,

@@ -2,7 +2,7 @@ package dev.vivarium.model;
 
 import java.util.random.RandomGenerator;
 
-/// The name of one task: `tsk` and twenty characters of `[a-z0-9]`. Immutable.
+/// Id of a task: `tsk` and twenty characters of `[a-z0-9]`. Immutable.
 public record TaskId(String value) {
     private static final IdShape SHAPE = new IdShape("task_id", "tsk");
 
@@ -10,12 +10,12 @@ public record TaskId(String value) {
         SHAPE.require(value);
     }
 
-    /// A new id that nobody can guess; `random` must be a secure source outside tests.
+    /// Returns a new unguessable id. Outside tests, `random` must be cryptographically secure.
     public static TaskId random(RandomGenerator random) {
         return new TaskId(SHAPE.random(random));
     }
 
-    /// Reports whether `text` could be an id at all.
+    /// Reports whether `text` has the format of an id.
     public static boolean isWellFormed(String text) {
         return SHAPE.fits(text);
     }

@@ -1,6 +1,6 @@
 package dev.vivarium.model;
 
-/// The name of a conversation, chosen by the caller: the key under which a sandbox is found again. Immutable.
+/// Name of a conversation, chosen by the client. It identifies the sandbox across requests. Immutable.
 public record ThreadId(String value) {
     public ThreadId {
         value = Names.checked("thread_id", value);

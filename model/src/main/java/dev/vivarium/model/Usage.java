@@ -2,7 +2,7 @@ package dev.vivarium.model;
 
 import java.math.BigDecimal;
 
-/// What one answer of a model took: tokens by kind, and what they cost. Immutable.
+/// Tokens and cost of one model response. Immutable.
 public record Usage(
         String model,
         long inputTokens,

@@ -1,6 +1,6 @@
 package dev.vivarium.model;
 
-/// The name of a user, chosen by the caller; threads belong to one. Immutable.
+/// Name of a user, chosen by the client. A thread belongs to one user. Immutable.
 public record UserId(String value) {
     public UserId {
         value = Names.checked("user_id", value);

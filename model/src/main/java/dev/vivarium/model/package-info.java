@@ -1,4 +1,4 @@
-/// The product's words as records and sealed types: what every module speaks, with nothing but the JDK behind it.
+/// Domain model as records and sealed types, shared by every module. Depends on the JDK alone.
 @NullMarked
 package dev.vivarium.model;
 

@@ -7,12 +7,17 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/// What may follow the tools that could start other programs or write files of their own accord.
-/// Known harmless options are listed and all others refused, because tools gain options and accept
-/// abbreviations. Tools without a rule here take any arguments. Stateless.
+/// Argument rules for tools that can start other programs or write files. Stateless.
 ///
-/// To add a rule: 1. list the tool in [#check]; 2. give it an [OptionTable] of harmless options; 3.
-/// judge its operands; 4. add lines to both corpora of the tests.
+/// Only listed harmless options are accepted, because tools gain options and accept abbreviations. A tool without a
+/// rule accepts any arguments.
+///
+/// To add a rule:
+///
+/// 1. List the tool in [#check].
+/// 2. Define an [OptionTable] of its harmless options.
+/// 3. Check its operands.
+/// 4. Add lines to both corpora of the tests.
 final class ArgumentRules {
     private static final OptionTable AWK = new OptionTable("", "Fv", Set.of(), Set.of(), Order.BEFORE_OPERANDS);
 
@@ -75,8 +80,8 @@ final class ArgumentRules {
             Set.of("--date", "--reference", "--rfc-3339"),
             Order.ANYWHERE);
 
-    /// `date -I` takes its value attached or not at all, which no other listed option does; it is
-    /// read as the long option, in place.
+    /// `date -I` takes its value attached or not at all, unlike every other listed option. It is parsed as the long
+    /// option, in place.
     private static final Pattern DATE_ISO = Pattern.compile("-I(date|hours|minutes|seconds|ns)?");
 
     private static final Word ISO_8601 = new Word("--iso-8601", Token.Shape.PLAIN);
@@ -131,7 +136,7 @@ final class ArgumentRules {
         return program.text();
     }
 
-    /// The second operand of uniq is a file that it writes, and a wildcard may become two operands.
+    /// The second operand of uniq is an output file, and a wildcard may expand to two operands.
     private static void uniq(SimpleCommand command) {
         List<Item> operands =
                 UNIQ.read(command).stream().filter(Item::isOperand).toList();
@@ -153,8 +158,7 @@ final class ArgumentRules {
         }
     }
 
-    /// The shell's own printf can assign to a variable, and evaluates the variable's index to do
-    /// so.
+    /// The printf builtin can assign to a variable, and evaluates the index of the variable to do so.
     private static void printf(SimpleCommand command) {
         for (Word word : command.arguments()) {
             if (word.isGlob() || PRINTF_ASSIGNS.matcher(word.text()).find()) {

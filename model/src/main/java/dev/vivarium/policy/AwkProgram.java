@@ -2,12 +2,12 @@ package dev.vivarium.policy;
 
 import java.util.regex.Pattern;
 
-/// Looks for what lets an awk program start others. It searches the text instead of reading the
-/// language, because awk cannot be cut into tokens without knowing where a regular expression may
-/// stand; so it also refuses harmless programs that contain such text, for example in a string.
-/// Stateless.
+/// Detector of constructs by which an awk program starts other programs. Stateless.
+///
+/// It searches the text and does not parse the language, because tokenizing awk requires knowing where a regular
+/// expression may occur. It therefore also rejects harmless programs that contain such text, for example in a string.
 final class AwkProgram {
-    /// GNU awk: `@load`, `@include`, and calls of a function whose name is computed.
+    /// GNU awk: `@load`, `@include`, and indirect function calls.
     private static final Pattern DIRECTIVE = Pattern.compile("@\\s*[A-Za-z_]");
 
     private AwkProgram() {}
@@ -20,7 +20,7 @@ final class AwkProgram {
         refuseIf(hasPipe(program), "|");
     }
 
-    /// Two bars are the logical or; any other number of them may hold a pipe.
+    /// Two bars are the logical or. Any other number of bars may contain a pipe.
     private static boolean hasPipe(String program) {
         int bars = 0;
         for (int i = 0; i < program.length(); i++) {

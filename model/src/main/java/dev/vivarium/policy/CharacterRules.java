@@ -1,8 +1,9 @@
 package dev.vivarium.policy;
 
-/// Refuses characters that do not survive the way to the shell, or that people and programs read
-/// differently: control characters, half surrogate pairs, invisible characters and blanks beyond
-/// ASCII. Stateless.
+/// Rule that rejects characters that do not reach the shell unchanged, or that people and programs read differently.
+/// Stateless.
+///
+/// These are control characters, unpaired surrogates, invisible characters and blanks beyond ASCII.
 final class CharacterRules {
     private CharacterRules() {}
 

@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// What is known about names that can stand first in a command. Stateless.
+/// Known command names and their classes. Stateless.
 final class CommandNames {
     static final Set<String> SEED =
             setOf("jq awk grep sed sort uniq head tail wc cut tr cat echo date find ls python3 python");
@@ -20,15 +20,14 @@ final class CommandNames {
     private static final Set<String> KEYWORDS =
             setOf("if then elif else fi for in while until do done case esac select function time coproc");
 
-    /// Builtins that evaluate text, change how the shell reads what follows, or start what their
-    /// arguments name. With one of these on the list, reading the line no longer says what runs.
+    /// Builtins that evaluate text, change the parsing of the rest of the line, or start programs named in their
+    /// arguments. If one of them is allowed, the line no longer shows which programs run.
     private static final Set<String> EVALUATING_BUILTINS = setOf(
             "alias bg bind break builtin caller command compgen complete compopt continue declare dirs disown enable"
                     + " eval exec export fc fg getopts hash history jobs let local logout mapfile popd pushd read readarray"
                     + " readonly return set shift shopt source suspend test trap typeset ulimit unalias unset wait");
 
-    /// Programs that run whatever their arguments or their files say, so that allowing one allows
-    /// everything.
+    /// Programs that run any program that their arguments or files name. Allowing one of them allows everything.
     private static final Set<String> UNBOUNDED = setOf(
             "ash bash busybox bun bundle cargo chroot csh dash deno docker ed emacs env ex expect fish flock gcc gdb git"
                     + " go java ksh less lua make man more nano nice node nohup npm npx parallel perl php pip pip3"
@@ -45,7 +44,7 @@ final class CommandNames {
         return KEYWORDS.contains(name);
     }
 
-    /// The names, checked, sorted and without doubles.
+    /// Returns the names, validated, sorted and without duplicates.
     static SequencedSet<String> checked(Collection<String> names) {
         if (names.size() > MAX_NAMES) {
             throw new IllegalArgumentException("allowed-commands holds more than " + MAX_NAMES + " names");
@@ -76,7 +75,7 @@ final class CommandNames {
         return Collections.unmodifiableSequencedSet(unbounded);
     }
 
-    /// A word as it can be shown in one line of an answer or a log.
+    /// Returns a word in a form that fits on one line of a message or a log.
     static String quoted(String word) {
         String shown = word.length() > 80 ? word.substring(0, 80) + "…" : word;
         return "'" + shown.replaceAll("[\\p{C}\\p{Z}&&[^ ]]", "?") + "'";

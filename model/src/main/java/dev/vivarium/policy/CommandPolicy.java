@@ -13,17 +13,16 @@ import java.util.SequencedSet;
 /// is the sandbox's isolation, which holds whatever runs inside. `docs/reference/command-policy.md` says what
 /// each mode promises. Immutable and thread-safe.
 public final class CommandPolicy {
-    /// The longest command line that [Mode#ALLOWLIST] reads, in characters.
+    /// Maximum length of a command line for [Mode#ALLOWLIST], in characters.
     public static final int MAX_LENGTH = 64 * 1024;
 
-    /// How a policy decides.
     public enum Mode {
-        /// Everything runs, unless a deny pattern matches.
+        /// Every line runs, unless a deny pattern matches.
         OPEN,
-        /// Only lines that are understood completely and name nothing but allowed commands run.
+        /// A line runs only if it is parsed completely and names only allowed commands.
         ALLOWLIST;
 
-        /// The mode with this name, `open` or `allowlist`.
+        /// Returns the mode with this name, `open` or `allowlist`.
         ///
         /// @throws IllegalArgumentException for any other name
         public static Mode of(String name) {
@@ -47,8 +46,8 @@ public final class CommandPolicy {
         this.denied = denied;
     }
 
-    /// The policy of this mode with its defaults: [Mode#OPEN] denies nothing, [Mode#ALLOWLIST] has
-    /// a list of text tools and refuses what deletes, moves, copies devices, or reaches out.
+    /// Returns the default policy of this mode. [Mode#OPEN] denies nothing. [Mode#ALLOWLIST] allows a list of text
+    /// tools and denies commands that delete, move, copy devices, or connect to other hosts.
     public static CommandPolicy of(Mode mode) {
         return new CommandPolicy(
                 mode,
@@ -60,16 +59,15 @@ public final class CommandPolicy {
                         }));
     }
 
-    /// This policy with another list of allowed commands; an empty list allows nothing. Only
-    /// [Mode#ALLOWLIST] reads it.
+    /// Returns this policy with another list of allowed commands; an empty list allows nothing. Only [Mode#ALLOWLIST]
+    /// uses the list.
     ///
-    /// @throws IllegalArgumentException for an entry that is not a plain command name, or that is
-    /// part of the shell
+    /// @throws IllegalArgumentException for an entry that is not a plain command name, or that is part of the shell
     public CommandPolicy withAllowedCommands(Collection<String> names) {
         return new CommandPolicy(mode, CommandNames.checked(names), denied);
     }
 
-    /// This policy with other deny patterns, regular expressions that a command must not contain.
+    /// Returns this policy with other deny patterns: regular expressions that a command must not contain.
     ///
     /// @throws IllegalArgumentException for a pattern that is not a regular expression
     public CommandPolicy withDeniedPatterns(Collection<String> patterns) {
@@ -80,7 +78,7 @@ public final class CommandPolicy {
         return mode;
     }
 
-    /// The allowed commands, sorted.
+    /// Returns the allowed commands, sorted.
     public SequencedSet<String> allowedCommands() {
         return allowedCommands;
     }
@@ -89,21 +87,21 @@ public final class CommandPolicy {
         return denied.stream().map(DenyPattern::text).toList();
     }
 
-    /// The allowed commands that can themselves run any program, such as interpreters. If there is
-    /// one, the list limits nothing that its user does not want limited; a server should say so
-    /// when it starts. The set knows common programs only, so an empty answer proves nothing.
+    /// Returns the allowed commands that can run any program, such as interpreters. With such a command, the list
+    /// restricts only users who cooperate; a server should log a warning when it starts. Only common programs are
+    /// known, so an empty result proves nothing.
     public SequencedSet<String> unboundedCommands() {
         return CommandNames.unbounded(allowedCommands);
     }
 
-    /// Reports whether a caller may set this environment variable for a command. [Mode#ALLOWLIST] judges the words
-    /// of a line, and refuses what would give them another meaning.
+    /// Reports whether a client may set this environment variable for a command. [Mode#ALLOWLIST] rejects variables
+    /// that would change the meaning of a checked line.
     public boolean allowsVariable(String name) {
         return mode == Mode.OPEN || !ReservedVariables.contains(name);
     }
 
-    /// What this policy says about the command line. Never throws, and takes time linear in the
-    /// length of the command, within a fixed bound for each deny pattern.
+    /// Returns the verdict of this policy on the command line. Never throws. Takes time linear in the length of the
+    /// command, within a fixed bound for each deny pattern.
     public Verdict check(String command) {
         try {
             if (command.chars().allMatch(c -> c == ' ' || c == '\t' || c == '\n')) {
@@ -157,8 +155,8 @@ public final class CommandPolicy {
         }
     }
 
-    /// A file may be named like an option, and a wildcard that can produce such a word lets files
-    /// choose the options.
+    /// A file name may look like an option. A wildcard that can expand to such a name would let files choose the
+    /// options.
     private static void checkGlob(Word argument) {
         if (argument.shape() == Shape.LEADING_GLOB
                 || (argument.isGlob() && argument.text().charAt(0) == '-')) {

@@ -5,8 +5,10 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
-/// A regular expression that no command may contain, searched with a bounded number of steps,
-/// because an operator's expression can be slow on text that an attacker chooses. Immutable.
+/// Regular expression that no command may contain. Immutable.
+///
+/// The number of search steps is bounded, because an operator's expression can be slow on text that an attacker
+/// chooses.
 final class DenyPattern {
     static final List<String> SEED =
             List.of("\\brm\\b", "\\bmv\\b", "\\bdd\\b", "\\bcurl\\b", "\\bwget\\b", "\\bssh\\b", "\\bsudo\\b");
@@ -46,7 +48,7 @@ final class DenyPattern {
 
     /// Reports whether the command contains this pattern.
     ///
-    /// @throws NotUnderstood when that cannot be told within the bound
+    /// @throws NotUnderstood if the search exceeds the bound
     boolean isIn(String command) {
         try {
             return pattern.matcher(new CountedText(command)).find();
@@ -55,8 +57,9 @@ final class DenyPattern {
         }
     }
 
-    /// Text that may be looked at only so many times. The regular expression engine reads its input
-    /// through `charAt` alone, so counting there bounds its time. Confined to one search.
+    /// Text with a limited number of reads. Confined to one search.
+    ///
+    /// The regular expression engine reads its input only through `charAt`, so counting the calls bounds its time.
     private static final class CountedText implements CharSequence {
         private static final long STEPS = 10_000_000;
         private static final long STEPS_PER_CHARACTER = 64;

@@ -6,9 +6,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// Accepts the tests and actions of find that only look and print. Every word with a leading dash
-/// is judged wherever it stands, so that nothing depends on how many arguments a test takes.
-/// Stateless.
+/// Rule that accepts the tests and actions of find that only read and print. Stateless.
+///
+/// It checks every word with a leading dash, so that it does not depend on the number of arguments of a test.
 final class FindExpression {
     private static final Set<String> HARMLESS = Stream.of(("-H -L -P -O0 -O1 -O2 -O3 -a -amin -and -anewer -atime -cmin"
                             + " -cnewer -ctime -d -daystart -depth -empty -executable -false -follow -fstype -gid"
@@ -20,13 +20,12 @@ final class FindExpression {
                     .split(" "))
             .collect(Collectors.toUnmodifiableSet());
 
-    /// `-newermt` and its kind, and arguments that begin with a dash: `-mtime -7`, `-size -10k`,
-    /// `-perm -u=rw,g+w`.
+    /// `-newermt` and similar tests, and arguments that begin with a dash: `-mtime -7`, `-size -10k`, `-perm
+    /// -u=rw,g+w`.
     private static final Pattern HARMLESS_FORM = Pattern.compile(
             "-newer[aBcm][aBcmt]|-[0-9]+(\\.[0-9]+)?[a-zA-Z]?|-[ugoa]+[=+][rwxXst]+(,[ugoa]+[=+][rwxXst]+)*");
 
-    /// Keeps the search for a form from going deep: the expression engine recurses once for each
-    /// repetition.
+    /// Bounds the recursion of the regular expression engine, which recurses once for each repetition.
     private static final int MAX_FORM_LENGTH = 100;
 
     private FindExpression() {}

@@ -1,8 +1,9 @@
 package dev.vivarium.policy;
 
-/// Leaves the parser at the first thing it refuses; [CommandPolicy] turns it into a verdict, so it
-/// never reaches a caller. Has no stack trace: hostile input must not be dearer to refuse than to
-/// accept. Immutable.
+/// Rejection of a line by the parser. Immutable.
+///
+/// [CommandPolicy] converts it to a verdict, so it never reaches a caller. It has no stack trace, because rejecting
+/// hostile input must not cost more than accepting it.
 final class NotUnderstood extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -5,19 +5,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/// The options of a tool that are known to be harmless, read as `getopt_long` reads them; any other
-/// is refused, and so are abbreviations of long names. `valued` letters and names take an argument.
-/// Immutable.
+/// Table of the harmless options of a tool, parsed like `getopt_long`. Immutable.
+///
+/// It rejects all other options, and abbreviations of long names. `valued` letters and names take an argument.
 record OptionTable(String letters, String valuedLetters, Set<String> names, Set<String> valuedNames, Order order) {
-    /// Whether options may follow operands. Implementations differ on it where a program text is
-    /// the first operand.
+    /// Whether options may follow operands. Implementations differ on it if the first operand is a program text.
     enum Order {
         ANYWHERE,
         BEFORE_OPERANDS
     }
 
-    /// One argument after reading: an option with its value (empty when it has none), or an operand
-    /// with an empty name.
+    /// A parsed argument: an option with its value (empty if it has none), or an operand with an empty name.
     record Item(String option, Word value) {
         boolean isOperand() {
             return option.isEmpty();
@@ -32,7 +30,7 @@ record OptionTable(String letters, String valuedLetters, Set<String> names, Set<
         return reading.items;
     }
 
-    /// Confined to the worker that reads it.
+    /// Confined to one thread.
     private static final class Reading {
         private final OptionTable table;
         private final String tool;
@@ -91,8 +89,8 @@ record OptionTable(String letters, String valuedLetters, Set<String> names, Set<
             }
         }
 
-        /// The word after an option that needs a value. It must not look like another option, which
-        /// is how a reader that disagrees about the value would take it.
+        /// Returns the word after an option that needs a value. The word must not look like an option, because a parser
+        /// that disagrees about the value would treat it as one.
         private Word nextWord(String option) {
             if (at == words.size()) {
                 throw refused(option, "without its value");

@@ -4,9 +4,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/// Environment variables that decide which program runs, or what a program runs or reads first: the search path, the
-/// loader, the shell, start-up code of interpreters, and programs that other programs start. Where only listed commands
-/// may run, a caller must not set them. Stateless.
+/// Environment variables that determine which program runs, or what a program runs or reads first. Stateless.
+///
+/// They configure the search path, the loader, the shell, start-up code of interpreters, and programs that other
+/// programs start. If only listed commands may run, a client must not set them.
 public final class ReservedVariables {
     private static final Set<String> NAMES = Set.of(
             // The shell and the search path.
@@ -62,14 +63,13 @@ public final class ReservedVariables {
     private static final List<String> SUFFIXES =
             List.of("_COMMAND", "_PAGER", "_EDITOR", "_ASKPASS", "_PRELOAD", "_INIT_FILE");
 
-    /// The variables for author and date of a commit start no program.
+    /// Variables of these prefixes that start no program, such as the author and date of a commit.
     private static final Pattern HARMLESS =
             Pattern.compile("GIT_(AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)|PYTHON(UNBUFFERED|IOENCODING|UTF8|HASHSEED"
                     + "|DONTWRITEBYTECODE|FAULTHANDLER|OPTIMIZE)");
 
     private ReservedVariables() {}
 
-    /// Reports whether the variable of this name is reserved.
     public static boolean contains(String name) {
         if (HARMLESS.matcher(name).matches()) {
             return false;

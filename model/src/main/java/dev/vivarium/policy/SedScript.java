@@ -1,9 +1,10 @@
 package dev.vivarium.policy;
 
-/// Reads a sed script far enough to know each of its commands, and refuses those that run programs
-/// (`e`), write files (`w`, `W`) or are not known. Each line is read by itself: a line that
-/// continues on the next is refused, so that readers who disagree on where a text or a label ends
-/// still agree on where a line begins. Confined to the worker that reads it.
+/// Parser of sed scripts that rejects commands that run programs (`e`), write files (`w`, `W`) or are unknown. Confined
+/// to one thread.
+///
+/// It parses each line separately and rejects a line that continues on the next. Parsers that disagree on the end of a
+/// text or a label then still agree on the start of a line.
 final class SedScript {
     private static final String ALONE = "=dDgGhHnNpPxzF";
     private static final String NUMBERED = "lqQ";
@@ -97,7 +98,7 @@ final class SedScript {
         }
     }
 
-    /// The rest of the line is text. Without any, some readers take the next line.
+    /// The rest of the line is text. If it is empty, some implementations take the next line.
     private void text(char name) {
         if (line.substring(at).isBlank()) {
             throw refused("'" + name + "' without a text on the same line");
@@ -116,8 +117,8 @@ final class SedScript {
         end();
     }
 
-    /// Some readers let the delimiter stand between brackets and some do not, so the expression
-    /// must mean the same to both.
+    /// Some implementations accept the delimiter between brackets and some do not, so the expression must mean the same
+    /// to both.
     private void regularExpression(char delimiter) {
         int start = at + 1;
         delimited(delimiter);
@@ -159,8 +160,7 @@ final class SedScript {
         return true;
     }
 
-    /// The place after the bracket expression that opens at `open`, or -1 if it is not closed
-    /// beyond doubt.
+    /// Returns the index after the bracket expression that opens at `open`, or -1 if it is not closed unambiguously.
     private static int afterBracket(String expression, int open) {
         int i = open + 1;
         if (expression.startsWith("^", i)) {
@@ -195,7 +195,7 @@ final class SedScript {
         }
     }
 
-    /// The character here, or a newline at the end of the line.
+    /// Returns the current character, or a newline at the end of the line.
     private char peek() {
         return at < line.length() ? line.charAt(at) : '\n';
     }

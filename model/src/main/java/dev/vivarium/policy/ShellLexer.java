@@ -6,12 +6,11 @@ import dev.vivarium.policy.Token.Word;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Cuts a command line into tokens exactly as bash does, for the part of its grammar that needs no
-/// evaluation, and leaves with a reason at the first character that belongs to any other part.
+/// Lexer that splits a command line into tokens exactly as bash does, for the part of the grammar that needs no
+/// evaluation. Confined to one thread.
 ///
-/// Every character is looked at once, so the time is linear. The rule behind each refusal is the
-/// same: if two shells, two locales or two settings could read the text differently, it is not read
-/// at all. Confined to the worker that reads it.
+/// It rejects the line at the first character of any other part. It reads every character once, so the time is linear.
+/// It rejects all text that two shells, two locales or two settings could interpret differently.
 final class ShellLexer {
     private static final String IO_NUMBER_OUT = "12";
 
@@ -22,7 +21,7 @@ final class ShellLexer {
         this.line = line;
     }
 
-    /// The tokens of `line`, the last of them [Separator#END].
+    /// Returns the tokens of `line`; the last one is [Separator#END].
     static List<Token> tokens(String line) {
         CharacterRules.check(line);
         return new ShellLexer(line).all();
@@ -137,7 +136,7 @@ final class ShellLexer {
         return text.chars().allMatch(c -> c >= '0' && c <= '9');
     }
 
-    /// The character `ahead` of here, or a newline at the end, which no operator contains.
+    /// Returns the character at offset `ahead`, or a newline at the end, which no operator contains.
     private char peek(int ahead) {
         return at + ahead < line.length() ? line.charAt(at + ahead) : '\n';
     }

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/// Reads the part of the shell's grammar that can be judged without running it:
+/// Parser of the part of the shell's grammar that can be checked without evaluation. Confined to one thread.
 ///
 /// ```text
 /// line     = newline* [ list ]
@@ -15,13 +15,10 @@ import java.util.Set;
 /// pipeline = command { "|" newline* command }
 /// command  = (word | redirect target) +            with at least one word
 /// ```
-///
-/// Confined to the worker that reads it.
 final class ShellParser {
     static final int MAX_COMMANDS = 256;
 
-    /// The only names below `/dev` that may be redirected to: bash opens network connections for
-    /// others.
+    /// The only paths below `/dev` that a redirection may use: bash opens network connections for some others.
     private static final Set<String> DEVICES = Set.of("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr");
 
     private final List<Token> tokens;
@@ -32,7 +29,7 @@ final class ShellParser {
         this.tokens = tokens;
     }
 
-    /// Every simple command of `line`, in order; none when the line is blank.
+    /// Returns every simple command of `line`, in order. Empty if the line is blank.
     static List<SimpleCommand> commands(String line) {
         var parser = new ShellParser(ShellLexer.tokens(line));
         parser.list();

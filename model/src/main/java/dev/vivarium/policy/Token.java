@@ -1,6 +1,6 @@
 package dev.vivarium.policy;
 
-/// One piece of a command line as the shell would cut it. Immutable.
+/// Token of a command line. Immutable.
 sealed interface Token {
     /// A word after quote removal, and how it was written.
     record Word(String text, Shape shape) implements Token {
@@ -8,27 +8,25 @@ sealed interface Token {
             return shape == Shape.PLAIN;
         }
 
-        /// The shell may put any number of file names in the place of such a word.
+        /// Reports whether the shell may replace the word by any number of file names.
         boolean isGlob() {
             return shape == Shape.GLOB || shape == Shape.LEADING_GLOB;
         }
 
-        /// Reports whether a program would read this word as an option. A lone `-` means standard
-        /// input.
+        /// Reports whether a program would parse this word as an option. A lone `-` means standard input.
         boolean looksLikeOption() {
             return text.length() > 1 && text.charAt(0) == '-';
         }
     }
 
-    /// The start of a redirection, as written: `>`, `2>>`, `2>&`. The next token must be its
-    /// target.
+    /// The start of a redirection, as written: `>`, `2>>`, `2>&`. The next token must be its target.
     record RedirectOperator(String text) implements Token {
         boolean duplicates() {
             return text.endsWith("&");
         }
     }
 
-    /// What stands between commands.
+    /// Separator between commands.
     enum Separator implements Token {
         PIPE("|"),
         AND("&&"),
@@ -48,7 +46,7 @@ sealed interface Token {
         }
     }
 
-    /// How a word was written; what the shell does to it later depends on this.
+    /// How a word was written, which determines how the shell expands it.
     enum Shape {
         /// Literal characters only: no quote, no escape, no glob.
         PLAIN,
@@ -56,8 +54,7 @@ sealed interface Token {
         QUOTED,
         /// An active glob after a literal first character.
         GLOB,
-        /// An active glob as the first character, so that the files decide what the word begins
-        /// with.
+        /// An active glob as the first character, so that file names determine how the word begins.
         LEADING_GLOB
     }
 }

@@ -3,10 +3,10 @@ package dev.vivarium.policy;
 import dev.vivarium.policy.Token.Shape;
 import dev.vivarium.policy.Token.Word;
 
-/// Reads one word: literal characters, single quotes, double quotes without expansions, escapes and
-/// globs. Confined to the worker that reads it.
+/// Scanner of one word: literal characters, single quotes, double quotes without expansions, escapes and globs.
+/// Confined to one thread.
 final class WordScanner {
-    /// Unquoted, these mean themselves at any place of an argument.
+    /// Characters that are literal at any position of an unquoted argument.
     private static final String LITERAL_PUNCTUATION = "_-./,:+=@%^#";
 
     private static final String WORD_ENDS = " \t\n|&;()<>";
@@ -21,7 +21,7 @@ final class WordScanner {
         this.at = start;
     }
 
-    /// Where the word ended; meaningful after [#scan].
+    /// Returns the index after the word. Valid after [#scan].
     int end() {
         return at;
     }
@@ -99,8 +99,7 @@ final class WordScanner {
         markQuoted();
     }
 
-    /// Between double quotes a backslash is an escape before four characters and itself before all
-    /// others.
+    /// Between double quotes a backslash escapes four characters and is literal before all others.
     private void escapeInDoubleQuotes() {
         char escaped = escaped();
         if ("$`\"\\".indexOf(escaped) < 0) {
@@ -134,13 +133,13 @@ final class WordScanner {
         if (at == start) {
             shape = Shape.LEADING_GLOB;
         } else if (shape != Shape.LEADING_GLOB) {
-            // An empty quoted string in front adds no character: ''* begins with whatever the files begin with.
+            // An empty quoted string in front adds no character: ''* begins with whatever the file names begin with.
             shape = text.isEmpty() ? Shape.LEADING_GLOB : Shape.GLOB;
         }
         text.append(line.charAt(at++));
     }
 
-    /// An interactive shell would put history in the place of `!word`, even between double quotes.
+    /// An interactive shell would replace `!word` by its history, even between double quotes.
     private void exclamation() {
         char next = at + 1 < line.length() ? line.charAt(at + 1) : ' ';
         if (" \t\n=\"".indexOf(next) < 0) {

@@ -1,5 +1,5 @@
-/// Which command lines may run: a guard rail that reads the shell's grammar and refuses what it
-/// does not fully understand.
+/// Command policy: a guard rail that parses the shell's grammar and rejects every line that it does not understand
+/// completely.
 @NullMarked
 package dev.vivarium.policy;
 

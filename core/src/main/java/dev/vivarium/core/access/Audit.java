@@ -81,6 +81,7 @@ public final class Audit implements AutoCloseable {
 
     public record Numbered(long seq, AuditEntry entry) {}
 
+    /// @param keep number of newest entries to keep
     public Audit(Db db, long keep) {
         this.db = db;
         this.keep = keep;

@@ -8,7 +8,9 @@ import java.util.stream.Collectors;
 
 /// Kind of operation on a sandbox. Immutable.
 public enum Scope {
+    /// Read files.
     FS_RO("fs:ro"),
+    /// Read and write files.
     FS_RW("fs:rw"),
     /// Send input to a shell.
     SHELL("shell"),
@@ -16,6 +18,7 @@ public enum Scope {
     SHELL_RO("shell:ro"),
     /// Run, list and signal processes; connect to ports inside.
     PROCESS("process"),
+    /// Take, restore and fork snapshots.
     SNAPSHOT("snapshot");
 
     private final String text;

@@ -3,8 +3,7 @@ package dev.vivarium.core.exec;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 
-/// The beginning of a stream, up to a limit that holds even for a guest that does not keep to it. Confined to one
-/// reader.
+/// Beginning of a stream, up to a limit. The limit holds even if the guest ignores it. Confined to one thread.
 final class BoundedOutput {
     private final ByteArrayOutputStream kept = new ByteArrayOutputStream();
     private final long limit;
@@ -17,7 +16,7 @@ final class BoundedOutput {
         kept.write(bytes, 0, (int) Math.min(bytes.length, limit - kept.size()));
     }
 
-    /// Reports whether the stream, which was `total` bytes long, is not all here because of the limit.
+    /// Reports whether the limit truncated the stream, whose full length is `total`.
     boolean isShort(long total) {
         return total > limit;
     }

@@ -7,9 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/// How a command is written on the wire.
+/// Encoder of commands in the wire format. Stateless.
 final class CommandCodec {
-    /// The user and group of everything that callers run.
+    /// User and group id of all commands of clients.
     private static final int SANDBOX_USER = 1000;
 
     private static final int INPUT_IS_A_STREAM = 1;
@@ -22,7 +22,7 @@ final class CommandCodec {
         return exec(command, 0);
     }
 
-    /// The same for one that is kept; its name goes behind everything else.
+    /// Encodes a kept command. The caller appends its name.
     static Payload kept(Command command) {
         return exec(command, KEPT);
     }
@@ -40,7 +40,7 @@ final class CommandCodec {
                 .strings(environment(command));
     }
 
-    /// The guest searches programs in the command's own `PATH`, so there must be one.
+    /// The guest searches programs in the command's own `PATH`, so it must be set.
     private static List<String> environment(Command command) {
         var lines = new ArrayList<String>();
         command.env().forEach((name, value) -> lines.add(name + "=" + value));
@@ -50,7 +50,7 @@ final class CommandCodec {
         return lines;
     }
 
-    /// Zero means no limit on the wire, so a limit below a millisecond becomes one.
+    /// On the wire, zero means no limit, so a limit below a millisecond becomes one millisecond.
     private static long millis(Optional<Duration> limit) {
         return limit.map(time -> Math.max(1, time.toMillis())).orElse(0L);
     }

@@ -1,9 +1,9 @@
 package dev.vivarium.core.exec;
 
-/// Is told of each command that begins, and says who is to hear it. Called outside locks; must not throw.
+/// Listener to started commands. It returns the listener to the output of each. Called outside locks; must not throw.
 @FunctionalInterface
 public interface CommandListener {
-    /// For commands that nobody hears but their readers.
+    /// Listens to no output.
     CommandListener NONE = _ -> OutputListener.NOBODY;
 
     OutputListener announce(CommandStarted commandStarted);

@@ -4,35 +4,35 @@ import dev.vivarium.model.Command;
 import dev.vivarium.model.ProcessInfo;
 import java.util.Optional;
 
-/// A command that has just begun, or that was taken over from an earlier server. Immutable.
+/// A command that has just started, or that was taken over from an earlier server. Immutable.
 ///
-/// @param line as a person would type it; unknown if an earlier server started it
-/// @param name under which the guest keeps it, if it does
-/// @param place where its output begins, for those who hear it
+/// @param line  command line as typed; unknown if an earlier server started it
+/// @param name  name under which the guest keeps it, if any
+/// @param place position of the first output that the listener receives
 public record CommandStarted(
         ProcessInfo.Kind kind, int pid, Optional<String> line, Optional<String> name, Place place) {
-    /// How many bytes of each stream came before the first that is heard.
+    /// Number of bytes of each stream before the first that the listener receives.
     public record Place(long stdout, long stderr) {
         public static final Place START = new Place(0, 0);
     }
 
-    /// One that somebody waits for.
+    /// A command whose client waits for it.
     public static CommandStarted of(Command command, int pid) {
         return new CommandStarted(
                 ProcessInfo.Kind.EXEC, pid, Optional.of(line(command)), Optional.empty(), Place.START);
     }
 
-    /// One that the guest keeps.
+    /// A command that the guest keeps.
     public static CommandStarted kept(ProcessInfo.Kind kind, int pid, String line, String name) {
         return new CommandStarted(kind, pid, Optional.of(line), Optional.of(name), Place.START);
     }
 
-    /// One that the guest kept for us.
+    /// A kept command that was taken over.
     public static CommandStarted found(ProcessInfo.Kind kind, int pid, String name, Place place) {
         return new CommandStarted(kind, pid, Optional.empty(), Optional.of(name), place);
     }
 
-    /// A script by itself, and not the shell that runs it.
+    /// Returns the command line. For a script, returns the script without the shell that runs it.
     public static String line(Command command) {
         var argv = command.argv();
         int last = argv.size() - 1;

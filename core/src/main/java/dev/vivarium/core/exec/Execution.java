@@ -15,10 +15,10 @@ import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 
-/// A command that runs in a sandbox. Thread-safe, meant for one reader; others may write, signal and close meanwhile.
+/// Running command in a sandbox. Thread-safe, with a single reader: other threads may write, signal and close.
 ///
-/// Output is pulled: a reader that stops slows the command as a slow terminal would. If the guest is lost on the way,
-/// [#next] throws `GuestUnreachable`; the command itself goes on and the guest names it when it is back.
+/// The reader pulls the output, so a reader that stops slows the command down like a slow terminal. If the guest is
+/// lost, [#next] throws `GuestUnreachable`. The command continues, and the guest reports it after the reconnect.
 public final class Execution implements AutoCloseable {
     private static final int STDOUT = 1;
 
@@ -31,14 +31,14 @@ public final class Execution implements AutoCloseable {
     private Progress progress = Progress.STARTED;
     private OutputListener outputListener = OutputListener.NOBODY;
 
-    /// What [#next] has told its reader. Confined to the reader.
+    /// Progress of [#next]. Confined to the reader thread.
     private enum Progress {
         STARTED,
         RUNNING,
         EXITED
     }
 
-    /// What the guest says of a process when it is ours: its number, and how much of its output came before.
+    /// Data that the guest sends with a process: its id, and the amount of earlier output.
     private record Begun(int pid, long firstByte, long firstErrorByte) {}
 
     private Execution(Guest guest, Channel channel, Command command, Begun begun) {
@@ -50,26 +50,26 @@ public final class Execution implements AutoCloseable {
         this.missed = begun.firstByte() + begun.firstErrorByte();
     }
 
-    /// Starts `command` as the sandbox user and returns as soon as it runs. Throws `CannotRun` when it cannot.
+    /// Starts `command` as the sandbox user and returns as soon as it runs. Throws `CannotRun` if it cannot start.
     public static Execution start(Guest guest, Command command) {
         return begin(guest, command, guest.open(Service.EXEC, CommandCodec.exec(command), program(command)));
     }
 
-    /// Starts `command` under `name`, as [#startOnKeptTerminal] does, without a terminal. A guest that cannot keep
-    /// it starts it all the same, and then it is let go when the guest is lost.
+    /// Starts `command` under `name`, like [#startOnKeptTerminal], without a terminal. A guest that cannot keep
+    /// commands starts it nevertheless, and detaches it when the connection is lost.
     public static Execution startKept(Guest guest, Command command, String name) {
         Payload request = guest.keeps() ? CommandCodec.kept(command).string(name) : CommandCodec.exec(command);
         return begin(guest, command, guest.openKept(Service.EXEC, request, program(command)));
     }
 
-    /// Starts `command` on a terminal of its own; what it writes all comes as standard output.
+    /// Starts `command` on a terminal of its own. All its output arrives as standard output.
     public static Execution startOnTerminal(Guest guest, Command command, int columns, int rows) {
         Payload request = CommandCodec.exec(command).u16(columns).u16(rows);
         return begin(guest, command, guest.open(Service.PTY, request, program(command)));
     }
 
-    /// Starts `command` on a terminal that is kept under `name`: when the guest is lost it goes on, and [#attach]
-    /// takes it over again. What it says is remembered only in part, so no limit applies to it.
+    /// Starts `command` on a terminal that the guest keeps under `name`. If the connection is lost, the command
+    /// continues, and [#attach] takes it over. The guest keeps only part of the output, so no output limit applies.
     public static Execution startOnKeptTerminal(Guest guest, Command command, String name, int columns, int rows) {
         if (!guest.keeps()) {
             throw new SandboxException(new Failure.Unsupported(
@@ -79,8 +79,7 @@ public final class Execution implements AutoCloseable {
         return begin(guest, command, guest.openKept(Service.PTY, request, program(command)));
     }
 
-    /// Takes over a kept process. It begins with what the guest remembers of its output, [#firstByte] says from
-    /// where.
+    /// Takes over a kept process. The output starts with the bytes that the guest kept; [#firstByte] is their position.
     public static Execution attach(Guest guest, SurvivingProcess survivor) {
         String name = survivor.name().orElseThrow();
         Channel channel = guest.attach(survivor, new RequestSubject.Program(name));
@@ -107,29 +106,29 @@ public final class Execution implements AutoCloseable {
         }
     }
 
-    /// Lets somebody hear what its reader hears. To be called before the reader is.
+    /// Adds a listener that receives the same events as the reader. Call it before the first read.
     public Execution heardBy(OutputListener listener) {
         outputListener = listener;
         return this;
     }
 
-    /// Its number inside the sandbox.
+    /// Returns the process id inside the sandbox.
     public int pid() {
         return pid;
     }
 
-    /// How many bytes of its standard output came before the first that is heard here; none, unless it was taken
-    /// over.
+    /// Returns the number of bytes of standard output before the first that is read here. Zero unless the process was
+    /// taken over.
     public long firstByte() {
         return firstByte;
     }
 
-    /// How many bytes of all its output came before what is heard here.
+    /// Returns the number of bytes of both streams before the first that is read here.
     public long missed() {
         return missed;
     }
 
-    /// Waits for what happens next. The last event is `Exited`; asking again after it is a mistake.
+    /// Waits for the next event. The last event is `Exited`; a further call is an error.
     public ExecEvent next() {
         switch (progress) {
             case STARTED -> {
@@ -172,8 +171,8 @@ public final class Execution implements AutoCloseable {
         }
     }
 
-    /// Writes to its standard input and waits while it does not read. Bytes for a command that has ended are thrown
-    /// away, as nobody can read them. The command must have been started with a stream as its input.
+    /// Writes to the standard input and blocks while the command does not read. Bytes for an exited command are
+    /// discarded. The command must have been started with a stream as its input.
     public void write(byte[] bytes, int offset, int length) {
         if (command.input() != Command.Input.STREAM) {
             throw new IllegalStateException("the command was started without an input stream");
@@ -181,29 +180,28 @@ public final class Execution implements AutoCloseable {
         channel.write(bytes, offset, length);
     }
 
-    /// Ends its standard input. Idempotent.
+    /// Closes the standard input. Idempotent.
     public void closeInput() {
         channel.closeInput();
     }
 
-    /// Sends a signal. A command that has ended does not mind.
+    /// Sends a signal. Does nothing if the command has exited.
     public void signal(int signal, SignalTarget target) {
         channel.signal(signal, target == SignalTarget.TREE);
     }
 
-    /// Changes the size of its terminal.
     public void resize(int columns, int rows) {
         channel.resize(columns, rows);
     }
 
-    /// Lets it go on alone: its input ends, its further output is thrown away, its time limits no longer apply.
-    /// [#next] then comes to an exit with cause `DETACHED`.
+    /// Detaches the command, which continues to run. Its input closes, its output is discarded, and its timeouts no
+    /// longer apply. [#next] then returns an exit with cause `DETACHED`.
     public void detach() {
         channel.detach();
     }
 
-    /// Waits for the end and returns everything it wrote. No more than the command's output limit is kept of each
-    /// stream; without a limit, [Command#OUTPUT_LIMIT].
+    /// Waits for the exit and returns the output. Keeps at most the command's output limit of each stream, or
+    /// [Command#OUTPUT_LIMIT] if it has none.
     public ExecResult collect() {
         long limit = command.outputLimit() == Command.UNLIMITED ? Command.OUTPUT_LIMIT : command.outputLimit();
         var stdout = new BoundedOutput(limit);
@@ -221,7 +219,7 @@ public final class Execution implements AutoCloseable {
         }
     }
 
-    /// Kills it with all its descendants if it still runs. Waits for nothing. Idempotent.
+    /// Kills the command and all its descendants if it still runs. Does not wait. Idempotent.
     @Override
     public void close() {
         channel.close();

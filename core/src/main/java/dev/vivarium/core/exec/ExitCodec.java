@@ -3,7 +3,7 @@ package dev.vivarium.core.exec;
 import dev.vivarium.core.guest.Fields;
 import dev.vivarium.model.Exit;
 
-/// How the end of a command is read from the wire.
+/// Decoder of exits in the wire format. Stateless.
 final class ExitCodec {
     private ExitCodec() {}
 
@@ -28,7 +28,7 @@ final class ExitCodec {
             case 3 -> Exit.Cause.IDLE_TIMEOUT;
             case 4 -> Exit.Cause.CANCELLED;
             case 5 -> Exit.Cause.DETACHED;
-            // A newer guest's word for something that ended without a status of its own.
+            // Unknown cause of a newer guest, for a command that ended without an exit status.
             default -> Exit.Cause.SIGNALLED;
         };
     }

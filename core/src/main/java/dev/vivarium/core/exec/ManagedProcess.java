@@ -9,7 +9,7 @@ import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
-/// A process that others than its starter can see, signal and feed. Thread-safe.
+/// Process that other clients than its starter can list, signal and write to. Thread-safe.
 public final class ManagedProcess implements AutoCloseable {
     private final String id;
     private final Execution execution;
@@ -20,7 +20,7 @@ public final class ManagedProcess implements AutoCloseable {
     private final ReentrantLock input = new ReentrantLock();
     private volatile State state = new State.Running();
 
-    /// What a process is to people: its command line, who started it, and how. Immutable.
+    /// Command line of a process, the user who started it, and its kind. Immutable.
     public record Origin(String command, String who, ProcessInfo.Kind kind) {}
 
     private sealed interface State {
@@ -71,13 +71,13 @@ public final class ManagedProcess implements AutoCloseable {
                 now instanceof State.Exited(Exit exit) ? Optional.of(exit) : Optional.empty());
     }
 
-    /// Sends a signal. Fails with `ProcessEnded` when there is nobody to get it.
+    /// Sends a signal. Fails with `ProcessEnded` if the process has ended.
     public void signal(Signal signal, SignalTarget target) {
         requireRunning();
         execution.signal(signal.number(), target);
     }
 
-    /// Writes to its standard input, after those who began before, and waits while it does not read.
+    /// Writes to the standard input, after earlier writers, and blocks while the process does not read.
     public void write(byte[] bytes, int offset, int length) {
         input.lock();
         try {
@@ -90,7 +90,7 @@ public final class ManagedProcess implements AutoCloseable {
         }
     }
 
-    /// Ends its standard input. Idempotent.
+    /// Closes the standard input. Idempotent.
     public void closeInput() {
         input.lock();
         try {
@@ -100,8 +100,8 @@ public final class ManagedProcess implements AutoCloseable {
         }
     }
 
-    /// A reader of its output: what was kept first, then what comes. Fails with `InvalidRequest` for a process
-    /// whose output belongs to somebody who waits for it.
+    /// Returns a reader of the output: kept output first, then new output. Fails with `InvalidRequest` if the process
+    /// is not detached, because its output belongs to the waiting client.
     public OutputFollower follow() {
         return new OutputFollower(
                 tail.orElseThrow(() -> new SandboxException(
@@ -113,7 +113,7 @@ public final class ManagedProcess implements AutoCloseable {
         return state instanceof State.Running;
     }
 
-    /// How it ended, once it has: the exit, or the failure by which it was lost.
+    /// Returns the exit, if the process has ended. Throws the failure if the process was lost.
     Optional<Exit> exit() {
         return switch (state) {
             case State.Running _ -> Optional.empty();
@@ -122,7 +122,7 @@ public final class ManagedProcess implements AutoCloseable {
         };
     }
 
-    /// Reads all it writes and keeps the last of it, until it ends.
+    /// Reads the whole output into the ring until the process ends.
     void pump(OutputRing kept) {
         try {
             while (true) {
@@ -148,7 +148,7 @@ public final class ManagedProcess implements AutoCloseable {
         }
     }
 
-    /// It is over, or nobody wants to know of it any more. Does not end the process. Idempotent.
+    /// Removes the process from the list. Does not end it. Idempotent.
     @Override
     public void close() {
         forget.run();

@@ -5,7 +5,7 @@ import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.Exit;
 import java.time.Duration;
 
-/// One reader of a detached process's output. Holds nothing: dropping it is enough. Confined to one worker.
+/// Reader of the output of a detached process. Needs no close. Confined to one thread.
 public final class OutputFollower {
     private final OutputRing tail;
     private final ManagedProcess process;
@@ -17,20 +17,20 @@ public final class OutputFollower {
         this.process = process;
     }
 
-    /// What a reader meets.
+    /// Result of a read.
     public sealed interface News {
-        /// Bytes of one stream; `missed` bytes before them were lost, because they are too long ago or the
-        /// reader was too slow.
+        /// Bytes of one stream. `missed` bytes before them were lost, because they were too old or the reader was too
+        /// slow.
         record Output(ExecEvent.Stream stream, byte[] bytes, long missed) implements News {}
 
-        /// Nothing came for as long as the reader was willing to wait.
+        /// No output arrived before the timeout.
         record Quiet() implements News {}
 
-        /// The end; nothing follows.
+        /// The last result.
         record Exited(Exit exit) implements News {}
     }
 
-    /// Waits for what comes next, at most as long as this. Throws the failure by which the process was lost.
+    /// Waits for the next result, at most this long. Throws the failure if the process was lost.
     public News next(Duration patience) {
         budget.blocks();
         var found = tail.next(place, patience);
@@ -40,7 +40,7 @@ public final class OutputFollower {
             return new News.Output(
                     found.get().stream(), found.get().bytes(), found.get().missed());
         }
-        // Asked in this order: a process is marked as ended before its output is.
+        // The order matters: a process is marked as ended before its output is.
         return tail.isOver(place)
                 ? process.exit().<News>map(News.Exited::new).orElseGet(News.Quiet::new)
                 : new News.Quiet();

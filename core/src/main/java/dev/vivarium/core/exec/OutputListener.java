@@ -3,8 +3,8 @@ package dev.vivarium.core.exec;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.Exit;
 
-/// Hears what a command does, beside its reader and when its reader does. Called by the reader's worker: it must be
-/// quick, and must not throw.
+/// Listener to the output of a command, in addition to its reader. Called by the reader's thread; it must return
+/// quickly and must not throw.
 public interface OutputListener {
     OutputListener NOBODY = new OutputListener() {};
 
@@ -12,9 +12,9 @@ public interface OutputListener {
 
     default void exited(Exit exit) {}
 
-    /// Nothing more is heard of it for now: the guest was lost, and perhaps is found again.
+    /// The guest was lost. The command may be found again.
     default void lost() {}
 
-    /// Its reader has gone before its end. May come after [#exited], and then means nothing.
+    /// The reader closed before the exit. May follow [#exited]; the call has no meaning then.
     default void left() {}
 }

@@ -10,13 +10,14 @@ import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/// The last of what a process wrote, for any number of readers, each at its own place. A reader that is too slow
-/// loses the oldest part and is told how much; the process never waits for it. Thread-safe.
+/// Ring buffer of the last output of a process, for any number of readers with their own positions. Thread-safe.
+///
+/// A slow reader loses the oldest part and receives the number of lost bytes. The process never waits for a reader.
 final class OutputRing {
     static final int MAX_BYTES = 256 * 1024;
 
-    /// Many tiny pieces would cost far more than their bytes, so that neighbours are joined up to this size, and
-    /// what cannot be joined is bounded by number.
+    /// Small pieces cost much more memory than their bytes. Adjacent pieces are therefore joined up to this size, and
+    /// the number of pieces is bounded.
     private static final int JOINED = 8 * 1024;
 
     private static final int MAX_PIECES = 2048;
@@ -27,7 +28,7 @@ final class OutputRing {
     @GuardedBy("lock")
     private final Deque<Piece> pieces = new ArrayDeque<>();
 
-    /// How many bytes were ever written, and how many of them are no longer here.
+    /// Number of bytes ever written, and how many of them were dropped.
     @GuardedBy("lock")
     private long written;
 
@@ -37,25 +38,25 @@ final class OutputRing {
     @GuardedBy("lock")
     private boolean ended;
 
-    /// A tail of a process that is heard from the beginning.
+    /// Creates a ring for a process that is read from its start.
     OutputRing() {
         this(0);
     }
 
-    /// A tail of a process that had written so much before it is heard.
+    /// Creates a ring for a process that wrote `missed` bytes before.
     OutputRing(long missed) {
         this.written = missed;
         this.dropped = missed;
     }
 
-    /// Consecutive bytes of one stream; `from` is where they stand in all that was ever written.
+    /// Consecutive bytes of one stream. `from` is their position in the whole output.
     private record Piece(long from, ExecEvent.Stream stream, byte[] bytes) {
         long to() {
             return from + bytes.length;
         }
     }
 
-    /// What a reader finds at its place: bytes of one stream up to `next`, of which `missed` were lost before them.
+    /// Bytes of one stream at a reader's position, up to `next`. `missed` bytes before them were lost.
     record Found(ExecEvent.Stream stream, byte[] bytes, long missed, long next) {}
 
     void add(ExecEvent.Stream stream, byte[] bytes) {
@@ -81,7 +82,7 @@ final class OutputRing {
         }
     }
 
-    /// Nothing more will be written.
+    /// Marks the end of the output.
     void end() {
         lock.lock();
         try {
@@ -92,7 +93,7 @@ final class OutputRing {
         }
     }
 
-    /// Waits for what is at `place` or after it. Nothing when the patience or the output is at its end.
+    /// Waits for bytes at `place` or after it. Returns nothing at the timeout or at the end of the output.
     Optional<Found> next(long place, Duration patience) {
         lock.lock();
         try {
@@ -109,7 +110,7 @@ final class OutputRing {
         }
     }
 
-    /// Reports whether a reader at `place` has seen everything that will ever come.
+    /// Reports whether a reader at `place` has read all output.
     boolean isOver(long place) {
         lock.lock();
         try {

@@ -21,14 +21,16 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Pattern;
 
-/// The processes of one sandbox that were started through a server. Those that somebody waits for are known to the
-/// server that runs them; detached ones outlive it, and the next one takes them over under their ids. Thread-safe.
+/// Processes of one sandbox that a server started. Thread-safe.
 ///
-/// A detached process is read by a worker of its own, so that it never waits for a reader; what it wrote last is kept
-/// until it is forgotten, at the latest when so many others have ended after it. The guest remembers it too, for the
-/// next connection: nothing but the words of the command line and who started it is lost with a server.
+/// The server that started an attached process tracks it. A detached process outlives the server, and the next server
+/// takes it over under its id.
+///
+/// A thread of its own reads each detached process, so that the process never waits for a reader. Its last output is
+/// kept until enough other processes have ended after it. The guest keeps the process too. A server restart loses only
+/// the command line and the name of the starter.
 public final class Processes {
-    /// How many may run detached at once, and how many that have ended are remembered.
+    /// Maximum number of running detached processes, and of ended processes that are kept.
     public static final int MAX_DETACHED = 64;
 
     private static final Pattern ID = Pattern.compile("p[0-9a-f]{16}");
@@ -48,13 +50,13 @@ public final class Processes {
         this.commandListener = commandListener;
     }
 
-    /// Shows an execution to others until the result is closed. Its output stays its starter's.
+    /// Lists an execution until the result is closed. Its starter keeps reading the output.
     public ManagedProcess track(Execution execution, ManagedProcess.Origin origin) {
         return register(newName(), execution, origin, Optional.empty());
     }
 
-    /// Starts a command that nobody waits for, under a name from [#newName], and keeps the last of its output.
-    /// Fails with `TooManyCommands`.
+    /// Starts a detached command under a name from [#newName], and keeps the last of its output. Fails with
+    /// `TooManyCommands`.
     public ManagedProcess detach(Guest guest, String id, Command command, ManagedProcess.Origin origin) {
         if (!slots.tryAcquire()) {
             throw new SandboxException(new Failure.TooManyCommands(sandbox, MAX_DETACHED));
@@ -73,18 +75,18 @@ public final class Processes {
         }
     }
 
-    /// Reports whether what a guest still has from before is a detached process.
+    /// Reports whether a surviving process of a guest is a detached process.
     public static boolean isDetached(SurvivingProcess survivor) {
         return survivor.service() == Service.EXEC
                 && survivor.name().filter(name -> ID.matcher(name).matches()).isPresent();
     }
 
-    /// Says that [#moveTo] follows, before anybody can ask.
+    /// Announces [#moveTo]. Until it completes, lookups wait.
     public void expectMove() {
         handover.expect();
     }
 
-    /// Finds the detached processes again on another guest than before, with what it remembers of their output.
+    /// Finds the detached processes again on another guest, with the output that it kept.
     public void moveTo(Guest guest) {
         List<SurvivingProcess> kept =
                 guest.survivors().stream().filter(Processes::isDetached).toList();
@@ -111,7 +113,7 @@ public final class Processes {
                     id, execution, origin, survivor.started(), Optional.of(tail), () -> known.remove(id));
             known.put(id, process);
         } catch (SandboxException e) {
-            return; // The guest is gone again, and will name it again.
+            return; // The guest was lost again, and will report the process after the reconnect.
         } finally {
             handedOver.run();
         }
@@ -131,7 +133,7 @@ public final class Processes {
         }
     }
 
-    /// A name that no process has yet.
+    /// Returns a name that no process has.
     public static String newName() {
         return "p" + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
     }
@@ -152,7 +154,7 @@ public final class Processes {
         }
     }
 
-    /// All that are known, in the order in which they were started.
+    /// Returns all processes in the order of their start.
     public List<ProcessInfo> list() {
         handover.await();
         return known.values().stream()
@@ -161,7 +163,7 @@ public final class Processes {
                 .toList();
     }
 
-    /// The process with this id. Fails with `NoSuchProcess`.
+    /// Returns the process with this id. Fails with `NoSuchProcess`.
     public ManagedProcess require(String id) {
         handover.await();
         return Optional.ofNullable(known.get(id))

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/// The signals that a caller may send, with their numbers on Linux.
+/// Signals that a client may send, with their Linux numbers. Immutable.
 public enum Signal {
     HUP(1),
     INT(2),
@@ -28,7 +28,7 @@ public enum Signal {
         return number;
     }
 
-    /// The signal of this name, with or without `SIG`, in either case.
+    /// Returns the signal with this name, with or without `SIG`, in either case.
     public static Optional<Signal> find(String name) {
         String upper = name.toUpperCase(Locale.ROOT);
         String bare = upper.startsWith("SIG") ? upper.substring(3) : upper;

@@ -1,9 +1,9 @@
 package dev.vivarium.core.exec;
 
-/// Whom a signal is for.
+/// Receivers of a signal. Immutable.
 public enum SignalTarget {
     /// The process alone.
     PROCESS,
-    /// The process and all its descendants, also those that detached themselves.
+    /// The process and all its descendants, including daemonized ones.
     TREE
 }

@@ -1,4 +1,4 @@
-/// Commands in a sandbox: started, fed, listened to, signalled and ended.
+/// Commands in a sandbox: start, input, output, signals and exit.
 @NullMarked
 package dev.vivarium.core.exec;
 

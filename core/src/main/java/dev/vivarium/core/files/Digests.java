@@ -4,11 +4,11 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/// The hash by which contents are told apart. Stateless.
+/// SHA-256 digests of file content. Stateless.
 public final class Digests {
     private Digests() {}
 
-    /// The SHA-256 of `bytes` as lower-case hexadecimal text.
+    /// Returns the SHA-256 of `bytes` as lower-case hexadecimal text.
     public static String sha256(byte[] bytes) {
         return HexFormat.of().formatHex(sha256().digest(bytes));
     }

@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
-/// A file that is being read. Confined to one reader; [#close] may be called by anybody.
+/// File that is being read. Confined to one reader thread; any thread may call [#close].
 public final class Download implements AutoCloseable {
     private static final int MAX_DATA = 65_536;
 
@@ -30,12 +30,12 @@ public final class Download implements AutoCloseable {
         this.version = version;
     }
 
-    /// The file as it was when it was opened.
+    /// Returns the file's metadata at the time it was opened.
     public FileEntry entry() {
         return entry;
     }
 
-    /// The version of the file when it was opened; an older guest does not know.
+    /// Returns the version at the time the file was opened. Empty if the guest is too old to report it.
     public Optional<FileVersion> version() {
         return version;
     }
@@ -51,7 +51,7 @@ public final class Download implements AutoCloseable {
         return count;
     }
 
-    /// Copies everything that is left, without a buffer between. Returns how many bytes that was.
+    /// Copies the remaining bytes without an intermediate buffer. Returns their number.
     public long transferTo(OutputStream output) throws IOException {
         long total = 0;
         do {
@@ -62,9 +62,8 @@ public final class Download implements AutoCloseable {
         return total;
     }
 
-    /// Copies everything that is left, but the last piece only if all of it together is the content with this
-    /// SHA-256; otherwise throws `FileChanging`, and whoever knows how long the file is sees that its end is
-    /// missing.
+    /// Copies the remaining bytes, but holds back the last piece until the SHA-256 of all bytes matches. Otherwise
+    /// throws `FileChanging`, and a receiver that expects the full length detects that the end is missing.
     public void transferIfItIs(String sha256, OutputStream output) throws IOException {
         MessageDigest digest = Digests.sha256();
         transfer(
@@ -73,7 +72,7 @@ public final class Download implements AutoCloseable {
                 () -> HexFormat.of().formatHex(digest.digest()).equals(sha256));
     }
 
-    /// The same, but the last piece only if nobody wrote to the file since it was opened.
+    /// Like [#transferIfItIs], but the condition is that the file was not written to since it was opened.
     public void transferIfSteady(OutputStream output) throws IOException {
         transfer(output, _ -> {}, this::isSteady);
     }
@@ -92,7 +91,8 @@ public final class Download implements AutoCloseable {
         output.write(held);
     }
 
-    /// Reports, at the end, whether the file is as it was when it was opened. An older guest does not know.
+    /// Reports, at the end, whether the file is unchanged since it was opened. Returns true if the guest is too old to
+    /// report it.
     private boolean isSteady() {
         return channel.result(fields -> {
             fields.u64();
@@ -104,7 +104,7 @@ public final class Download implements AutoCloseable {
         });
     }
 
-    /// Everything that is left, if nobody wrote to the file since it was opened.
+    /// Returns the remaining bytes. Throws `FileChanging` if the file was written to since it was opened.
     public byte[] readIfSteady() {
         var bytes = new ByteArrayOutputStream((int) Math.min(entry.size(), MAX_DATA));
         while (advance()) {
@@ -117,7 +117,7 @@ public final class Download implements AutoCloseable {
         return bytes.toByteArray();
     }
 
-    /// Ends the reading. Idempotent.
+    /// Ends the read. Idempotent.
     @Override
     public void close() {
         channel.close();

@@ -4,20 +4,20 @@ import dev.vivarium.core.guest.Fields;
 import dev.vivarium.model.FileEntry;
 import java.time.Instant;
 
-/// How a file's properties are read from the wire.
+/// Decoder of file metadata in the wire format. Stateless.
 final class EntryCodec {
     private static final long NANOS = 1_000_000_000L;
     static final int PERMISSIONS = 07777;
 
     private EntryCodec() {}
 
-    /// A `stat` of something whose name is known.
+    /// Decodes a `stat` of a file whose name is known.
     static FileEntry read(Fields fields, String name) {
         FileEntry.Type type = type(fields.u8());
         int mode = (int) fields.u32() & PERMISSIONS;
         long size = fields.u64();
         Instant modified = instant(fields.i64());
-        fields.u32(); // uid: always the sandbox user's, or one that means nothing outside
+        fields.u32(); // uid: always that of the sandbox user, or one without meaning outside
         return new FileEntry(name, type, mode, size, modified);
     }
 

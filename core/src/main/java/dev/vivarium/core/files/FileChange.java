@@ -2,16 +2,16 @@ package dev.vivarium.core.files;
 
 import dev.vivarium.core.guest.Fields;
 
-/// Something that happened below a watched directory. `path` is relative to it; a move is a deletion and a creation.
-/// Immutable.
+/// Change below a watched directory. Immutable.
+///
+/// `path` is relative to the directory. A move is a deletion and a creation.
 public record FileChange(Kind kind, boolean directory, String path) {
-    /// What happened.
     public enum Kind {
         CREATED,
         /// A file that was open for writing was closed.
         MODIFIED,
         DELETED,
-        /// Changes were lost: look again.
+        /// Changes were lost. The reader must list the directory again.
         OVERFLOW
     }
 
@@ -26,7 +26,7 @@ public record FileChange(Kind kind, boolean directory, String path) {
             case 1 -> Kind.CREATED;
             case 2 -> Kind.MODIFIED;
             case 3 -> Kind.DELETED;
-            // Also what a newer guest may tell: to look again is right whatever it was.
+            // Also for kinds of a newer guest: listing again is always correct.
             default -> Kind.OVERFLOW;
         };
     }

@@ -4,8 +4,9 @@ import dev.vivarium.core.guest.Fields;
 import dev.vivarium.model.FileEntry;
 import java.util.HexFormat;
 
-/// What a file holds, in a few bytes: its SHA-256 as lower-case hexadecimal text, and the file as it was when it was
-/// opened for that. Without `steady` it was written to meanwhile. Immutable.
+/// SHA-256 of a file as lower-case hexadecimal text, with the metadata at the time it was opened. Immutable.
+///
+/// If `steady` is false, the file was written to during hashing.
 public record FileHash(FileEntry entry, String sha256, boolean steady) {
     static FileHash read(Fields fields, String path) {
         FileEntry entry = EntryCodec.read(fields, path);

@@ -3,15 +3,14 @@ package dev.vivarium.core.files;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 
-/// Which permissions a file has after it was written. Immutable.
+/// Permissions of a file after a write. Immutable.
 public sealed interface FileMode {
-    /// Those of the file that it replaces, so that a program stays one; for a new file `rw-r--r--`.
+    /// Keeps the permissions of the replaced file, so that a program stays executable. A new file gets `rw-r--r--`.
     FileMode KEPT = new Kept();
 
-    /// As [#KEPT].
     record Kept() implements FileMode {}
 
-    /// These and no others: nine bits.
+    /// Exactly these nine permission bits.
     record Exactly(int bits) implements FileMode {
         private static final int MOST = 0777;
 
@@ -22,7 +21,7 @@ public sealed interface FileMode {
         }
     }
 
-    /// Reads octal digits, as `chmod` does.
+    /// Parses octal digits, as `chmod` does.
     static FileMode parse(String text) {
         if (!text.matches("[0-7]{1,4}")) {
             throw invalid();

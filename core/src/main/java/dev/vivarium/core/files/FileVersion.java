@@ -6,22 +6,23 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
-/// One state of a file, told from others without reading its content: each write to a file changes its ctime, and a
-/// file that takes its place has another inode. Immutable.
+/// State of a file, identified without reading its content. Immutable.
 ///
-/// The clock of ctime ticks a few times in a hundredth of a second. A file that has just been changed may be changed
-/// again within one tick, so that two states would have one version; see [#isSettled].
+/// Each write to a file changes its ctime, and a replacement has another inode.
+///
+/// The clock of ctime has a resolution of a few milliseconds. Two writes within one tick yield the same version for two
+/// states; see [#isSettled].
 public record FileVersion(long inode, long size, long modifiedNanos, long changedNanos) {
-    /// Content of up to this size is named by its hash; larger files are named by their version.
+    /// Maximum size of a file that is identified by its hash. A larger file is identified by its version.
     public static final long HASHED_BYTES = 8L << 20;
 
-    /// Content of up to this size is hashed for those who ask for the hash.
+    /// Maximum size of a file that is hashed on request.
     public static final long MOST_HASHED_BYTES = 1L << 30;
 
     private static final long NANOS = 1_000_000_000L;
     private static final Duration TICKS = Duration.ofMillis(100);
 
-    /// The fields after a `stat`; nothing from an older guest.
+    /// Decodes the fields after a `stat`. Returns nothing if the guest is too old to send them.
     static Optional<FileVersion> read(Fields fields, FileEntry entry) {
         return fields.isEmpty()
                 ? Optional.empty()
@@ -32,12 +33,12 @@ public record FileVersion(long inode, long size, long modifiedNanos, long change
         return instant.getEpochSecond() * NANOS + instant.getNano();
     }
 
-    /// Reports whether no later change can have this version, at a moment when the file had it.
+    /// Reports whether no later change can have this version. `now` is a time at which the file had this version.
     public boolean isSettled(Instant now) {
         return nanos(now) - changedNanos > TICKS.toNanos();
     }
 
-    /// The version as a text without quotes. No SHA-256 looks like that.
+    /// Returns the version as text without quotes. The text never looks like a SHA-256.
     public String tag() {
         return "v-" + hex(inode) + "-" + hex(size) + "-" + hex(modifiedNanos) + "-" + hex(changedNanos);
     }

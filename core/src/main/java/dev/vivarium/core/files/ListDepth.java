@@ -1,9 +1,9 @@
 package dev.vivarium.core.files;
 
-/// How far below a directory.
+/// Depth of a listing or a removal below a directory. Immutable.
 public enum ListDepth {
-    /// What lies directly in it, or for a removal, the thing itself.
+    /// Direct children only; for a removal, the path itself.
     TOP,
-    /// Everything below it.
+    /// All descendants.
     ALL
 }

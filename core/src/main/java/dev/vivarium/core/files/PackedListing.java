@@ -12,16 +12,18 @@ import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/// Listing of a directory in a compact form: about a third of what a list of entries takes, and accounted for. An entry
-/// becomes an object only while it is looked at. Confined to the worker that reads it; unchanged after [#end].
+/// Compact listing of a directory. Confined to one thread; immutable after [#end].
+///
+/// It takes about a third of the memory of a list of entries, and accounts for it. It decodes an entry only while a
+/// caller reads it.
 public final class PackedListing {
-    /// The limit on the names of one listing. The guest keeps to the number of entries; a hostile one need not, and
-    /// names in a deep tree are long.
+    /// Maximum total size of the names in one listing. The guest limits the number of entries; a hostile guest may not,
+    /// and names in a deep tree are long.
     private static final int MAX_NAME_BYTES = 8 << 20;
 
     private static final int FIXED = Byte.BYTES + 2 * Integer.BYTES + 2 * Long.BYTES;
 
-    /// Of an entry, besides its bytes: its place in the order, boxed while it is sorted.
+    /// Overhead of an entry: its index in the order, boxed while sorting.
     private static final int ORDER = 24;
 
     /// Bytes that need no reservation, because most listings are short.
@@ -37,13 +39,13 @@ public final class PackedListing {
     private int count;
     private Listing totals = new Listing(List.of(), 0, 0, 0, false);
 
-    /// `reserve` is called with each number of bytes before they are held, and may throw.
+    /// Calls `reserve` with the number of bytes before each allocation. It throws to refuse them.
     PackedListing(int maxEntries, LongConsumer reserve) {
         this.maxEntries = maxEntries;
         this.reserve = reserve;
     }
 
-    /// The entries, newest first; equally old ones by name.
+    /// Returns the entries, newest first, then by name.
     public Stream<FileEntry> entries() {
         return IntStream.range(0, count).mapToObj(i -> entry(starts[i]));
     }
@@ -52,7 +54,7 @@ public final class PackedListing {
         return count;
     }
 
-    /// The numbers of the listing, without its entries.
+    /// Returns the totals of the listing, without its entries.
     public Listing totals() {
         return totals;
     }
@@ -61,7 +63,7 @@ public final class PackedListing {
         return nameBytes >= MAX_NAME_BYTES;
     }
 
-    /// Takes the entries of one frame. Reports whether no more fit.
+    /// Decodes the entries of one frame. Reports whether the listing is full.
     boolean add(Fields fields) {
         while (!fields.isEmpty() && count < maxEntries && !isFull()) {
             addOne(fields);
@@ -74,7 +76,7 @@ public final class PackedListing {
         int mode = fields.i32();
         long size = fields.u64();
         long modified = fields.i64();
-        fields.u32(); // uid: always the sandbox user's, or one that means nothing outside
+        fields.u32(); // uid: always that of the sandbox user, or one without meaning outside
         byte[] name = fields.bytes();
         makeRoom(FIXED + name.length);
         starts[count++] = used;
@@ -107,7 +109,7 @@ public final class PackedListing {
         }
     }
 
-    /// Sorts the entries; what follows them is the guest's count of everything.
+    /// Sorts the entries, and decodes the totals that the guest sends after them.
     PackedListing end(Fields fields) {
         starts = IntStream.range(0, count)
                 .mapToObj(i -> starts[i])

@@ -4,15 +4,16 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.nio.charset.StandardCharsets;
 
-/// Checks names before they are sent, so that a mistake gets a clear answer. What a path really leads to is decided by
-/// the guest alone: only there is no race with whoever changes the tree.
+/// Validation of paths before they are sent, so that the client gets a clear error. Stateless.
+///
+/// Only the guest decides where a path leads: any check outside would race with processes that change the tree.
 final class PathRules {
     private static final int MAX_PATH = 4_096;
     private static final int MAX_COMPONENT = 255;
 
     private PathRules() {}
 
-    /// The path of something inside the workspace.
+    /// Validates the path of a file inside the workspace.
     static String inside(String path) {
         if (path.isEmpty()) {
             throw invalid("must not be empty");
@@ -20,7 +21,7 @@ final class PathRules {
         return checked(path);
     }
 
-    /// The path of something inside the workspace, or the workspace itself: `""` or `"."`.
+    /// Validates the path of a file inside the workspace, or of the workspace itself: `""` or `"."`.
     static String checked(String path) {
         if (path.indexOf('\0') >= 0) {
             throw invalid("must not hold a NUL character");

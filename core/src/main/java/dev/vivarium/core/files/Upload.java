@@ -7,8 +7,8 @@ import dev.vivarium.model.SandboxException;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/// A file that is being written. It appears whole with [#commit] or not at all. Confined to one writer; [#close] may be
-/// called by anybody.
+/// File that is being written. It appears completely with [#commit], or not at all. Confined to one writer thread; any
+/// thread may call [#close].
 public final class Upload implements AutoCloseable {
     private final Channel channel;
     private final String path;
@@ -16,13 +16,12 @@ public final class Upload implements AutoCloseable {
     private long written;
     private Optional<FileVersion> version = Optional.empty();
 
-    /// What a write may make of the workspace: the size of the file, and the number and size of all files together.
-    /// 0 means no limit. Immutable.
+    /// Limits of a write: size of the file, and number and total size of all files. 0 means no limit. Immutable.
     public record Limits(long maxFileBytes, long maxFiles, long maxTotalBytes) {
         public static final Limits NONE = new Limits(0, 0, 0);
     }
 
-    /// How the file is put in its place: in the turn of its writer, and only if what must be so is so.
+    /// Commit step, which runs under the write lock of the sandbox and checks the write condition.
     interface Turn {
         FileEntry take(Supplier<FileEntry> commit);
     }
@@ -33,8 +32,7 @@ public final class Upload implements AutoCloseable {
         this.turn = turn;
     }
 
-    /// Sends bytes and waits while the guest does not take them. Throws as soon as the guest has refused
-    /// the file.
+    /// Sends bytes and blocks while the guest does not read them. Throws as soon as the guest has rejected the file.
     public void write(byte[] bytes, int offset, int length) {
         written += length;
         if (!channel.write(bytes, offset, length)) {
@@ -43,7 +41,7 @@ public final class Upload implements AutoCloseable {
         }
     }
 
-    /// Puts the file in its place. Returns what is there now.
+    /// Moves the file to its path. Returns its metadata.
     public FileEntry commit() {
         return turn.take(() -> {
             channel.closeInput();
@@ -51,12 +49,12 @@ public final class Upload implements AutoCloseable {
         });
     }
 
-    /// The version of the file that [#commit] has put in its place; an older guest does not say.
+    /// Returns the version of the committed file. Empty if the guest is too old to report it.
     public Optional<FileVersion> version() {
         return version;
     }
 
-    /// Leaves nothing behind unless [#commit] has returned. Idempotent.
+    /// Leaves no file behind unless [#commit] has returned. Idempotent.
     @Override
     public void close() {
         channel.close();
@@ -71,11 +69,11 @@ public final class Upload implements AutoCloseable {
             });
         } catch (SandboxException e) {
             if (e.failure() instanceof Failure.WorkspaceFull(long max, long total, long _)) {
-                // The guest counts the workspace as it would be; people want to know what is there.
+                // The guest counts the new file too. The message must report the current size.
                 throw new SandboxException(new Failure.WorkspaceFull(max, Math.max(0, total - written), written), e);
             }
             if (e.failure() instanceof Failure.FileExists) {
-                // Only a writer who asked that nothing be there is told so.
+                // Occurs only if the writer required that the path does not exist.
                 throw new SandboxException(new Failure.PreconditionFailed(path, Optional.empty()), e);
             }
             throw e;

@@ -9,7 +9,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
 
-/// A directory that is being watched. Confined to one reader; [#close] may be called by anybody.
+/// Directory that is being watched. Confined to one reader thread; any thread may call [#close].
 public final class Watch implements AutoCloseable {
     private final Channel channel;
     private final String path;
@@ -20,8 +20,7 @@ public final class Watch implements AutoCloseable {
         this.path = path;
     }
 
-    /// Waits for the next change. Throws `NoSuchFile` when the directory itself is gone or the watch was
-    /// closed.
+    /// Waits for the next change. Throws `NoSuchFile` if the directory was deleted or the watch was closed.
     public FileChange next() {
         while (changes.isEmpty()) {
             take(channel.next());
@@ -29,7 +28,7 @@ public final class Watch implements AutoCloseable {
         return changes.remove();
     }
 
-    /// The same for somebody whose patience ends; then there is nothing.
+    /// Like [#next()], with a timeout. Returns nothing if it expires.
     public Optional<FileChange> next(Duration patience) {
         long deadline = System.nanoTime() + patience.toNanos();
         while (changes.isEmpty()) {

@@ -17,10 +17,10 @@ import java.util.Set;
 import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 
-/// The files of one sandbox, seen through its guest, which acts with the rights of the sandbox user. Paths are relative
-/// to the workspace. Thread-safe.
+/// Files of one sandbox, accessed through its guest with the rights of the sandbox user. Thread-safe.
 ///
-/// Names that are not valid UTF-8 are shown with replacement characters; such a file can be seen but not named here.
+/// Paths are relative to the workspace. A name that is not valid UTF-8 is listed with replacement characters, but
+/// cannot be addressed.
 public final class Workspace {
     private static final long TO_THE_END = -1;
     private static final int FILE_MODE = 0644;
@@ -29,30 +29,30 @@ public final class Workspace {
     private static final int FAIL_IF_EXISTS = 2;
     private static final int KEEP_MODE = 4;
 
-    /// How often a file that is written to while it is hashed is hashed again.
+    /// Maximum number of attempts to hash a file that is being written to.
     private static final int ATTEMPTS = 3;
 
     private final Guest guest;
     private final WriteLock turns;
 
-    /// `turns` are those of the sandbox, shared by all who change its files.
+    /// `turns` is the write lock of the sandbox, shared by all writers of its files.
     public Workspace(Guest guest, WriteLock turns) {
         this.guest = guest;
         this.turns = turns;
     }
 
-    /// What is at `path`. A symbolic link is not followed.
+    /// Returns the metadata of `path`. Does not follow a symbolic link.
     public FileEntry stat(String path) {
         Payload request = new Payload().string(PathRules.checked(path)).u8(0);
         return guest.ask(Service.STAT, request, new RequestSubject.File(path), fields -> EntryCodec.read(fields, path));
     }
 
-    /// Opens a file for reading. Anything but a regular file is refused at once.
+    /// Opens a file for reading. Rejects anything but a regular file immediately.
     public Download read(String path) {
         return read(path, 0, TO_THE_END);
     }
 
-    /// Opens a part of a file: at most `length` bytes from `offset`.
+    /// Opens a range of a file: at most `length` bytes from `offset`.
     public Download read(String path, long offset, long length) {
         Payload request =
                 new Payload().string(PathRules.inside(path)).u64(offset).u64(length);
@@ -68,7 +68,8 @@ public final class Workspace {
         }
     }
 
-    /// What a file holds, and whether it held still; one that did not is looked at again a few times.
+    /// Returns the hash of a file, and whether the file was steady. Retries a few times if the file was written to
+    /// meanwhile.
     public FileHash hash(String path) {
         FileHash hash = hashOnce(path);
         for (int i = 1; i < ATTEMPTS && !hash.steady(); i++) {
@@ -82,14 +83,14 @@ public final class Workspace {
         return guest.ask(Service.HASH, request, new RequestSubject.File(path), fields -> FileHash.read(fields, path));
     }
 
-    /// Begins to write a file; missing directories are made. Nothing is seen under `path` before
-    /// [Upload#commit], which replaces what was there.
+    /// Starts writing a file, and creates missing directories. The file becomes visible at [Upload#commit], which
+    /// replaces an existing one.
     public Upload write(String path, Upload.Limits limits) {
         return write(path, limits, WriteCondition.NONE, FileMode.KEPT);
     }
 
-    /// Begins to write a file, which replaces what was there if `condition` holds at the moment of
-    /// [Upload#commit]. That nothing is there is known by the guest alone, and holds against processes inside too.
+    /// Starts writing a file, which replaces an existing one if `condition` holds at [Upload#commit]. The guest itself
+    /// checks that a path does not exist, so this check also holds against processes inside.
     public Upload write(String path, Upload.Limits limits, WriteCondition condition, FileMode mode) {
         int onlyNew = condition instanceof WriteCondition.Absent ? FAIL_IF_EXISTS : 0;
         int keepMode = mode instanceof FileMode.Kept ? KEEP_MODE : 0;
@@ -104,7 +105,7 @@ public final class Workspace {
         return new Upload(channel, path, commit -> change(path, condition, commit));
     }
 
-    /// Lists a directory, newest first. At most `maxEntries` are returned; the totals count everything.
+    /// Lists a directory, newest first. Returns at most `maxEntries` entries; the totals count all.
     public Listing list(String path, ListDepth depth, int maxEntries) {
         PackedListing packed = list(path, depth, maxEntries, _ -> {});
         Listing totals = packed.totals();
@@ -116,8 +117,8 @@ public final class Workspace {
                 totals.truncated());
     }
 
-    /// The same in a compact form. `reserve` is called with each number of bytes before they are held; it throws to
-    /// refuse them, which ends the listing.
+    /// Lists a directory in compact form. Calls `reserve` with the number of bytes before each allocation. If `reserve`
+    /// throws, the listing ends.
     public PackedListing list(String path, ListDepth depth, int maxEntries, LongConsumer reserve) {
         Payload request =
                 new Payload().string(PathRules.checked(path)).u8(flag(depth)).u32(maxEntries);
@@ -130,19 +131,19 @@ public final class Workspace {
         }
     }
 
-    /// Makes a directory and those above it. One that exists is fine.
+    /// Creates a directory and its parents. An existing directory is not an error.
     public void mkdir(String path) {
         Payload request =
                 new Payload().string(PathRules.inside(path)).u32(DIRECTORY_MODE).u8(1);
         guest.ask(Service.MKDIR, request, new RequestSubject.File(path), Fields::isEmpty);
     }
 
-    /// Gives a file or directory another name. Throws `FileExists` rather than replace anything.
+    /// Renames a file or directory. Throws `FileExists` if the target exists.
     public void move(String from, String to) {
         move(from, to, Replacing.NOTHING, WriteCondition.NONE);
     }
 
-    /// Gives a file or directory another name if `condition` holds for it.
+    /// Renames a file or directory if `condition` holds for it.
     public void move(String from, String to, Replacing replacing, WriteCondition condition) {
         Payload request = new Payload()
                 .string(PathRules.inside(from))
@@ -154,13 +155,14 @@ public final class Workspace {
                 () -> guest.ask(Service.MOVE, request, new RequestSubject.File(from, to), Fields::isEmpty));
     }
 
-    /// What a move may do to its target.
+    /// Effect of a move on an existing target.
     public enum Replacing {
         NOTHING,
         WHAT_IS_THERE
     }
 
-    /// Removes a file or directory; one that is not empty only with [ListDepth#ALL]. Returns how many things went.
+    /// Removes a file or directory; a non-empty one only with [ListDepth#ALL]. Returns the number of removed files and
+    /// directories.
     public long remove(String path, ListDepth depth) {
         return remove(path, depth, WriteCondition.NONE);
     }
@@ -172,7 +174,7 @@ public final class Workspace {
                 path, condition, () -> guest.ask(Service.REMOVE, request, new RequestSubject.File(path), Fields::u64));
     }
 
-    /// Makes a change if the condition holds, with nobody else's between the two.
+    /// Checks the condition and makes the change under the write lock.
     private <T> T change(String path, WriteCondition condition, Supplier<T> change) {
         return turns.take(() -> {
             require(path, condition);
@@ -180,7 +182,7 @@ public final class Workspace {
         });
     }
 
-    /// Throws `PreconditionFailed` unless the condition holds now.
+    /// Throws `PreconditionFailed` unless the condition holds.
     private void require(String path, WriteCondition condition) {
         if (condition instanceof WriteCondition.Always) {
             return;
@@ -193,7 +195,7 @@ public final class Workspace {
         }
     }
 
-    /// What is at `path`, if anything is. A symbolic link is not followed.
+    /// Returns the metadata of `path`, if it exists. Does not follow a symbolic link.
     public Optional<FileEntry> find(String path) {
         try {
             return Optional.of(stat(path));
@@ -205,8 +207,8 @@ public final class Workspace {
         }
     }
 
-    /// The names of the content that is there, its `ETag` first: its hash, or the version of a large file. A large
-    /// file is hashed only if `wantsHash`. A directory, or a link that leads nowhere, has none.
+    /// Returns the tags of the current content, its `ETag` first: its hash, or the version of a large file. Hashes a
+    /// large file only if `wantsHash`. A directory or a dangling link has none.
     private Set<String> names(String path, boolean wantsHash) {
         try (Download download = read(path, 0, 0)) {
             var names = new LinkedHashSet<String>();
@@ -236,7 +238,7 @@ public final class Workspace {
         return hash.sha256();
     }
 
-    /// Watches a directory and everything below it. What happens after this call has returned is seen.
+    /// Watches a directory and everything below it. The watch reports every change after this call returns.
     public Watch watch(String path) {
         Payload request = new Payload().string(PathRules.checked(path)).u8(1);
         Channel channel = guest.open(Service.WATCH, request, new RequestSubject.File(path));

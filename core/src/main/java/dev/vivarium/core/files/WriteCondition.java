@@ -2,37 +2,38 @@ package dev.vivarium.core.files;
 
 import java.util.Set;
 
-/// What must be so at a path before it is changed, so that two writers do not overwrite each other unseen. Contents are
-/// named by their SHA-256 in lower-case hexadecimal text, those of large files by their [FileVersion#tag]; a directory
-/// has none. Immutable.
+/// Precondition of a change to a path, which prevents lost updates. Immutable.
+///
+/// A tag identifies content: its SHA-256 in lower-case hexadecimal text, or the [FileVersion#tag] of a large file. A
+/// directory has no tag.
 public sealed interface WriteCondition {
-    /// Whatever is there.
+    /// Always true.
     WriteCondition NONE = new Always();
 
-    /// Nothing is asked.
+    /// Always true.
     record Always() implements WriteCondition {}
 
-    /// Something is there.
+    /// The path exists.
     record Present() implements WriteCondition {}
 
-    /// Nothing is there.
+    /// The path does not exist.
     record Absent() implements WriteCondition {}
 
-    /// A file with one of these contents is there.
+    /// The path is a file with one of these tags.
     record OneOf(Set<String> hashes) implements WriteCondition {
         public OneOf {
             hashes = Set.copyOf(hashes);
         }
     }
 
-    /// A file with none of these contents is there, or something else, or nothing.
+    /// The path has none of these tags, or does not exist.
     record NoneOf(Set<String> hashes) implements WriteCondition {
         public NoneOf {
             hashes = Set.copyOf(hashes);
         }
     }
 
-    /// Reports whether it names a content by a SHA-256.
+    /// Reports whether a tag of this condition is a SHA-256.
     default boolean namesHash() {
         return switch (this) {
             case Always _, Present _, Absent _ -> false;
@@ -45,7 +46,7 @@ public sealed interface WriteCondition {
         return tag.matches("[0-9a-f]{64}");
     }
 
-    /// Reports whether it holds for what is there, which has these names.
+    /// Reports whether the condition holds for a path with these tags.
     default boolean holds(boolean present, Set<String> names) {
         return switch (this) {
             case Always _ -> true;

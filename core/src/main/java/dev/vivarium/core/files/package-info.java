@@ -1,4 +1,4 @@
-/// Files of a sandbox: read, written, listed, moved, removed and watched beneath its workspace.
+/// Files of a sandbox: read, write, list, move, remove and watch below its workspace.
 @NullMarked
 package dev.vivarium.core.files;
 

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.zip.GZIPInputStream;
 
-/// A tar archive, compressed or not. Immutable.
+/// Tar archive, compressed or not. Immutable.
 record Archive(Path file) {
     private static final int MAGIC_LENGTH = 6;
 
@@ -41,7 +41,7 @@ record Archive(Path file) {
         return new BufferedInputStream(Files.newInputStream(file), 1 << 16);
     }
 
-    /// Two formats the platform does not read by itself; the host's tool does.
+    /// The Java platform does not read these two formats; a tool of the host does.
     private InputStream decompressed(String tool) throws IOException {
         var process = new ProcessBuilder(
                         List.of(tool, "-dc", "--", file.toAbsolutePath().toString()))
@@ -69,7 +69,7 @@ record Archive(Path file) {
         return true;
     }
 
-    /// Adds a directory of the host to `tree` under the same rules as an archive's entries.
+    /// Adds a directory of the host to `tree`, under the same rules as the entries of an archive.
     static void copyInto(Tree tree, Path directory) throws IOException {
         try (var paths = Files.walk(directory)) {
             for (var path : (Iterable<Path>) paths::iterator) {

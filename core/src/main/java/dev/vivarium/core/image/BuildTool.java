@@ -8,11 +8,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/// A program of the host that helps to make an image, and what it says meanwhile. Stateless.
+/// Runner of host programs that build an image. Stateless.
 final class BuildTool {
     private BuildTool() {}
 
-    /// Runs to the end; each line of output goes to `lines`. Fails with the last line when the program does.
+    /// Runs the program until it exits, and passes each line of output to `lines`. If the program fails, throws with
+    /// its last line.
     static void run(String name, List<String> command, Map<String, String> environment, Consumer<String> lines)
             throws IOException {
         var builder = new ProcessBuilder(command).redirectErrorStream(true);

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.function.Consumer;
 
-/// A root file system of Debian packages, made by `mmdebstrap`. Stateless.
+/// Root file system of Debian packages, built by `mmdebstrap`. Stateless.
 final class DebianImage {
     private static final String RELEASE = "bookworm";
     private static final List<String> PACKAGES = List.of(
@@ -40,7 +40,7 @@ final class DebianImage {
         BuildTool.run("mmdebstrap", command(root), Map.of(), progress);
     }
 
-    /// Without documentation and translations, which make a third of it.
+    /// Excludes documentation and translations, which are a third of the size.
     private static List<String> command(Path root) {
         var command = new ArrayList<>(List.of("mmdebstrap", "--mode=root", "--variant=minbase", "--format=directory"));
         command.add("--include=" + String.join(",", PACKAGES));
@@ -53,7 +53,7 @@ final class DebianImage {
         return command;
     }
 
-    /// The host's own release and sources, if it is Debian: its mirror is one that it reaches.
+    /// Returns the release of the host if it is Debian, because the host can reach the mirror in its own sources.
     private static String release() {
         return isDebian() ? unquoted("VERSION_CODENAME", RELEASE) : RELEASE;
     }
@@ -80,7 +80,7 @@ final class DebianImage {
         try (var reader = Files.newBufferedReader(Path.of("/etc/os-release"))) {
             properties.load(reader);
         } catch (IOException e) {
-            // Then it is not Debian, as far as anybody can tell.
+            // Without this file, the host counts as not Debian.
         }
         return properties;
     }

@@ -21,9 +21,11 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/// The image `host`, which needs no download: the host's programs, read-only, around an `/etc` of its own. What a
-/// machine sees of the host is an allow-list. Anything else, `/etc`, `/var`, `/opt` or a socket that happens to lie in
-/// a shared directory, is not there. Thread-safe.
+/// The image `host`, which needs no download: the programs of the host, read-only, with an `/etc` of its own.
+/// Thread-safe.
+///
+/// A machine sees an allow-list of the host. It sees nothing else: not `/etc`, `/var`, `/opt`, nor a socket in a shared
+/// directory.
 final class HostImage {
     static final String NAME = "host";
 
@@ -82,13 +84,13 @@ final class HostImage {
     @GuardedBy("lock")
     private @Nullable Image image;
 
-    /// Skeletons are kept below `directory`, one for each state of the host that a machine may still run on.
+    /// Stores skeletons in `directory`, one for each state of the host that a machine may still use.
     HostImage(Path directory) {
         this.directory = directory;
         this.etc = Path.of("/etc");
     }
 
-    /// The image as the host was when it was first asked for: to look again would cost every start.
+    /// Returns the image for the state of the host at the first call. A new check would delay every start.
     Image current() throws IOException {
         synchronized (lock) {
             if (image == null) {
@@ -115,7 +117,7 @@ final class HostImage {
         }
     }
 
-    /// `/usr`, and where it is not merged with them, `/bin`, `/lib` and their like.
+    /// Returns `/usr`, and if the host does not merge them, `/bin`, `/lib` and similar directories.
     private static List<Path> shared() {
         var shared = new ArrayList<>(List.of(Path.of("/usr")));
         PROGRAMS.stream()
@@ -153,7 +155,7 @@ final class HostImage {
         }
         Files.copy(from, to, LinkOption.NOFOLLOW_LINKS, StandardCopyOption.REPLACE_EXISTING);
         if (!Files.isSymbolicLink(to)) {
-            // Only what everybody may read is on the list, and it stays so whatever our own umask is.
+            // The list contains only world-readable files. They must stay so regardless of the umask of the server.
             Files.setPosixFilePermissions(to, Files.getPosixFilePermissions(from));
         }
     }
@@ -166,7 +168,7 @@ final class HostImage {
         return missing;
     }
 
-    /// Files and links below `/etc` that are on the list and that everybody on the host may read.
+    /// Returns the listed files and links below `/etc` that are world-readable on the host.
     private List<Path> inputs() throws IOException {
         var files = new TreeMap<String, Path>();
         for (var pattern : COPIED) {
@@ -188,7 +190,7 @@ final class HostImage {
         Files.walkFileTree(start, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                // Pages of manuals are most of the alternatives, and nobody reads them in a machine.
+                // Most alternatives are manual pages, which machines do not need.
                 boolean wanted = attributes.isSymbolicLink()
                         ? !file.toString().endsWith(".gz")
                         : attributes.isRegularFile() && isPublic(file);

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/// A root file system that machines start from and never change. Immutable.
+/// Root file system that machines start from and never modify. Immutable.
 ///
 /// @param root   its directory on the host
 /// @param shared directories of the host that a machine sees, read-only
@@ -13,14 +13,14 @@ public record Image(String name, Path root, List<Shared> shared) {
         shared = List.copyOf(shared);
     }
 
-    /// A directory of the host, and where a machine sees it. Immutable.
+    /// Directory of the host, and its mount point in a machine. Immutable.
     public record Shared(Path source, Path target) {
         static Shared inPlace(Path path) {
             return new Shared(path, path);
         }
     }
 
-    /// This image with one more directory in it.
+    /// Returns a copy with one more shared directory.
     Image with(String otherName, Shared more) {
         var all = new ArrayList<>(shared);
         all.add(more);

@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// The images of one server, by name. Thread-safe.
+/// Images of one server, by name. Thread-safe.
 public final class Images {
     private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9._-]{0,63}");
 
@@ -34,7 +34,7 @@ public final class Images {
         }
     }
 
-    /// Every image that can be started from, `host` first.
+    /// Returns all images, `host` first.
     public List<Image> list() {
         var images = new ArrayList<>(List.of(require(HostImage.NAME)));
         try (var entries = Files.newDirectoryStream(
@@ -59,7 +59,7 @@ public final class Images {
         }
     }
 
-    /// The image of that name, or a failure that says how to get it.
+    /// Returns the image with this name. Throws a failure that explains how to build or import it.
     public Image require(String name) {
         if (name.equals(HostImage.NAME)) {
             try {
@@ -82,8 +82,8 @@ public final class Images {
         }
     }
 
-    /// Builds an image from Debian packages, with the tools that agents use; takes a minute or two and the network.
-    /// `progress` gets a line now and then.
+    /// Builds an image from Debian packages, with common tools of agents. Takes a minute or two and needs the network.
+    /// Passes progress lines to `progress`.
     public Image build(String name, Consumer<String> progress) {
         return make(name, root -> {
             DebianImage.build(root, progress);
@@ -92,14 +92,13 @@ public final class Images {
         });
     }
 
-    /// Builds the image [WorkerImage#NAME]: the agents' SDKs over `host`, fetched from the registry that pip is set
-    /// up for. All or nothing; takes a few minutes and a gigabyte.
+    /// Builds the image [WorkerImage#NAME]: the agents' SDKs over `host`, from the registry in the configuration of
+    /// pip. Atomic. Takes a few minutes and a gigabyte.
     public Image buildWorker(WorkerImage.Order order, Consumer<String> progress) {
         return make(WorkerImage.NAME, root -> new WorkerImage(root, progress).build(order));
     }
 
-    /// Makes an image of a tar archive, a directory, an OCI image layout or what `docker save` wrote. All or
-    /// nothing.
+    /// Imports an image from a tar archive, a directory, an OCI image layout or the output of `docker save`. Atomic.
     public Image importFrom(String name, Path source, Consumer<String> progress) {
         return make(name, root -> {
             new Import(root, progress).from(source);
@@ -113,7 +112,7 @@ public final class Images {
         var root = directory.resolve(requireName(name));
         try {
             if (Files.isDirectory(root)) {
-                // Under another name first: half an image is none.
+                // Renames the image first, so that a crash leaves no partial image.
                 var gone = Files.createTempDirectory(directory, ".gone-");
                 Files.move(root, gone.resolve("root"), StandardCopyOption.ATOMIC_MOVE);
                 FileTrees.delete(gone);
@@ -144,7 +143,7 @@ public final class Images {
         }
     }
 
-    /// What fills a new root.
+    /// Step that fills a new root.
     private interface Step {
         void fill(Path root) throws IOException;
     }

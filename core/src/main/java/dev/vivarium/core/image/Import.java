@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
 
-/// Fills a new root from what somebody else made. Immutable.
+/// Import of a root file system from an external source. Immutable.
 record Import(Path root, Consumer<String> progress) {
     void from(Path source) throws IOException {
         if (Files.isDirectory(source)) {
@@ -32,7 +32,7 @@ record Import(Path root, Consumer<String> progress) {
         }
     }
 
-    /// The archive may be a root file system, or hold an image with layers. Only its content tells.
+    /// The archive may be a root file system or an image with layers. Only its content shows which.
     private void fromFile(Path source) throws IOException {
         progress.accept("unpacking " + source.getFileName());
         new Archive(source).unpackInto(new Tree(root));

@@ -12,25 +12,28 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/// A Python of the host that has pip. Machines see those below `/usr`; any other has to be copied for them. Immutable.
+/// Python interpreter of the host, with pip. Immutable.
+///
+/// Machines see interpreters below `/usr`; any other must be copied into the image.
 ///
 /// @param program the file to run
-/// @param prefix  where it is installed
-/// @param minor   12 of 3.12
+/// @param prefix  installation directory
+/// @param minor   12 for Python 3.12
 record Interpreter(Path program, Path prefix, int minor) {
     private static final int NEWEST = 19;
     private static final List<Path> SEEN_BY_MACHINES = List.of(Path.of("/usr/bin"), Path.of("/usr/local/bin"));
 
-    /// Parts of an installation that no agent needs; they are most of it.
+    /// Parts of an installation that agents do not need; they are most of its size.
     private static final List<String> LEFT_OUT =
             List.of("test", "idlelib", "turtledemo", "tkinter", "ensurepip", "lib2to3", "site-packages");
 
     private static final String QUESTION = "import sys, pip; print(sys.prefix); print(sys.version_info.minor)";
 
-    /// What a copy must be able to do, and where from it does it.
+    /// Script that tests a copy and prints the files that it has loaded.
     private static final String TRIAL = "import ssl, ctypes, zlib, _socket; print(open('/proc/self/maps').read())";
 
-    /// The first that is new enough: one that machines see anyway, then one that somebody has installed beside it.
+    /// Returns the first interpreter that is new enough: first those that machines see, then others that are installed
+    /// on the host.
     static Optional<Interpreter> find(int leastMinor) {
         return Stream.concat(seenByMachines(leastMinor), beside())
                 .flatMap(program -> examine(program).stream())
@@ -38,7 +41,7 @@ record Interpreter(Path program, Path prefix, int minor) {
                 .findFirst();
     }
 
-    /// The one that is installed in `prefix`.
+    /// Returns the interpreter that is installed in `prefix`.
     static Interpreter at(Path prefix) throws IOException {
         return examine(prefix.toAbsolutePath().resolve("bin/python3"))
                 .orElseThrow(() -> new IOException(prefix + " is no Python with pip: bin/python3 -m pip must run"));
@@ -48,7 +51,7 @@ record Interpreter(Path program, Path prefix, int minor) {
         return SEEN_BY_MACHINES.contains(program.getParent());
     }
 
-    /// Lays the interpreter out in `target`, so that it runs from wherever that is mounted.
+    /// Copies the interpreter to `target`, in a form that runs from any mount point.
     void copyTo(Path target) throws IOException {
         var name = "python3." + minor;
         var binaries = Skeleton.directory(Skeleton.directory(target).resolve("bin"));
@@ -70,8 +73,8 @@ record Interpreter(Path program, Path prefix, int minor) {
         requireIndependent(binaries.resolve(name));
     }
 
-    /// An interpreter that is linked with its own library looks for it where it was installed; from now on beside
-    /// itself. The new text is shorter than any such path, and takes its place in the table of strings.
+    /// Makes an interpreter load its shared library from beside itself, not from its original prefix. The new path is
+    /// shorter than any such prefix and overwrites it in the string table.
     private void relocate(Path copy) throws IOException {
         var bytes = Files.readAllBytes(copy);
         var text = new String(bytes, StandardCharsets.ISO_8859_1);
@@ -103,8 +106,7 @@ record Interpreter(Path program, Path prefix, int minor) {
                 .flatMap(directory -> names.stream().map(directory::resolve));
     }
 
-    /// Where pyenv, uv and people put theirs, the oldest first: what has been out longest has wheels for
-    /// everything.
+    /// Returns the interpreters of pyenv, uv and `/opt`, oldest first: packages have more wheels for older releases.
     private static Stream<Path> beside() {
         var home = Path.of(System.getProperty("user.home"));
         var found = new ArrayList<Path>();
@@ -113,7 +115,7 @@ record Interpreter(Path program, Path prefix, int minor) {
             try {
                 forEach(place, "{3.*,cpython-3.*,python3*}", prefix -> found.add(prefix.resolve("bin/python3")));
             } catch (IOException e) {
-                // Nobody has installed one there.
+                // The directory does not exist.
             }
         }
         return found.stream().sorted((one, other) -> Integer.compare(minorOf(one), minorOf(other)));
@@ -132,7 +134,7 @@ record Interpreter(Path program, Path prefix, int minor) {
             BuildTool.run("python", List.of(program.toString(), "-c", QUESTION), Map.of(), answer::add);
             return Optional.of(new Interpreter(program, Path.of(answer.get(0)), Integer.parseInt(answer.get(1))));
         } catch (IOException | RuntimeException e) {
-            return Optional.empty(); // No Python 3, or one without pip.
+            return Optional.empty(); // Not Python 3, or without pip.
         }
     }
 
@@ -144,7 +146,6 @@ record Interpreter(Path program, Path prefix, int minor) {
         }
     }
 
-    /// What is done with a file.
     private interface Step {
         void take(Path file) throws IOException;
     }

@@ -7,8 +7,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// As much of JSON as the index of an image needs; this library has no other use for it. A value is a `Map`, a `List`,
-/// a `String`, or the text of a number or word. Not thread-safe.
+/// Minimal JSON parser for image indexes. Confined to one thread.
+///
+/// A value is a `Map`, a `List`, a `String`, or the text of a number or a literal.
 final class JsonText {
     private static final int DEEPEST = 32;
 
@@ -33,12 +34,12 @@ final class JsonText {
         }
     }
 
-    /// The member of an object, if `value` is one and has it.
+    /// Returns the member of an object. Empty if `value` is not an object or has no such member.
     static Optional<Object> member(Object value, String name) {
         return value instanceof Map<?, ?> map ? Optional.ofNullable(map.get(name)) : Optional.empty();
     }
 
-    /// The strings of a list member.
+    /// Returns the strings of a list member.
     static List<String> strings(Object value, String name) {
         return list(value, name).stream().map(String::valueOf).toList();
     }
@@ -80,7 +81,7 @@ final class JsonText {
         return items;
     }
 
-    /// Steps over the opening bracket; reports whether anything is inside.
+    /// Skips the opening bracket. Reports whether there is content.
     private boolean begin(char end) {
         at++;
         skipSpace();

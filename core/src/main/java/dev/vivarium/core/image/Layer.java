@@ -5,13 +5,14 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 
-/// What is laid over the image `host`: one directory that a machine sees at [#PLACE], and nothing else. The host's own
-/// part is looked up at each start, so that a layer outlives updates of the host. Stateless.
+/// Layer over the image `host`: one directory that a machine sees at [#PLACE]. Stateless.
+///
+/// The host part is resolved at each start, so that a layer stays valid when the host is updated.
 final class Layer {
-    /// A file in the layer's directory that tells it from a root file system; it also says what is in it.
+    /// File that distinguishes a layer from a root file system. It lists the content of the layer.
     static final String MARKER = ".vivarium-layer";
 
-    /// Where a machine sees it.
+    /// Mount point in a machine.
     static final Path PLACE = Path.of("/opt/vivarium");
 
     private Layer() {}
@@ -21,16 +22,16 @@ final class Layer {
     }
 
     static Image over(Image host, String name, Path directory) throws IOException {
-        // With the real path: a layer that several homes share is a link in them.
+        // The real path, because a layer that several homes share is a symbolic link.
         return host.with(name, new Image.Shared(content(directory).toRealPath(), PLACE));
     }
 
-    /// The part of a layer's directory that a machine sees.
+    /// Returns the part of a layer's directory that a machine sees.
     static Path content(Path directory) {
         return directory.resolve(PLACE.toString().substring(1));
     }
 
-    /// Writes the marker, last: a layer without it is none.
+    /// Writes the marker. Call it last: a directory without the marker is not a layer.
     static void mark(Path directory, String contents) throws IOException {
         Skeleton.file(directory.resolve(MARKER), contents);
     }

@@ -14,17 +14,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// Finds the layers of an image in a directory: an OCI image layout, or what `docker save` writes. Names in it come
-/// from outside, so each must be a plain file below the directory. Stateless.
+/// Finder of image layers in a directory: an OCI image layout, or the output of `docker save`. Stateless.
+///
+/// The names are untrusted, so each must be a regular file below the directory.
 final class Layers {
     private static final int LARGEST_INDEX = 4 << 20;
     private static final Map<String, String> ARCHITECTURES = Map.of("amd64", "amd64", "aarch64", "arm64");
 
     private Layers() {}
 
-    /// The layers, lowest first, or nothing when the directory holds no image.
+    /// Returns the layers, lowest first. Empty if the directory contains no image.
     static Optional<List<Path>> find(Path directory) throws IOException {
-        // A newer `docker save` writes both; the layout names digests, so it comes first.
+        // A newer `docker save` writes both formats. The layout has digests, so it takes precedence.
         if (Files.isRegularFile(directory.resolve("oci-layout"), LinkOption.NOFOLLOW_LINKS)) {
             return Optional.of(fromLayout(directory));
         }
@@ -36,7 +37,7 @@ final class Layers {
 
     private static List<Path> fromLayout(Path directory) throws IOException {
         var index = read(file(directory, "index.json"));
-        // An index may name another one, by architecture; more than that is not an image.
+        // An index may refer to another index for the architecture. The depth is limited.
         for (int depth = 0; depth < 4; depth++) {
             if (JsonText.member(index, "layers").isPresent()) {
                 var layers = new ArrayList<Path>();

@@ -11,7 +11,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What every image must have: the places where a machine mounts, and the user that commands run as. Stateless.
+/// Minimum content of every image: the mount points of a machine, and the user that commands run as. Stateless.
 final class Skeleton {
     private static final List<String> MOUNT_POINTS =
             List.of("proc", "dev", "sys", "tmp", "workspace", "run", "run/vivarium");
@@ -20,13 +20,13 @@ final class Skeleton {
 
     private Skeleton() {}
 
-    /// Adds what is missing below `root`, which nobody but this process may be changing.
+    /// Adds missing content below `root`. No other process may change `root` meanwhile.
     static void complete(Path root) throws IOException {
         Files.setPosixFilePermissions(root, PosixFilePermissions.fromString("rwxr-xr-x"));
         for (var name : MOUNT_POINTS) {
             directory(root.resolve(name));
         }
-        // runc gives a scratch mount the mode of the directory below it.
+        // runc gives a tmpfs mount the mode of the directory below it.
         Files.setAttribute(root.resolve("tmp"), "unix:mode", 01777);
         var guest = root.resolve("run/vivarium-guest");
         if (!Files.exists(guest, LinkOption.NOFOLLOW_LINKS)) {
@@ -40,8 +40,8 @@ final class Skeleton {
         Files.setAttribute(home, "unix:gid", 1000);
     }
 
-    /// Refuses a tree in which a place that a machine mounts on, or that this class writes to, is a link: a runtime
-    /// that follows it would mount or write somewhere else.
+    /// Rejects a tree in which a mount point, or a path that this class writes, is a link. A runtime that follows the
+    /// link would mount or write elsewhere.
     static void requireHonest(Path root) throws IOException {
         var places = new ArrayList<>(MOUNT_POINTS);
         places.addAll(List.of("etc", "home", "home/" + USER, "run/vivarium-guest"));
@@ -59,9 +59,9 @@ final class Skeleton {
                 throw new IOException("/" + name + " must be a file of at most " + LARGEST_TABLE + " bytes");
             }
         }
-        // Only the server says what lies over what.
+        // An imported tree must not mark itself as a layer.
         FileTrees.delete(root.resolve(Layer.MARKER));
-        // The platform brings its own: what an image has there would only lie below it.
+        // The runtime mounts its own `/dev`, which would hide that of the image.
         FileTrees.delete(root.resolve("dev"));
     }
 
@@ -73,7 +73,7 @@ final class Skeleton {
         return path;
     }
 
-    /// Writes a file that everybody may read, whatever our own umask is.
+    /// Writes a world-readable file, regardless of the umask.
     static void file(Path path, String text) throws IOException {
         Files.writeString(path, text);
         Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-r--r--"));

@@ -8,8 +8,8 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/// Reads a tar archive: ustar with the extensions of pax and GNU that images use. Sparse files are refused. Not
-/// thread-safe.
+/// Reader of tar archives: ustar with the pax and GNU extensions that images use. Rejects sparse files. Confined to one
+/// thread.
 final class TarReader {
     private static final int BLOCK = 512;
     private static final int LONGEST_EXTENSION = 1 << 20;
@@ -23,7 +23,7 @@ final class TarReader {
         this.content = new Content(in, 0);
     }
 
-    /// The next entry, if there is one; what was not read of the last one's content is skipped.
+    /// Returns the next entry, if any. Skips the unread content of the previous one.
     Optional<TarEntry> next() throws IOException {
         extensions.clear();
         while (true) {
@@ -51,7 +51,7 @@ final class TarReader {
         }
     }
 
-    /// The current entry's content.
+    /// Returns the content of the current entry.
     InputStream content() {
         return content;
     }
@@ -98,7 +98,7 @@ final class TarReader {
         }
     }
 
-    /// Records of the form `length key=value\n`.
+    /// Parses records of the form `length key=value\n`.
     private void readPax() throws IOException {
         byte[] records = readExtension();
         int at = 0;
@@ -122,7 +122,7 @@ final class TarReader {
         }
     }
 
-    /// The length that a record gives itself; zero, which no record has, if it is no number or far too large.
+    /// Returns the length of a record, or zero (an invalid length) if the text is not a number or is too large.
     private static int recordLength(String digits) {
         return digits.matches("[0-9]{1,7}") ? Integer.parseInt(digits) : 0;
     }
@@ -178,7 +178,7 @@ final class TarReader {
         return text(bytes, 0, bytes.length);
     }
 
-    /// Octal text, or a binary number where the first bit is set.
+    /// Parses octal text, or a binary number if the first bit is set.
     private static long number(byte[] header, int from, int length) throws IOException {
         if ((header[from] & 0x80) != 0) {
             long value = header[from] & 0x7f;
@@ -195,7 +195,7 @@ final class TarReader {
         }
     }
 
-    /// The bytes of one entry, and the padding behind them.
+    /// Content of one entry, with its padding.
     private static final class Content extends InputStream {
         private final InputStream in;
         private long left;

@@ -14,9 +14,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/// A root file system that is being unpacked. Names in it are resolved as a machine would see them: a link to `/etc` is
-/// the tree's own, and `..` ends at its root, so nothing that is unpacked can land outside. Devices, FIFOs and setuid
-/// bits do not come in. Not thread-safe: nobody else may be changing the tree.
+/// Root file system that is being unpacked. Confined to one thread; no other process may change the tree.
+///
+/// Names resolve as in a machine: an absolute link starts at the root of the tree, and `..` stops there. Therefore no
+/// entry can be written outside. Devices, FIFOs and setuid bits are dropped.
 final class Tree {
     private static final int LONGEST_CHAIN = 40;
     private static final int HIGHEST_ID = 65_535;
@@ -25,19 +26,19 @@ final class Tree {
     private static final String OPAQUE = ".wh..wh..opq";
 
     private final Path root;
-    /// What the layer that is being unpacked has written: its whiteouts concern only what was there before.
+    /// Paths that the current layer has written. Its whiteouts apply only to earlier layers.
     private final Set<Path> written = new HashSet<>();
 
     Tree(Path root) {
         this.root = root;
     }
 
-    /// Forgets which files are of the current layer.
+    /// Starts the next layer.
     void nextLayer() {
         written.clear();
     }
 
-    /// Adds a directory, a file or a link; anything else is left out.
+    /// Adds a directory, a file or a link. Ignores other types.
     void add(TarEntry entry, InputStream content) throws IOException {
         var names = names(entry.name());
         if (names.isEmpty()) {
@@ -118,18 +119,18 @@ final class Tree {
         Files.setAttribute(target, "unix:uid", id(entry.uid()), LinkOption.NOFOLLOW_LINKS);
         Files.setAttribute(target, "unix:gid", id(entry.gid()), LinkOption.NOFOLLOW_LINKS);
         if (entry.type() == TarEntry.Type.FILE || entry.type() == TarEntry.Type.DIRECTORY) {
-            // Permission bits only, and after the owner: setuid and setgid never come in; sticky is the one to keep.
+            // Sets permission bits only, after the owner. Drops setuid and setgid; keeps the sticky bit of a directory.
             int sticky = entry.type() == TarEntry.Type.DIRECTORY ? 01000 : 0;
             Files.setAttribute(target, "unix:mode", entry.mode() & (0777 | sticky), LinkOption.NOFOLLOW_LINKS);
         }
     }
 
-    /// A machine has 65,536 users; who is beyond them is nobody.
+    /// A machine has 65,536 user ids. Larger ids map to nobody.
     private static int id(long id) {
         return id >= 0 && id <= HIGHEST_ID ? (int) id : NOBODY;
     }
 
-    /// The directory of that name, with links resolved inside the tree; made if it is not there.
+    /// Returns the directory with this name, with links resolved inside the tree. Creates it if it is missing.
     private Path directory(List<String> names) throws IOException {
         var left = new ArrayDeque<>(names);
         var at = root;
@@ -155,7 +156,7 @@ final class Tree {
         return at;
     }
 
-    /// As in a machine, the root is its own parent.
+    /// As in a machine, the parent of the root is the root.
     private Path parent(Path at) {
         var parent = at.getParent();
         return parent == null || at.equals(root) ? root : parent;
@@ -184,7 +185,7 @@ final class Tree {
         return directory;
     }
 
-    /// The parts of an entry's own name, which may not climb: an archive that tries is not an honest one.
+    /// Returns the parts of an entry's name. Rejects `..`, which only a malicious archive contains.
     private static List<String> names(String name) throws IOException {
         var parts = parts(name);
         if (parts.contains("..")) {

@@ -16,8 +16,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/// The image `worker`: the SDKs of agents, over `host`. In a machine, `/opt/vivarium/RUNTIME` is what a runtime
-/// imports, and `/opt/vivarium/python` the interpreter for it, if the host's `python3` will not do. Not thread-safe.
+/// The image `worker`: SDKs of agents, as a layer over `host`. Confined to one thread.
+///
+/// In a machine, a runtime imports `/opt/vivarium/RUNTIME`. Its interpreter is `/opt/vivarium/python`, if the host's
+/// `python3` is not suitable.
 public final class WorkerImage {
     public static final String NAME = "worker";
 
@@ -32,7 +34,7 @@ public final class WorkerImage {
         this.progress = progress;
     }
 
-    /// An agent that the worker knows how to run.
+    /// Agent runtime that the worker supports.
     public enum Runtime {
         CLAUDE("claude", 11),
         OPENHANDS("openhands", 12);
@@ -50,8 +52,10 @@ public final class WorkerImage {
         }
     }
 
-    /// What somebody wants in it: these runtimes, or all that are possible here; with the Python that is installed
-    /// in a directory, or one that is found. Immutable.
+    /// Build options. Immutable.
+    ///
+    /// Without `runtimes`, the build includes all that the host supports. Without `python`, it searches for an
+    /// interpreter.
     public record Order(Optional<Set<Runtime>> runtimes, Optional<Path> python) {}
 
     void build(Order order) throws IOException {
@@ -75,7 +79,8 @@ public final class WorkerImage {
         Layer.mark(layer, String.join("\n", contents) + "\n");
     }
 
-    /// One interpreter for all runtimes. With none that is new enough for every one, those that it will do for.
+    /// Selects one interpreter for all runtimes. If none is new enough for all, selects one for the runtimes that it
+    /// supports.
     private Interpreter interpreter(Order order, List<Runtime> wanted) throws IOException {
         int most = wanted.stream().mapToInt(runtime -> runtime.leastMinor).max().orElseThrow();
         int least =
@@ -124,7 +129,7 @@ public final class WorkerImage {
         } finally {
             Files.delete(constraints);
         }
-        // Programs for people, which start with a path of the build.
+        // Console scripts, whose first line contains a path of the build.
         FileTrees.delete(target.resolve("bin"));
     }
 
@@ -151,7 +156,7 @@ public final class WorkerImage {
         }
     }
 
-    /// Machines run as other users, and the umask was anybody's.
+    /// Makes the content world-readable: machines run as other users, and the umask of the build may be restrictive.
     private static void open(Path content) throws IOException {
         try (var files = Files.walk(content)) {
             files.filter(file -> !Files.isSymbolicLink(file)).forEach(WorkerImage::readable);

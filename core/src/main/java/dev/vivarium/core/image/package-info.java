@@ -1,4 +1,4 @@
-/// Root file systems for machines: the host's own programs, one built from Debian packages, or any that is imported.
+/// Root file systems of machines: the programs of the host, an image built from Debian packages, or an imported image.
 @NullMarked
 package dev.vivarium.core.image;
 

@@ -12,22 +12,23 @@ import java.util.function.IntConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// One sandbox's way to the server: a port on its own loopback, once somebody has opened it, for as long as the sandbox
-/// lives. Thread-safe.
+/// Port on the loopback interface of a sandbox through which programs inside reach the server. Thread-safe.
 ///
-/// The port stays the same when the stream to the guest breaks, and for the next server: programs inside were told of
-/// it once. A sandbox whose door was never opened has nothing of it.
+/// The port opens on request and stays open until the sandbox ends. Programs inside receive the port once, so it stays
+/// the same after a lost connection to the guest and after a server restart. A sandbox whose port was never opened has
+/// no listener.
 public final class ControlPort {
     private static final Logger LOG = LoggerFactory.getLogger(ControlPort.class);
 
-    /// Below the ports that kernels give out by themselves, and beside those of the way out.
+    /// Below the ephemeral ports of the kernel, and apart from the range of the egress listeners.
     private static final int FIRST_PORT = 30_000;
 
     private static final int PORTS = 2_500;
     private static final int ATTEMPTS = 8;
     private static final int STRIDE = 311;
 
-    /// How many connections a sandbox may have to the server at a time; the next ones wait in its kernel.
+    /// Maximum number of concurrent connections of a sandbox to the server. Further connections wait in the backlog of
+    /// its kernel.
     private static final int CONNECTIONS = 64;
 
     private static final int CLOSED = 0;
@@ -35,13 +36,13 @@ public final class ControlPort {
     private final SandboxId id;
     private final ControlPortHandler controlPortHandler;
 
-    /// Whoever opens the listener does so in turn: it takes a word with the guest.
+    /// Serializes opening the listener, because it blocks on the guest.
     private final Semaphore turn = new Semaphore(1, true);
 
     private volatile int port;
     private volatile Optional<Standing> standing = Optional.empty();
 
-    /// A listener, and the guest it is a listener of.
+    /// A listener and its guest.
     private record Standing(Guest guest, InsideListener listener) {}
 
     private ControlPort(SandboxId id, ControlPortHandler controlPortHandler, int port) {
@@ -50,18 +51,18 @@ public final class ControlPort {
         this.port = port;
     }
 
-    /// A door that nobody has opened.
+    /// Returns a port that is not open.
     public static ControlPort closed(SandboxId id, ControlPortHandler controlPortHandler) {
         return new ControlPort(id, controlPortHandler, CLOSED);
     }
 
-    /// A door that an earlier server opened, at this port.
+    /// Returns a port that an earlier server opened.
     public static ControlPort openAt(SandboxId id, ControlPortHandler controlPortHandler, int port) {
         return new ControlPort(id, controlPortHandler, port);
     }
 
-    /// Opens it and says where it is, as programs inside see it; it stays open. `save` is told the port when it is
-    /// first opened, before anybody else. Fails with `ProviderFailed` when no port is to be had.
+    /// Opens the port and returns its URL for programs inside. The port stays open. At the first opening, `save`
+    /// receives the port before any program can use it. Fails with `ProviderFailed` if no port is free.
     public URI open(Guest guest, IntConsumer save) {
         turn.acquireUninterruptibly();
         try {
@@ -74,8 +75,8 @@ public final class ControlPort {
         }
     }
 
-    /// Opens it again for a guest that has just been greeted, if it was open. A guest that cannot do that is left
-    /// without.
+    /// Opens the port again for a guest that has just connected, if it was open. If the guest cannot listen, the
+    /// sandbox cannot reach the server.
     public void attach(Guest guest) {
         if (port == CLOSED) {
             return;
@@ -95,7 +96,7 @@ public final class ControlPort {
         return guest.listen(port, CONNECTIONS, this::serve);
     }
 
-    /// A program inside, or on a host without isolation anybody, may have the port that was meant for it.
+    /// Tries several ports: a program inside, or any program on a host without isolation, may occupy the intended one.
     private InsideListener first(Guest guest, IntConsumer save) {
         for (int attempt = 0; ; attempt++) {
             int candidate = FIRST_PORT + Math.floorMod(id.value().hashCode() + attempt * STRIDE, PORTS);

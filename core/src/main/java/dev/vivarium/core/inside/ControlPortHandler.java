@@ -1,8 +1,8 @@
 package dev.vivarium.core.inside;
 
-/// Takes the connections that come through doors. Thread-safe.
+/// Handler of connections from inside sandboxes. Thread-safe.
 @FunctionalInterface
 public interface ControlPortHandler {
-    /// Serves one connection to its end, in a worker of its own. It is closed when this returns.
+    /// Serves one connection until it ends, in a thread of its own. The connection closes when this method returns.
     void serve(InsideConnection visit);
 }

@@ -6,14 +6,15 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/// Where all doors lead. After a restart sandboxes may come back before there is somebody to serve their visits; these
-/// wait a little. Thread-safe.
+/// Dispatcher of the connections of all control ports. Thread-safe.
+///
+/// After a restart, sandboxes may connect before the handler is set. Their connections wait, with a timeout.
 public final class ControlPorts implements ControlPortHandler {
     private static final Duration PATIENCE = Duration.ofSeconds(15);
 
     private final CompletableFuture<ControlPortHandler> controlPortHandler = new CompletableFuture<>();
 
-    /// Has `who` serve all visits, from now on and for good.
+    /// Sets the handler of all connections, once.
     public void staff(ControlPortHandler who) {
         controlPortHandler.complete(who);
     }
@@ -23,7 +24,7 @@ public final class ControlPorts implements ControlPortHandler {
         try {
             controlPortHandler.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS).serve(visit);
         } catch (TimeoutException e) {
-            // Nobody is there: the visit ends here, and the program inside may try again.
+            // No handler was set in time. The connection closes, and the program inside may retry.
         } catch (ExecutionException e) {
             throw new IllegalStateException(e);
         } catch (InterruptedException e) {

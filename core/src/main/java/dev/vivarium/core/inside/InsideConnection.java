@@ -6,8 +6,10 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import java.util.Optional;
 
-/// One connection that a program in a sandbox made to the server, and which sandbox that is: it is known by the wire it
-/// came on, whatever the program says. For one reader and one writer at a time; [#close] may be called by anybody.
+/// Connection of a program in a sandbox to the server. One thread reads and one thread writes; any thread may call
+/// [#close].
+///
+/// The channel identifies the sandbox. Data from the program cannot change this identity.
 public final class InsideConnection implements AutoCloseable {
     private final SandboxId sandbox;
     private final Channel channel;
@@ -17,12 +19,12 @@ public final class InsideConnection implements AutoCloseable {
         this.channel = channel;
     }
 
-    /// Where it comes from.
     public SandboxId sandbox() {
         return sandbox;
     }
 
-    /// Waits for what the program says next; nothing once it says no more, or is gone. Then it is not asked again.
+    /// Waits for the next bytes of the program. Returns nothing when the program has closed its output or ended. The
+    /// caller must not read again after that.
     public Optional<byte[]> read() {
         try {
             return channel.next() instanceof Message.Data(int _, byte[] bytes) ? Optional.of(bytes) : Optional.empty();
@@ -31,7 +33,7 @@ public final class InsideConnection implements AutoCloseable {
         }
     }
 
-    /// Sends bytes and waits while the program does not read. Reports whether it was still there to take them.
+    /// Sends bytes and blocks while the program does not read. Returns false if the program has closed the connection.
     public boolean write(byte[] bytes, int offset, int length) {
         try {
             return channel.write(bytes, offset, length);
@@ -40,27 +42,27 @@ public final class InsideConnection implements AutoCloseable {
         }
     }
 
-    /// Says that nothing more is written; what was written still arrives. Idempotent.
+    /// Closes the output. Bytes written before still arrive. Idempotent.
     public void closeOutput() {
         try {
             channel.closeInput();
         } catch (SandboxException e) {
-            // The sandbox is gone, and with it whoever would have heard.
+            // The sandbox ended, so there is no receiver.
         }
     }
 
-    /// Waits until it has ended both ways; what the program still says is thrown away.
+    /// Waits until both directions have ended. Discards the input.
     public void awaitEnd() {
         try {
             while (!(channel.next() instanceof Message.Ended)) {
-                // Nobody listens any more.
+                // Discards the input.
             }
         } catch (SandboxException e) {
-            // It has ended with the stream.
+            // The connection ended with the channel.
         }
     }
 
-    /// Ends it both ways, whatever is still on its way. Idempotent.
+    /// Closes both directions and drops bytes in transit. Idempotent.
     @Override
     public void close() {
         channel.abandon();

@@ -1,4 +1,5 @@
-/// The way from inside a sandbox to the server: a port on its loopback whose connections the host takes.
+/// Access from inside a sandbox to the server: a port on the sandbox's loopback interface whose connections the server
+/// accepts.
 @NullMarked
 package dev.vivarium.core.inside;
 

@@ -29,12 +29,13 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The one writer of the log. It takes all that waits, numbers it, inserts it as one statement in one transaction,
-/// tells the readers, and answers every caller: in this order, so that what was acknowledged is durable and what is
-/// seen has no gap.
+/// Single writer of the log, with group commit. Thread-safe.
 ///
-/// The numbers are counted here and read from the store only once for a sandbox, or after a commit that failed: then
-/// nobody knows what is there. Thread-safe.
+/// For each group it numbers the events, inserts them in one transaction, publishes them to the readers, and completes
+/// the callers, in this order. Therefore an acknowledged event is durable, and readers see no gap.
+///
+/// The appender counts the numbers itself. It reads the last number of a sandbox from the store once. After a failed
+/// commit the state of the store is unknown, so the appender reads the number again.
 final class Appender implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Appender.class);
     private static final int QUEUE = 8192;
@@ -43,7 +44,7 @@ final class Appender implements AutoCloseable {
     private static final long RETURN = 300_000;
     private static final int COUNTED = 10_000;
 
-    /// Longer than a write waits for its turn: who was told that an event took too long must not see it come.
+    /// Exceeds the time that a write waits for the lock. An event whose caller got a timeout must not appear later.
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final Db db;
@@ -53,14 +54,14 @@ final class Appender implements AutoCloseable {
     private final Thread worker;
     private volatile boolean closed;
 
-    /// How many were written together before. The worker's own.
+    /// Size of the previous group. Confined to the worker thread.
     private int lastGroup;
 
-    /// The newest number of each sandbox, as far as it is known to be on the disk. Changed by the worker alone;
-    /// where it is wrong for once, the store refuses a number that is taken.
+    /// Last durable number of each sandbox, as far as it is known. Only the worker changes it. If an entry is wrong,
+    /// the store rejects the duplicate number.
     private final Map<SandboxId, Long> heads = new ConcurrentHashMap<>();
 
-    /// @param readers is told of all new events, in their order
+    /// @param readers receives all new events, in order
     Appender(Db db, InstantSource clock, Consumer<List<Event>> readers) {
         this.db = db;
         this.clock = clock;
@@ -68,18 +69,17 @@ final class Appender implements AutoCloseable {
         this.worker = VitalThread.start("log-appender", this::run);
     }
 
-    /// One caller's event, and what became of it.
+    /// One event to append, and its outcome.
     ///
-    /// @param isAwaited whether somebody waits for it
+    /// @param isAwaited whether the caller waits for it
     private record Pending(
             SandboxId sandbox, NewEvent event, CompletableFuture<AppendResult> outcome, boolean isAwaited) {
-        /// What its caller calls it.
         Optional<Name> name() {
             return event.id().map(id -> new Name(sandbox, id));
         }
     }
 
-    /// What one transaction did.
+    /// Result of one transaction.
     private record Written(List<AppendResult> outcomes, Map<SandboxId, Long> heads) {
         List<Event> added() {
             return outcomes.stream()
@@ -93,7 +93,7 @@ final class Appender implements AutoCloseable {
         return await(queued(sandbox, event));
     }
 
-    /// The same for several, which go to the disk together.
+    /// Appends several events, which are written together.
     List<AppendResult> append(SandboxId sandbox, List<NewEvent> events) {
         List<Pending> pending =
                 events.stream().map(event -> queued(sandbox, event)).toList();
@@ -126,7 +126,7 @@ final class Appender implements AutoCloseable {
         }
     }
 
-    /// Leaves the event to the worker. Waits only while the queue is full.
+    /// Queues the event without waiting for the write. Blocks only while the queue is full.
     void note(SandboxId sandbox, NewEvent event) {
         var pending = new Pending(sandbox, event, new CompletableFuture<>(), false);
         var _ = pending.outcome.exceptionally(why -> {
@@ -154,7 +154,7 @@ final class Appender implements AutoCloseable {
                 group.add(queue.take());
                 linger(group);
             } catch (InterruptedException e) {
-                // close() does it; what is there is still written.
+                // close() interrupts. The queued events are still written.
             }
             if (!group.isEmpty()) {
                 commit(group);
@@ -163,8 +163,8 @@ final class Appender implements AutoCloseable {
         }
     }
 
-    /// Takes what there is. While nobody waits for any of it, some more may come: a commit costs as much as the
-    /// command that it tells of.
+    /// Takes the queued events. While no caller waits for them, waits briefly for more: a commit costs as much as the
+    /// command that the event reports.
     private void linger(List<Pending> group) throws InterruptedException {
         long until = System.nanoTime() + LINGER;
         queue.drainTo(group, GROUP - group.size());
@@ -175,7 +175,7 @@ final class Appender implements AutoCloseable {
         }
     }
 
-    /// Adds the next ones to the group, as soon as there are any. Reports whether some came in time.
+    /// Adds the next events to the group as soon as there are any. Returns false at the timeout.
     private boolean takeUntil(long nanoTime, List<Pending> group) throws InterruptedException {
         Pending next = queue.poll(nanoTime - System.nanoTime(), TimeUnit.NANOSECONDS);
         if (next == null) {
@@ -186,7 +186,7 @@ final class Appender implements AutoCloseable {
         return true;
     }
 
-    /// What comes while it is written is added to the group.
+    /// Events that arrive during the write join the group.
     private void commit(List<Pending> group) {
         try {
             Written written = db.writeHere(sql -> write(sql, group));
@@ -211,8 +211,8 @@ final class Appender implements AutoCloseable {
         group.forEach(pending -> pending.outcome.completeExceptionally(cause));
     }
 
-    /// Those who were answered a moment ago are about to come again. What is here is inserted meanwhile, and they
-    /// are waited for a little, so that they share the commit.
+    /// Callers that were just completed are about to append again. The worker inserts the group and waits briefly for
+    /// them, so that they share the commit.
     private Written write(Sql sql, List<Pending> group) throws SQLException {
         long until = System.nanoTime() + RETURN;
         var written = new Written(new ArrayList<>(GROUP), new HashMap<>());
@@ -226,11 +226,11 @@ final class Appender implements AutoCloseable {
         try {
             return takeUntil(until, group);
         } catch (InterruptedException e) {
-            return false; // close() does it.
+            return false; // close() interrupts.
         }
     }
 
-    /// Numbers and inserts some of the group. What has an id that is there already is answered with what is there.
+    /// Numbers and inserts some events of the group. Appending an existing id returns the stored event.
     private void insert(Sql sql, List<Pending> some, Written written) throws SQLException {
         Map<Name, Event> known = known(sql, some);
         Instant now = Instant.ofEpochMilli(clock.millis());
@@ -274,7 +274,7 @@ final class Appender implements AutoCloseable {
         return next;
     }
 
-    /// Writes what is queued, then ends. Idempotent.
+    /// Writes the queued events, then stops. Idempotent.
     @Override
     public void close() {
         closed = true;

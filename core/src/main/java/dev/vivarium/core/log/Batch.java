@@ -3,8 +3,9 @@ package dev.vivarium.core.log;
 import dev.vivarium.model.Event;
 import java.util.List;
 
-/// Events in their order, and how many came before them that this reader will not see: its place in the log was cut
-/// off, or it was too slow for a stream that is live only. Immutable.
+/// Events in order, and the number of missed events before them. Immutable.
+///
+/// A reader misses events if the log was pruned at its position, or if it was too slow for a live-only stream.
 public record Batch(List<Event> events, long missed) {
     static final Batch NOTHING = new Batch(List.of(), 0);
 

@@ -17,10 +17,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// What happened to every sandbox: appended once, kept in order, read again from any place, and followed live.
+/// Event log of all sandboxes: appended once, ordered, readable from any position, and followed live. Thread-safe.
 ///
-/// A follower has a place in the log and nothing else: what it has not taken yet waits in the store, not in memory.
-/// Thread-safe.
+/// A follower has only a position in the log. Events that it has not read wait in the store, not in memory.
 public final class EventLog implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(EventLog.class);
     private static final long STEP = 1000;
@@ -29,16 +28,16 @@ public final class EventLog implements AutoCloseable {
     private final Appender appender;
     private volatile Runnable refusal = () -> {};
 
-    /// Of the sandboxes that somebody follows.
+    /// Sandboxes that have followers.
     private final Map<SandboxId, Following> followed = new ConcurrentHashMap<>();
 
     private final RecentEvents everything = new RecentEvents();
     private final PositionIndex trail = new PositionIndex();
 
-    /// The newest number of each log when it was last looked at for what may go.
+    /// Last number of each log at its latest size check by [#prune].
     private final Map<SandboxId, Long> looked = new ConcurrentHashMap<>();
 
-    /// Who follows one sandbox, and the newest of what happened to it. Immutable.
+    /// Followers of one sandbox, and its recent events. Immutable.
     private record Following(RecentEvents recent, List<LogFollower> followers) {
         Following with(LogFollower follower) {
             var more = new ArrayList<>(followers);
@@ -58,21 +57,21 @@ public final class EventLog implements AutoCloseable {
         this.appender = new Appender(db, clock, this::tell);
     }
 
-    /// Adds an event, and returns when it is on the disk. An event with an id that the sandbox's log has already is
-    /// not added again.
+    /// Appends an event and returns when it is durable. If the log of the sandbox contains the id, does not append it
+    /// again.
     public AppendResult append(SandboxId sandbox, NewEvent event) {
         requireAllowed(event);
         return appender.append(sandbox, event);
     }
 
-    /// Adds several events of a sandbox, in their order, and returns when all of them are on the disk.
+    /// Appends several events of a sandbox, in order, and returns when all of them are durable.
     public List<AppendResult> append(SandboxId sandbox, List<NewEvent> events) {
         events.forEach(this::requireAllowed);
         return appender.append(sandbox, events);
     }
 
-    /// Adds an event of our own without waiting for the disk: for those who must not be slowed down. It is lost if
-    /// the server dies at this moment, and told in the log of the server if the store refuses it.
+    /// Appends an event of the server without waiting for the write, for callers that must not be delayed. The event is
+    /// lost if the server crashes at this moment. If the store rejects it, the server logs a warning.
     public void note(SandboxId sandbox, NewEvent event) {
         try {
             requireAllowed(event);
@@ -83,7 +82,7 @@ public final class EventLog implements AutoCloseable {
         appender.note(sandbox, event);
     }
 
-    /// Calls `check` before each event that is not of a sandbox's own life. If it throws, the event is refused.
+    /// Calls `check` before each event, except lifecycle events of sandboxes. If it throws, the event is rejected.
     public void refuseWhen(Runnable check) {
         refusal = check;
     }
@@ -96,43 +95,40 @@ public final class EventLog implements AutoCloseable {
         }
     }
 
-    /// The first of those that are asked for: fewer than the limit says if they are large, and none only if there
-    /// are none.
+    /// Returns the first matching events. Large events reduce their number below the limit, but never to zero.
     public List<Event> read(SandboxId sandbox, Query query) {
         return db.read(sql -> EventRows.list(sql, sandbox, query));
     }
 
-    /// The last of those that are asked for and stand before a number, oldest first; as many as the other would
-    /// give.
+    /// Returns the last matching events before a number, oldest first, with the same limits as [#read].
     public List<Event> readBefore(SandboxId sandbox, Query query, long beforeSeq) {
         return db.read(sql -> EventRows.listBefore(sql, sandbox, query, beforeSeq))
                 .reversed();
     }
 
-    /// The next events for a follower: not so many that those who do not take them would fill the memory.
+    /// Returns the next events for a follower. The size is bounded, so that slow followers do not fill the memory.
     List<Event> page(SandboxId sandbox, long afterSeq) {
         return db.read(sql -> EventRows.page(sql, sandbox, afterSeq));
     }
 
-    /// The newest events of a sandbox that the server saw itself and whose types begin with `prefix`, oldest first;
-    /// as many as [#read] would give.
+    /// Returns the newest events that the server itself appended and whose types begin with `prefix`, oldest first,
+    /// with the same limits as [#read].
     public List<Event> newest(SandboxId sandbox, String prefix, int limit) {
         return db.read(sql -> EventRows.newest(sql, sandbox, prefix, limit)).reversed();
     }
 
-    /// The number of a sandbox's newest event, zero if there is none.
+    /// Returns the number of the newest event of a sandbox, or zero.
     public long head(SandboxId sandbox) {
         return db.read(sql -> EventRows.head(sql, sandbox));
     }
 
-    /// The number of the oldest event of a sandbox that is kept, zero if there is none.
+    /// Returns the number of the oldest stored event of a sandbox, or zero.
     public long first(SandboxId sandbox) {
         return db.read(sql -> EventRows.first(sql, sandbox));
     }
 
-    /// Follows a sandbox from after `seq`: first what is kept, then what comes. Fails with `InvalidRequest` when
-    /// its log does not go so far: the number is of another log, and whoever has it would hear nothing and not know
-    /// why.
+    /// Follows a sandbox after `seq`: stored events first, then new events. Fails with `InvalidRequest` if `seq` is
+    /// past the end of the log. Such a number belongs to another log, and the follower would silently wait.
     public LogFollower follow(SandboxId sandbox, long seq) {
         requireKnown(sandbox, seq, "after_seq");
         var follower = new LogFollower(this, sandbox, seq);
@@ -142,9 +138,9 @@ public final class EventLog implements AutoCloseable {
         return follower;
     }
 
-    /// Fails with `InvalidRequest` when no event of the sandbox has had this number yet.
+    /// Fails with `InvalidRequest` if `seq` is past the end of the log.
     ///
-    /// @param name where the caller has given it
+    /// @param name name of the request parameter
     public void requireKnown(SandboxId sandbox, long seq, String name) {
         long head = head(sandbox);
         if (seq > head) {
@@ -172,7 +168,7 @@ public final class EventLog implements AutoCloseable {
         return new LiveFeed(everything, trail);
     }
 
-    /// Runs in the appender, in the order of the log.
+    /// Runs in the appender thread, in the order of the log.
     private void tell(List<Event> events) {
         if (events.isEmpty()) {
             return;
@@ -201,13 +197,13 @@ public final class EventLog implements AutoCloseable {
         return removed;
     }
 
-    /// Removes the logs of sandboxes whose rows are gone, if nothing happened in them since `before`. Returns how
-    /// many events went.
+    /// Deletes the logs of sandboxes without a row, if they have no event since `before`. Returns the number of deleted
+    /// events.
     public int forgetUnknown(Instant before) {
         return db.write(sql -> EventRows.deleteUnknown(sql, before));
     }
 
-    /// To look at the size of a log means to read it, which is left when it cannot have changed.
+    /// Computing the size of a log reads the whole log, so it is skipped if the log is unchanged.
     private int prune(SandboxId sandbox, Instant before, long characters) {
         long newest = head(sandbox);
         boolean isAsBefore = Objects.equals(looked.get(sandbox), newest);
@@ -216,7 +212,7 @@ public final class EventLog implements AutoCloseable {
         }
         long last = db.read(sql -> EventRows.lastToGo(sql, sandbox, before, characters));
         int removed = 0;
-        // In steps, so that nobody who writes waits for long.
+        // In steps, so that other writers do not wait long.
         for (long from = db.read(sql -> EventRows.first(sql, sandbox)); from <= last; from += STEP) {
             long until = Math.min(from + STEP - 1, Math.min(last, newest - 1));
             removed += db.write(sql -> EventRows.deleteUntil(sql, sandbox, Math.min(until, place(sandbox))));
@@ -227,7 +223,7 @@ public final class EventLog implements AutoCloseable {
         return removed;
     }
 
-    /// Where the last of the followers is.
+    /// Returns the position of the slowest follower.
     private long place(SandboxId sandbox) {
         Following following = followed.get(sandbox);
         return following == null

@@ -11,12 +11,12 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/// The log as rows. All of them are calls on a transaction of the caller.
+/// Database rows of the log. Stateless; each method runs in the transaction of the caller.
 final class EventRows {
     private static final String COLUMNS = "sandbox_id, seq, event_id, event_type, event_data, source, created_at";
     private static final String INSERT = "insert into sandbox_events (" + COLUMNS + ") values (?, ?, ?, ?, ?, ?, ?)";
 
-    /// So many ids are looked for at once, whether there are as many or not: one text, prepared once.
+    /// Number of ids in one query. Shorter lists are padded, so that the statement is prepared once.
     private static final int IDS_AT_ONCE = 64;
 
     private static final String BY_ID =
@@ -43,12 +43,12 @@ final class EventRows {
         sql.updateAll(INSERT, rows);
     }
 
-    /// What follows from the number is not kept beside it, and not in the index of ids.
+    /// An id that is derived from the number is not stored, which keeps it out of the id index.
     private static String givenId(Event event) {
         return event.id().equals(Event.idOf(event.sandbox(), event.seq())) ? "" : event.id();
     }
 
-    /// The number of the newest event, zero if there is none.
+    /// Returns the number of the newest event, or zero.
     static long head(Sql sql, SandboxId sandbox) throws SQLException {
         return sql.first(
                         "select max(seq) from sandbox_events where sandbox_id = ?",
@@ -57,11 +57,11 @@ final class EventRows {
                 .orElse(0L);
     }
 
-    /// An event by the names that tell whether it is there already.
+    /// Key that identifies a repeated event.
     record Name(SandboxId sandbox, String id) {}
 
-    /// Those events that have these names, and no others: whoever uses the same ids in many sandboxes must not have
-    /// all of them read.
+    /// Returns the events with these keys. The query matches the sandbox too, because the same id may exist in many
+    /// sandboxes.
     static List<Event> named(Sql sql, List<Name> names) throws SQLException {
         var found = new ArrayList<Event>();
         for (int from = 0; from < names.size(); from += IDS_AT_ONCE) {
@@ -80,7 +80,7 @@ final class EventRows {
         return list(sql, sandbox, query, Long.MAX_VALUE, "seq");
     }
 
-    /// Of those before a number the newest, newest first.
+    /// Returns the events before a number, newest first.
     static List<Event> listBefore(Sql sql, SandboxId sandbox, Query query, long beforeSeq) throws SQLException {
         return list(sql, sandbox, query, beforeSeq, "seq desc");
     }
@@ -108,7 +108,7 @@ final class EventRows {
         return sql.list(bounded(text.toString(), order), EventRows::read, arguments.toArray());
     }
 
-    /// Of those that the server saw itself, the newest first.
+    /// Returns the events that the server itself appended, newest first.
     static List<Event> newest(Sql sql, SandboxId sandbox, String prefix, int limit) throws SQLException {
         String text = "select " + COLUMNS + " from sandbox_events where sandbox_id = ? and source = ?"
                 + " and substr(event_type, 1, ?) = ? order by seq desc limit ?";
@@ -123,15 +123,15 @@ final class EventRows {
                 Query.MOST_CHARACTERS);
     }
 
-    /// The same rows, until their data has so many characters as the last argument says; one at least. The store
-    /// counts, since a driver may hold all that it is given.
+    /// Bounds the rows of a query by the total size of their data (the last argument), with at least one row. The
+    /// database counts, because a driver may buffer the whole result.
     private static String bounded(String query, String order) {
         return "select " + COLUMNS + " from (select " + COLUMNS + ", sum(length(event_data)) over (order by " + order
                 + ") - length(event_data) as ahead from (" + query + ") as asked) as counted where ahead < ? order by "
                 + order;
     }
 
-    /// The events after a number, at most so many and so large as a reader holds at a time; one at least.
+    /// Returns the events after a number, within the limits of one read, but at least one.
     static List<Event> page(Sql sql, SandboxId sandbox, long afterSeq) throws SQLException {
         var room = new int[] {RecentEvents.CHARACTERS_AT_ONCE};
         return sql.listWhile(
@@ -152,7 +152,6 @@ final class EventRows {
                 .orElse(0L);
     }
 
-    /// Reports whether the oldest event is older than that.
     static boolean hasOlder(Sql sql, SandboxId sandbox, Instant before) throws SQLException {
         return sql.first(
                         "select created_at from sandbox_events where sandbox_id = ? order by seq limit 1",
@@ -162,8 +161,8 @@ final class EventRows {
                 .isPresent();
     }
 
-    /// The newest number that may go, older than `before` or beyond the newest `characters` of data; zero if none
-    /// may.
+    /// Returns the last number that retention deletes: older than `before`, or beyond the newest `characters` of data.
+    /// Zero if there is none.
     static long lastToGo(Sql sql, SandboxId sandbox, Instant before, long characters) throws SQLException {
         return sql.first(
                         "select max(seq) from (select seq, created_at, sum(length(event_data)) over (order by seq desc) as kept"
@@ -175,7 +174,7 @@ final class EventRows {
                 .orElse(0L);
     }
 
-    /// Deletes the logs of sandboxes that have no row and in which nothing happened since `before`.
+    /// Deletes the logs of sandboxes that have no row and no event since `before`.
     static int deleteUnknown(Sql sql, Instant before) throws SQLException {
         return sql.update(
                 "delete from sandbox_events where sandbox_id in (select sandbox_id from sandbox_events"

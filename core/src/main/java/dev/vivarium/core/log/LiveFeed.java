@@ -6,8 +6,9 @@ import dev.vivarium.model.SandboxId;
 import java.time.Duration;
 import java.util.List;
 
-/// Hears of what happens to all sandboxes, live only: one that is too slow is told what it missed, and finds it in the
-/// logs of the sandboxes. Confined to one worker at a time.
+/// Live feed of the events of all sandboxes. Confined to one thread at a time.
+///
+/// A slow reader receives the gaps that it missed, and can read them from the logs of the sandboxes.
 public final class LiveFeed {
     private final RecentEvents everything;
     private final PositionIndex trail;
@@ -20,20 +21,19 @@ public final class LiveFeed {
         this.position = everything.last();
     }
 
-    /// Events in the order in which they became durable, and what there was before them that came too fast.
-    /// Immutable.
+    /// Events in commit order, and the gaps before them. Immutable.
     public record Heard(Missed missed, List<Event> events) {
         static final Heard NOTHING = new Heard(Missed.NOTHING, List.of());
     }
 
-    /// What a listener did not hear.
+    /// Events that a reader missed.
     ///
-    /// @param isComplete whether the gaps are all there were; if not, it was too long ago to tell
+    /// @param isComplete whether `gaps` covers all of them; false if some are too old to be known
     public record Missed(List<Gap> gaps, boolean isComplete) {
         static final Missed NOTHING = new Missed(List.of(), true);
     }
 
-    /// Events of one log: those after one number, up to and including another.
+    /// Range of missed events of one log: after `afterSeq`, up to and including `untilSeq`.
     public record Gap(SandboxId sandbox, long afterSeq, long untilSeq) {
         Gap upTo(Gap later) {
             return new Gap(sandbox, afterSeq, later.untilSeq);
@@ -44,7 +44,7 @@ public final class LiveFeed {
         }
     }
 
-    /// The next events; waits at most `patience` for the first of them, and then gives none.
+    /// Returns the next events. Waits at most `patience` for the first, and returns none at the timeout.
     public Heard next(Duration patience) throws InterruptedException {
         budget.blocks();
         RecentEvents.Slice slice = everything.after(position, patience);

@@ -6,8 +6,8 @@ import dev.vivarium.model.SandboxId;
 import java.time.Duration;
 import java.util.List;
 
-/// A reader of one sandbox's log that goes on with what comes: every event once, in order. Confined to one worker at a
-/// time, but for [#seq] and [#close].
+/// Reader of one sandbox's log that continues with new events: each event once, in order. Confined to one thread at a
+/// time, except [#seq] and [#close].
 public final class LogFollower implements AutoCloseable {
     /// Cost of an event for its reader, in bytes of the loop budget.
     static final int EVENT_COST = 1024;
@@ -17,7 +17,7 @@ public final class LogFollower implements AutoCloseable {
     private final LoopBudget budget = new LoopBudget();
     private volatile long seq;
 
-    /// Whether all that was there when we came has been read.
+    /// Whether all stored events have been read.
     private boolean isLive;
 
     LogFollower(EventLog log, SandboxId sandbox, long seq) {
@@ -30,12 +30,12 @@ public final class LogFollower implements AutoCloseable {
         return sandbox;
     }
 
-    /// The last event that was given out, or the place where it began.
+    /// Returns the number of the last event read, or the start position.
     public long seq() {
         return seq;
     }
 
-    /// The next events; waits at most `patience` for the first of them, and then gives none.
+    /// Returns the next events. Waits at most `patience` for the first, and returns none at the timeout.
     public Batch next(Duration patience) throws InterruptedException {
         budget.blocks();
         Batch batch = await(patience);
@@ -55,7 +55,7 @@ public final class LogFollower implements AutoCloseable {
         if (slice.events().isEmpty()) {
             return Batch.NOTHING;
         }
-        // Too late for what is in memory: the store has it.
+        // Memory no longer holds the next event, so read it from the store.
         return slice.from() > seq + 1 ? kept() : take(slice.events());
     }
 

@@ -7,8 +7,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// Which events there were lately in all logs together, by position: far more than are kept in memory, and nothing but
-/// their names, so that whoever missed some can be told which. Thread-safe.
+/// Index of recent events of all logs by position. Thread-safe.
+///
+/// It covers far more events than memory holds, but only their sandboxes and numbers, to report which events a reader
+/// missed.
 final class PositionIndex {
     private static final int LENGTH = 1 << 15;
 
@@ -18,11 +20,11 @@ final class PositionIndex {
     @GuardedBy("this")
     private final long[] numbers = new long[LENGTH];
 
-    /// The position of the newest.
+    /// Position of the newest event.
     @GuardedBy("this")
     private long last;
 
-    /// Adds events, the first of which is at `position`.
+    /// Adds events; `position` is that of the first.
     synchronized void add(long position, List<Event> events) {
         last = position - 1;
         for (Event event : events) {
@@ -32,7 +34,7 @@ final class PositionIndex {
         }
     }
 
-    /// What there was from one position to another, both included, as far as it is known.
+    /// Returns the events between two positions, both included, as far as the index covers them.
     synchronized LiveFeed.Missed between(long from, long to) {
         long first = Math.max(from, last - LENGTH + 1);
         Map<SandboxId, LiveFeed.Gap> gaps = new LinkedHashMap<>();

@@ -6,13 +6,13 @@ import dev.vivarium.model.SandboxException;
 import java.time.Instant;
 import java.util.Optional;
 
-/// Which events of a sandbox to read, oldest first. Immutable.
+/// Filter for the events of a sandbox, oldest first. Immutable.
 ///
-/// @param type a whole type (`agent.started`), or what it begins with if it ends with a dot (`agent.`)
+/// @param type a whole type (`agent.started`), or a prefix that ends with a dot (`agent.`)
 public record Query(long afterSeq, Optional<Instant> since, Optional<String> type, int limit) {
     public static final int MOST = 1000;
 
-    /// So much data is read at once, whatever the limit is; more is for the next question.
+    /// Maximum size of the data in one read, regardless of the limit. The next read returns the rest.
     public static final int MOST_CHARACTERS = 2 * 1024 * 1024;
 
     public Query {
@@ -24,7 +24,7 @@ public record Query(long afterSeq, Optional<Instant> since, Optional<String> typ
         }
     }
 
-    /// Reports whether an event is one of these, wherever it stands.
+    /// Reports whether the filter matches an event, regardless of its position.
     public boolean includes(Event event) {
         return since.filter(event.at()::isBefore).isEmpty()
                 && type.filter(wanted -> wanted.endsWith(".")

@@ -9,14 +9,15 @@ import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/// The newest events of a stream, by position, for as many readers as like: each has its own place and takes what
-/// comes after it. Nothing is kept for a reader, so that a slow one costs nothing; what it has not read in time falls
-/// out here, and is elsewhere or lost to it. Thread-safe.
+/// Newest events of a stream by position, for any number of readers with their own positions. Thread-safe.
+///
+/// It keeps no state for readers, so that a slow reader costs nothing. Events that a reader has not read in time are
+/// dropped here; the store may still have them.
 final class RecentEvents {
     private static final int MOST_EVENTS = 512;
     private static final int MOST_CHARACTERS = 1 << 20;
 
-    /// So much is given to a reader at once: one that is stuck holds no more than that.
+    /// Limits of one read: a blocked reader holds no more than this.
     static final int EVENTS_AT_ONCE = 128;
 
     static final int CHARACTERS_AT_ONCE = 128 * 1024;
@@ -24,7 +25,7 @@ final class RecentEvents {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition more = lock.newCondition();
 
-    /// Positions are without gaps; `last` is that of the newest.
+    /// Positions have no gaps. `last` is the position of the newest event.
     @GuardedBy("lock")
     private final ArrayDeque<Event> events = new ArrayDeque<>();
 
@@ -34,12 +35,12 @@ final class RecentEvents {
     @GuardedBy("lock")
     private long characters;
 
-    /// What is at hand after a position.
+    /// Available events after a position.
     ///
-    /// @param from the position of the first of the events; a gap before it means that the reader is too late
+    /// @param from position of the first event; a gap before it means that the reader is too late
     record Slice(long from, List<Event> events) {}
 
-    /// Adds events, the first of which is at `position`. What does not continue the stream begins it anew.
+    /// Adds events; `position` is that of the first. If it does not continue the stream, drops the previous events.
     void add(long position, List<Event> newest) {
         lock.lock();
         try {
@@ -62,7 +63,7 @@ final class RecentEvents {
         }
     }
 
-    /// The position of the newest event, zero before the first.
+    /// Returns the position of the newest event, or zero.
     long last() {
         lock.lock();
         try {
@@ -72,7 +73,7 @@ final class RecentEvents {
         }
     }
 
-    /// What comes after `position`; waits at most `patience` for the first of it.
+    /// Returns the events after `position`. Waits at most `patience` for the first.
     Slice after(long position, Duration patience) throws InterruptedException {
         lock.lock();
         try {
@@ -98,7 +99,7 @@ final class RecentEvents {
         return new Slice(from, oldest(newest.reversed()));
     }
 
-    /// The first of them, as many as are given out at once; one at least.
+    /// Returns the first events, within the limits of one read, but at least one.
     private static List<Event> oldest(List<Event> events) {
         int count = 0;
         int room = CHARACTERS_AT_ONCE;

@@ -2,7 +2,7 @@ package dev.vivarium.core.log;
 
 import java.time.Duration;
 
-/// How much of each sandbox's log is kept. Immutable.
+/// Retention limits of each log. Immutable.
 ///
-/// @param characters of data, counted from the newest event
+/// @param characters size of the data, counted from the newest event
 public record Retention(Duration age, long characters) {}

@@ -1,4 +1,5 @@
-/// The log: what happened to each sandbox, numbered without gaps, durable before it is acknowledged, and followed live.
+/// Event log: the events of each sandbox, numbered without gaps, durable before they are acknowledged, and followed
+/// live.
 @NullMarked
 package dev.vivarium.core.log;
 

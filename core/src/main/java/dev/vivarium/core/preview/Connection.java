@@ -13,8 +13,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/// A connection to something that listens inside a sandbox. For one reader and one writer at a time; [#close] may be
-/// called by anybody.
+/// Connection to a listener inside a sandbox. One thread reads and one thread writes; any thread may call [#close].
 public final class Connection implements AutoCloseable {
     private static final int TCP = 1;
     private static final int UNIX = 2;
@@ -29,7 +28,7 @@ public final class Connection implements AutoCloseable {
         this.channel = channel;
     }
 
-    /// Connects to a port on the sandbox's own loopback. Throws `ConnectionRefused` when nothing listens there.
+    /// Connects to a port on the sandbox's loopback interface. Throws `ConnectionRefused` if nothing listens there.
     public static Connection dial(Guest guest, int port) {
         if (port < 1 || port > MAX_PORT) {
             throw new SandboxException(new Failure.InvalidRequest("port", "must be between 1 and " + MAX_PORT));
@@ -37,7 +36,7 @@ public final class Connection implements AutoCloseable {
         return dial(guest, new Payload().u8(TCP).u16(port).string(""), "port " + port);
     }
 
-    /// Connects to a unix socket; `path` is absolute inside the sandbox.
+    /// Connects to a Unix socket. `path` is absolute inside the sandbox.
     public static Connection dial(Guest guest, String path) {
         return dial(guest, new Payload().u8(UNIX).u16(0).string(path), path);
     }
@@ -53,7 +52,7 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /// Reads at least one byte, or returns -1 when the other side sends nothing more.
+    /// Reads at least one byte, or returns -1 when the peer has closed its output.
     public int read(byte[] buffer, int offset, int length) {
         if (position == current.length && !advance(channel::next)) {
             return -1;
@@ -64,7 +63,7 @@ public final class Connection implements AutoCloseable {
         return count;
     }
 
-    /// Waits until [#read] would not wait. Reports whether that was within `patience`.
+    /// Waits until [#read] would not block. Returns false at the timeout.
     public boolean awaitReadable(Duration patience) {
         if (position < current.length || ended) {
             return true;
@@ -74,25 +73,24 @@ public final class Connection implements AutoCloseable {
         return message.isPresent();
     }
 
-    /// Sends bytes and waits while the other side does not read. Reports whether it was still there to take
-    /// them.
+    /// Sends bytes and blocks while the peer does not read. Returns false if the peer has closed the connection.
     public boolean write(byte[] bytes, int offset, int length) {
         return channel.write(bytes, offset, length);
     }
 
-    /// Says that nothing more will be written; reading goes on. Idempotent.
+    /// Closes the output; reading continues. Idempotent.
     public void closeOutput() {
         channel.closeInput();
     }
 
-    /// Ends the connection both ways. Idempotent.
+    /// Closes both directions. Idempotent.
     @Override
     public void close() {
         channel.close();
     }
 
     private boolean advance(Supplier<Message> next) {
-        // After its EOF the channel itself may live on for our own bytes, so it must not be asked again.
+        // After its EOF the channel may stay open for output, so it must not be read again.
         if (ended || !(next.get() instanceof Message.Data(int _, byte[] bytes))) {
             ended = true;
             return false;

@@ -1,4 +1,4 @@
-/// Connections into a sandbox: to what listens on a port or a unix socket inside.
+/// Connections into a sandbox: to listeners on a port or a Unix socket inside.
 @NullMarked
 package dev.vivarium.core.preview;
 

@@ -3,13 +3,12 @@ package dev.vivarium.core.shell;
 import dev.vivarium.model.UserId;
 import java.time.Instant;
 
-/// Somebody who is in a shell, and what they may do there. Immutable.
+/// User connected to a shell, with their role. Immutable.
 public record Participant(UserId user, Role role, Instant since) {
-    /// What somebody may do in a shell.
     public enum Role {
-        /// Sees everything and types.
+        /// Receives the output and sends input.
         TYPIST,
-        /// Sees everything and types nothing.
+        /// Receives the output only.
         WATCHER
     }
 }

@@ -1,32 +1,33 @@
 package dev.vivarium.core.shell;
 
-/// The last bytes that a terminal showed, by their position since its beginning. Guarded by its shell's lock.
+/// Ring buffer of the last output of a terminal, addressed by position since its start. Guarded by the lock of its
+/// shell.
 final class Scrollback {
     static final int CAPACITY = 256 * 1024;
     private static final int INITIAL = 4 * 1024;
 
-    /// The byte at position p is at `p % length`; the length grows with what is shown, up to the capacity.
+    /// The byte at position p is at index `p % length`. The length grows with the output, up to the capacity.
     private byte[] ring = new byte[INITIAL];
 
     private long first;
     private long end;
 
-    /// Begins at `position`: what came before is not known.
+    /// Starts at `position`. Earlier output is unknown.
     Scrollback(long position) {
         skipTo(position);
     }
 
-    /// The position of the oldest byte that is here.
+    /// Returns the position of the oldest byte in the buffer.
     long first() {
         return first;
     }
 
-    /// The position after the last byte.
+    /// Returns the position after the last byte.
     long end() {
         return end;
     }
 
-    /// Forgets everything and goes on at `position`.
+    /// Drops the content and continues at `position`.
     void skipTo(long position) {
         first = position;
         end = position;
@@ -45,7 +46,7 @@ final class Scrollback {
         first = Math.max(first, end - ring.length);
     }
 
-    /// At most `most` bytes from `position`, which must be between [#first] and [#end].
+    /// Returns up to `most` bytes from `position`, which must be between [#first] and [#end].
     byte[] read(long position, int most) {
         var bytes = new byte[(int) Math.min(most, end - position)];
         int at = (int) (position % ring.length);

@@ -22,27 +22,30 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/// A terminal that several people are in at once. It lives in the guest: viewers come and go, streams break and servers
-/// restart, and it is the same shell until its process exits or its sandbox ends. Thread-safe.
+/// Terminal that several users share. Thread-safe.
+///
+/// The shell lives in the guest. It outlasts its viewers, lost connections and server restarts, until its process exits
+/// or its sandbox ends.
 ///
 /// # Design note
 ///
-/// One worker reads the terminal into a [Scrollback]; each viewer has only a position in it. So a viewer costs no
-/// queue, and one that is slow misses what was overwritten and is told how much. The worker waits for the *fastest*
-/// viewer as long as it takes, as on any slow terminal, and for the others a second at most: on a busy machine all who
-/// read see everything, and one who does not read slows nobody down. Without viewers it runs on.
+/// One worker thread reads the terminal into a [Scrollback]; each viewer has only a position in it. A viewer therefore
+/// needs no queue. A slow viewer misses overwritten output and receives the number of missed bytes. The worker waits
+/// for the *fastest* typist without limit, as on any slow terminal, and for other viewers up to one second. On a busy
+/// machine every active reader thus receives all output, and a viewer that does not read slows nothing down. Without
+/// viewers the worker does not wait.
 ///
-/// Positions count from the terminal's first byte, on both sides of the wire. When the stream to the guest breaks, the
-/// guest replays what it remembers and says where that begins; what is known is skipped, and what nobody has any more
-/// is a gap of known length.
+/// Positions count from the first byte of the terminal, on the server and in the guest. When the connection to the
+/// guest breaks, the guest replays its buffer and reports the position of its first byte. The worker skips known bytes.
+/// Lost bytes become a gap of known length.
 public final class Shell {
-    /// How far a viewer may fall behind before the process waits for it.
+    /// Maximum lag of a viewer before the worker waits for it.
     private static final int WINDOW = Scrollback.CAPACITY / 2;
 
     private final ShellId id;
     private final Origin origin;
 
-    /// How long the process waits for those who are slower than the fastest.
+    /// Maximum wait for viewers that are slower than the fastest.
     private final Duration patience;
 
     final ReentrantLock lock = new ReentrantLock();
@@ -55,11 +58,11 @@ public final class Shell {
     @GuardedBy("lock")
     private final List<Viewer> viewers = new ArrayList<>();
 
-    /// Those of the viewers that have kept up so far.
+    /// Viewers that have kept up so far.
     @GuardedBy("lock")
     private final List<Viewer> followers = new ArrayList<>();
 
-    /// Counts changes of who is here.
+    /// Counts changes of the participants.
     @GuardedBy("lock")
     private int incomingConnections;
 
@@ -72,10 +75,10 @@ public final class Shell {
     private final TerminalAttachment attachment;
     private final CommandListener commandListener;
 
-    /// Who hears what it shows, beside the viewers. Confined to its worker.
+    /// Listener to the output, in addition to the viewers. Confined to the worker thread.
     private OutputListener outputListener = OutputListener.NOBODY;
 
-    /// Where a shell comes from. One that an earlier server opened does not know its command any more.
+    /// Command and start time of a shell. The command is unknown if an earlier server opened the shell.
     record Origin(Optional<String> command, Instant started) {}
 
     Shell(
@@ -97,7 +100,7 @@ public final class Shell {
         return id;
     }
 
-    /// What it runs, if this server started it.
+    /// Returns the command, if this server started it.
     public Optional<String> command() {
         return origin.command();
     }
@@ -115,7 +118,6 @@ public final class Shell {
         }
     }
 
-    /// Who is in it.
     public List<Participant> people() {
         lock.lock();
         try {
@@ -125,13 +127,11 @@ public final class Shell {
         }
     }
 
-    /// How its process ended, if it has.
     public Optional<Exit> exit() {
         return last().flatMap(
                         event -> event instanceof ShellEvent.Exited(Exit exit) ? Optional.of(exit) : Optional.empty());
     }
 
-    /// Reports whether it can still be used.
     public boolean isOpen() {
         return last().isEmpty();
     }
@@ -145,7 +145,7 @@ public final class Shell {
         }
     }
 
-    /// Lets somebody in: they see what was shown recently, then what comes. Close the result.
+    /// Adds a viewer. It receives the recent output, then new output. The caller must close the result.
     public Viewer join(Participant who) {
         lock.lock();
         try {
@@ -159,23 +159,23 @@ public final class Shell {
         }
     }
 
-    /// Sends a signal to its process and all that this has started.
+    /// Sends a signal to the process and all its descendants.
     public void signal(Signal signal) {
         attachment.current().signal(signal.number(), SignalTarget.TREE);
     }
 
-    /// Ends it: its process is killed with all that this has started.
+    /// Kills the process and all its descendants.
     public void kill() {
         attachment.current().close();
     }
 
-    /// Runs on `opened` from here on.
+    /// Starts reading from `opened`.
     void begin(Terminal opened) {
         attachment.at(opened);
         start(() -> followFirst(opened));
     }
 
-    /// Takes over what an earlier server has left.
+    /// Takes over a shell of an earlier server.
     void begin(SurvivingProcess survivor) {
         start(() -> followFirst(attachment.takeOver(survivor)));
     }
@@ -204,7 +204,7 @@ public final class Shell {
         }
     }
 
-    /// Reads until the process has ended.
+    /// Reads until the process exits.
     private void follow(Terminal opened) {
         long position = opened.firstByte();
         while (true) {
@@ -223,7 +223,7 @@ public final class Shell {
         }
     }
 
-    /// What to do when the guest is lost: the same shell on the next guest, or nothing.
+    /// Handles the loss of the guest. Returns the continuation on the next guest, or null if the shell ended.
     private @Nullable Runnable afterLoss(Failure failure) {
         Optional<SurvivingProcess> next =
                 failure instanceof Failure.GuestUnreachable ? attachment.awaitNext() : Optional.empty();
@@ -234,13 +234,13 @@ public final class Shell {
         return null;
     }
 
-    /// There is another guest, where it either goes on or is no more.
+    /// Switches to another guest, where the process either survived or ended.
     void moved(Guest next, Optional<SurvivingProcess> survivor) {
         attachment.moved(next, survivor);
     }
 
-    /// Waits for those who are there: for the fastest who types as long as it takes, for the others a moment, and
-    /// then not again before they have caught up. Whoever only looks must not hold what they look at.
+    /// Waits for viewers: for the fastest typist without limit, for others up to the timeout. A viewer that times out
+    /// is not awaited again until it catches up. A watcher alone must not block the process.
     private void awaitRoom() {
         lock.lock();
         try {
@@ -285,7 +285,7 @@ public final class Shell {
         return scrollback.end() - position > WINDOW;
     }
 
-    /// Reports whether there are people who type, and all of them are far behind.
+    /// Reports whether there are typists and all of them lag by more than the window.
     @GuardedBy("lock")
     private boolean areTypistsLostLocked() {
         long fastest = -1;
@@ -295,7 +295,7 @@ public final class Shell {
         return fastest >= 0 && isFarBehindLocked(fastest);
     }
 
-    /// The terminal showed `bytes`, the first of them at `position`.
+    /// Handles output of the terminal; `position` is the position of its first byte.
     private void shown(long position, byte[] bytes) {
         int known;
         lock.lock();
@@ -309,7 +309,7 @@ public final class Shell {
         } finally {
             lock.unlock();
         }
-        // Last: those who watch come first.
+        // Last, because viewers have priority.
         outputListener.output(
                 ExecEvent.Stream.STDOUT, known == 0 ? bytes : Arrays.copyOfRange(bytes, known, bytes.length));
     }
@@ -326,7 +326,8 @@ public final class Shell {
         }
     }
 
-    /// Types one portion. If the stream breaks before it has gone out whole, it is typed again on the next one.
+    /// Writes input. If the connection breaks before the write completes, writes the same bytes again on the next
+    /// connection.
     void type(byte[] bytes, int offset, int length) {
         Terminal now = attachment.current();
         try {
@@ -340,14 +341,14 @@ public final class Shell {
         }
     }
 
-    /// Whoever types decides how large the terminal is.
+    /// The terminal takes the size of the typist.
     void resize(TerminalSize wanted) {
         if (takeSize(wanted)) {
             attachment.current().resize(wanted.columns(), wanted.rows());
         }
     }
 
-    /// Reports whether there is a terminal that has to be told.
+    /// Returns whether the terminal must be resized.
     private boolean takeSize(TerminalSize wanted) {
         lock.lock();
         try {
@@ -394,13 +395,13 @@ public final class Shell {
         return Optional.ofNullable(last);
     }
 
-    /// Waits for something to happen; to be called in a loop.
+    /// Waits for a change. Call it in a loop.
     @GuardedBy("lock")
     void awaitNewsLocked() {
         news.awaitUninterruptibly();
     }
 
-    /// A viewer has gone ahead.
+    /// Signals that a viewer has advanced.
     @GuardedBy("lock")
     void takenLocked() {
         room.signal();

@@ -5,15 +5,14 @@ import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
 import java.util.List;
 
-/// What a viewer of a shell hears, in order. After one that is the last there is nothing more. Immutable.
+/// Event of a viewer, in order. Nothing follows a last event. Immutable.
 public sealed interface ShellEvent {
-    /// Whole characters; what is not UTF-8 has been replaced.
+    /// Whole characters. Invalid UTF-8 is replaced.
     record Output(String text) implements ShellEvent {}
 
-    /// So many bytes are not shown, because the viewer was too slow or nobody could keep them.
+    /// Number of bytes that are missing: the viewer was too slow, or the bytes were lost.
     record Missed(long bytes) implements ShellEvent {}
 
-    /// Who is in the shell now.
     record Presence(List<Participant> people) implements ShellEvent {
         public Presence {
             people = List.copyOf(people);
@@ -23,16 +22,16 @@ public sealed interface ShellEvent {
     /// The terminal has this size from here on.
     record Resized(TerminalSize size) implements ShellEvent {}
 
-    /// Its process has ended. The last event.
+    /// The process exited. Last event.
     record Exited(Exit exit) implements ShellEvent {}
 
-    /// The shell is out of reach for good, for example because its sandbox ended. The last event.
+    /// The shell is unreachable for good, for example because its sandbox ended. Last event.
     record Gone(Failure failure) implements ShellEvent {}
 
-    /// The viewer has been closed. The last event.
+    /// The viewer was closed. Last event.
     record Left() implements ShellEvent {}
 
-    /// Tells the end of a shell to who heard it.
+    /// Reports the end of the shell to the listener.
     default void tell(OutputListener outputListener) {
         if (this instanceof Exited(Exit exit)) {
             outputListener.exited(exit);

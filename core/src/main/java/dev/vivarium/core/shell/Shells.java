@@ -20,11 +20,11 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.random.RandomGenerator;
 
-/// The shells of one sandbox, by id. Thread-safe.
+/// Shells of one sandbox, by id. Thread-safe.
 ///
-/// One whose process has exited stays for a while, so that whoever comes late still sees how it ended.
+/// Some exited shells are kept, so that a late client can still read their exit status.
 public final class Shells {
-    /// How many ended shells are remembered.
+    /// Number of exited shells to keep.
     private static final int ENDED = 4;
 
     private static final Duration FOR_SLOW_VIEWERS = Duration.ofSeconds(1);
@@ -40,7 +40,7 @@ public final class Shells {
         this(random, clock, commandListener, FOR_SLOW_VIEWERS);
     }
 
-    /// @param patience how long processes wait for viewers who are slower than the fastest
+    /// @param patience maximum wait of processes for viewers that are slower than the fastest
     Shells(RandomGenerator random, InstantSource clock, CommandListener commandListener, Duration patience) {
         this.random = random;
         this.clock = clock;
@@ -48,7 +48,6 @@ public final class Shells {
         this.patience = patience;
     }
 
-    /// Starts `command` in a new shell.
     public Shell open(Guest guest, Command command, TerminalSize size) {
         var id = ShellId.random(random);
         var origin = new Shell.Origin(Optional.of(String.join(" ", command.argv())), clock.instant());
@@ -60,7 +59,7 @@ public final class Shells {
         return shell;
     }
 
-    /// The shell with this id. Fails with the problem `no-such-shell`.
+    /// Returns the shell with this id. Fails with the problem `no-such-shell`.
     public Shell require(ShellId id) {
         handover.await();
         Shell shell = shells.get(id);
@@ -70,7 +69,7 @@ public final class Shells {
         return shell;
     }
 
-    /// All of them, the newest last; also a few that have ended.
+    /// Returns all shells, newest last, including the kept exited ones.
     public List<Shell> list() {
         handover.await();
         return shells.values().stream()
@@ -79,23 +78,23 @@ public final class Shells {
                 .toList();
     }
 
-    /// The newest that still runs.
+    /// Returns the newest running shell.
     public Optional<Shell> newest() {
         return list().reversed().stream().filter(Shell::isOpen).findFirst();
     }
 
-    /// Reports whether what a guest still has from before is a shell.
+    /// Reports whether a surviving process of a guest is a shell.
     public static boolean isShell(SurvivingProcess survivor) {
         return survivor.service() == Service.PTY
                 && survivor.name().filter(ShellId::isWellFormed).isPresent();
     }
 
-    /// Says that [#moveTo] follows, before anybody can ask.
+    /// Announces [#moveTo]. Until it completes, lookups wait.
     public void expectMove() {
         handover.expect();
     }
 
-    /// Finds the shells again on another guest than before.
+    /// Finds the shells again on another guest.
     public void moveTo(Guest guest) {
         Map<ShellId, SurvivingProcess> kept = new HashMap<>();
         for (SurvivingProcess survivor : guest.survivors()) {

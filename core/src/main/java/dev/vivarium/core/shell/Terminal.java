@@ -14,8 +14,8 @@ import dev.vivarium.model.SandboxException;
 import java.util.HashMap;
 import java.util.Optional;
 
-/// A command on a terminal of its own, for people. Thread-safe, meant for one reader; others may write, resize, signal
-/// and close meanwhile.
+/// Command on a terminal of its own, for interactive use. Thread-safe, with a single reader: other threads may write,
+/// resize, signal and close.
 public final class Terminal implements AutoCloseable {
     private static final int MAX_SIDE = 65_535;
     private static final String TERM = "xterm-256color";
@@ -26,14 +26,14 @@ public final class Terminal implements AutoCloseable {
         this.execution = execution;
     }
 
-    /// Starts `command` on a new terminal of that size. Its output is never cut short, whatever the command says;
-    /// `TERM` is set unless its environment has it.
+    /// Starts `command` on a new terminal of this size. The output limit of the command does not apply. Sets `TERM`
+    /// unless the environment contains it.
     public static Terminal open(Guest guest, Command command, int columns, int rows) {
         requireSize(columns, rows);
         return new Terminal(Execution.startOnTerminal(guest, interactive(command), columns, rows));
     }
 
-    /// The same for a terminal that is kept under `name` when the guest is lost.
+    /// Like [#open], for a terminal that the guest keeps under `name` when the connection is lost.
     static Terminal openKept(Guest guest, Command command, String name, TerminalSize size) {
         Command interactive = interactive(command);
         return new Terminal(Execution.startOnKeptTerminal(guest, interactive, name, size.columns(), size.rows()));
@@ -50,35 +50,35 @@ public final class Terminal implements AutoCloseable {
         return command.withEnv(env).withInput(Command.Input.STREAM).withOutputLimit(Command.UNLIMITED);
     }
 
-    /// Lets somebody hear what its reader hears. To be called before the reader is.
+    /// Adds a listener that receives the same events as the reader. Call it before the first read.
     public Terminal heardBy(OutputListener listener) {
         execution.heardBy(listener);
         return this;
     }
 
-    /// What is told of it: a beginning if its command is known, or else that it was found again.
+    /// Returns the start event: a start if the command is known, otherwise a recovery.
     CommandStarted commandStarted(String name, Optional<String> command) {
         var place = new CommandStarted.Place(firstByte(), 0);
         return command.map(line -> CommandStarted.kept(ProcessInfo.Kind.SHELL, pid(), line, name))
                 .orElseGet(() -> CommandStarted.found(ProcessInfo.Kind.SHELL, pid(), name, place));
     }
 
-    /// How many bytes the terminal showed before the first that is heard here.
+    /// Returns the number of bytes that the terminal printed before the first byte read here.
     long firstByte() {
         return execution.firstByte();
     }
 
-    /// The number of the process inside the sandbox.
+    /// Returns the process id inside the sandbox.
     public int pid() {
         return execution.pid();
     }
 
-    /// Waits for what happens next: `Started`, then what the terminal shows as standard output, then `Exited`.
+    /// Waits for the next event: `Started`, then the output as standard output, then `Exited`.
     public ExecEvent next() {
         return execution.next();
     }
 
-    /// Types. Bytes for a process that has ended are thrown away.
+    /// Writes input. Input for an exited process is discarded.
     public void write(byte[] bytes, int offset, int length) {
         execution.write(bytes, offset, length);
     }
@@ -92,7 +92,7 @@ public final class Terminal implements AutoCloseable {
         execution.signal(signal, target);
     }
 
-    /// Hangs up: kills what runs on the terminal. Idempotent.
+    /// Kills the processes on the terminal. Idempotent.
     @Override
     public void close() {
         execution.close();

@@ -11,9 +11,9 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/// Where a shell's terminal is now: on which guest, or between two of them. Thread-safe.
+/// Current terminal of a shell: attached to a guest, or in transit between two guests. Thread-safe.
 final class TerminalAttachment {
-    /// How long a shell whose guest was lost waits to be found again; a sandbox that ends meanwhile ends it sooner.
+    /// Maximum wait of a shell for the next guest. If the sandbox ends, the wait ends earlier.
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -25,7 +25,7 @@ final class TerminalAttachment {
     @GuardedBy("lock")
     private @Nullable Terminal terminal;
 
-    /// What became of it on the next guest; absent until there is one.
+    /// Result of the move to the next guest. Absent until there is one.
     @GuardedBy("lock")
     private @Nullable Fate fate;
 
@@ -42,7 +42,7 @@ final class TerminalAttachment {
         this.guest = guest;
     }
 
-    /// It is on this terminal.
+    /// Sets the terminal.
     void at(Terminal opened) {
         lock.lock();
         try {
@@ -53,7 +53,7 @@ final class TerminalAttachment {
         }
     }
 
-    /// Takes over what the present guest has kept.
+    /// Takes over a process that the current guest kept.
     Terminal takeOver(SurvivingProcess survivor) {
         Terminal taken = Terminal.attach(guest(), survivor);
         at(taken);
@@ -69,7 +69,8 @@ final class TerminalAttachment {
         }
     }
 
-    /// There is another guest, where it either goes on or is no more. One that is on that guest already stays.
+    /// Switches to another guest, where the process either survived or ended. Does nothing if the shell is on that
+    /// guest already.
     void moved(Guest next, Optional<SurvivingProcess> survivor) {
         lock.lock();
         try {
@@ -84,7 +85,7 @@ final class TerminalAttachment {
         }
     }
 
-    /// Waits for the next guest. Nothing when it did not survive there, or when none came.
+    /// Waits for the next guest. Returns nothing if the process did not survive, or if no guest connects in time.
     Optional<SurvivingProcess> awaitNext() {
         lock.lock();
         try {
@@ -102,7 +103,7 @@ final class TerminalAttachment {
         }
     }
 
-    /// The terminal as it is now; waits a little while it is being found again. Throws what it ended with.
+    /// Returns the current terminal. Waits with a timeout during a move. Throws the failure that ended the shell.
     Terminal current() {
         lock.lock();
         try {
@@ -122,7 +123,7 @@ final class TerminalAttachment {
         }
     }
 
-    /// It is not on `lost` any more, wherever it is.
+    /// Detaches from `lost` if it is the current terminal.
     void leave(Terminal lost) {
         lock.lock();
         try {
@@ -132,7 +133,7 @@ final class TerminalAttachment {
         }
     }
 
-    /// It is nowhere any more.
+    /// Ends the attachment for good.
     void end(Failure why) {
         lock.lock();
         try {

@@ -2,10 +2,11 @@ package dev.vivarium.core.shell;
 
 import java.util.regex.Pattern;
 
-/// What a program asks of a terminal: where the cursor is, what it can do, which colours it has. Whoever comes later
-/// must not answer what was asked before: the answer would be typed into whatever runs by now. Stateless.
+/// Filter that removes terminal queries (cursor position, capabilities, colours) from replayed output. Stateless.
+///
+/// A viewer that joins later must not answer an old query: its answer would become input of the program that runs now.
 final class TerminalQueryFilter {
-    /// Device attributes and status, modes, the name and version, colours, settings.
+    /// Device attributes and status, modes, name and version, colours, settings.
     private static final Pattern ANY = Pattern.compile("\u001b(?:"
             + "\\[[?>=]?[0-9;]*[cn]"
             + "|\\[\\??[0-9;]*\\$p"
@@ -17,7 +18,7 @@ final class TerminalQueryFilter {
 
     private TerminalQueryFilter() {}
 
-    /// The text without them. One that is cut in two by the end of the text is not found.
+    /// Returns the text without queries. Does not find a query that is split by the end of the text.
     static String without(String text) {
         return text.indexOf('\u001b') < 0 ? text : ANY.matcher(text).replaceAll("");
     }

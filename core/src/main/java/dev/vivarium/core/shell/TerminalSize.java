@@ -3,10 +3,9 @@ package dev.vivarium.core.shell;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 
-/// How large a terminal is. There is no smaller one than a single character; what is larger than any screen is cut.
-/// Immutable.
+/// Terminal size. Sizes above the maximum are reduced to it. Immutable.
 public record TerminalSize(int columns, int rows) {
-    /// What a terminal has unless somebody says otherwise.
+    /// Default size.
     public static final TerminalSize USUAL = new TerminalSize(80, 24);
 
     private static final int LARGEST = 1_000;

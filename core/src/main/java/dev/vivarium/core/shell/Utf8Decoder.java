@@ -6,15 +6,17 @@ import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 
-/// Turns a stream of bytes into text, piece by piece, and never cuts a character: one whose end has not come waits for
-/// it. What is not UTF-8 becomes replacement characters. Guarded by its shell's lock.
+/// Incremental UTF-8 decoder that never splits a character: it holds back an incomplete one. Guarded by the lock of its
+/// shell.
+///
+/// Invalid bytes become replacement characters.
 final class Utf8Decoder {
     private final CharsetDecoder decoder = StandardCharsets.UTF_8
             .newDecoder()
             .onMalformedInput(CodingErrorAction.REPLACE)
             .onUnmappableCharacter(CodingErrorAction.REPLACE);
 
-    /// The beginning of a character: at most three bytes.
+    /// Start of an incomplete character: at most three bytes.
     private byte[] rest = new byte[0];
 
     String decode(byte[] bytes) {
@@ -29,7 +31,7 @@ final class Utf8Decoder {
         return text.flip().toString();
     }
 
-    /// Nothing follows what came before: a character that is only half there never will be.
+    /// Ends the input. An incomplete character becomes a replacement character.
     String cut() {
         boolean half = rest.length > 0;
         rest = new byte[0];

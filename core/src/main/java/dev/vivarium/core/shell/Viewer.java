@@ -7,17 +7,17 @@ import dev.vivarium.model.SandboxException;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/// One participant's place in a shell. Thread-safe, meant for one reader; others may type, resize and close meanwhile.
+/// One participant's view of a shell. Thread-safe, with a single reader: other threads may type, resize and close.
 ///
-/// It holds no output of its own, only a position in what the shell remembers.
+/// A viewer holds no output, only a position in the scrollback.
 public final class Viewer implements AutoCloseable {
-    /// The most bytes of one event.
+    /// Maximum number of bytes in one event.
     private static final int PORTION = 32 * 1024;
 
-    /// The most bytes that are typed in one go.
+    /// Maximum number of bytes in one write.
     private static final int TYPED = 64 * 1024;
 
-    /// How far a beginning in the middle is put off, so that it is the beginning of a line.
+    /// Search limit for a line end. A replay that starts in the middle begins at the next line.
     private static final int LINE = 4 * 1024;
 
     private final Shell shell;
@@ -26,7 +26,7 @@ public final class Viewer implements AutoCloseable {
     @GuardedBy("shell.lock")
     private final Utf8Decoder characters = new Utf8Decoder();
 
-    /// What was shown before this viewer came ends here.
+    /// Position at which the viewer joined. Output before it is replayed.
     private final long arrival;
 
     private volatile long position;
@@ -42,7 +42,7 @@ public final class Viewer implements AutoCloseable {
 
     private volatile Optional<TerminalSize> screen = Optional.empty();
 
-    /// To be made under the shell's lock.
+    /// Call it with the lock of the shell held.
     Viewer(Shell shell, Participant who, Scrollback scrollback) {
         this.shell = shell;
         this.who = who;
@@ -63,7 +63,7 @@ public final class Viewer implements AutoCloseable {
         return position;
     }
 
-    /// Waits for what happens next. After the last event it returns [ShellEvent.Left] for ever.
+    /// Waits for the next event. After the last event it always returns [ShellEvent.Left].
     public ShellEvent next() {
         shell.lock.lock();
         try {
@@ -105,7 +105,7 @@ public final class Viewer implements AutoCloseable {
         return shell.lastLocked().map(this::lastLocked);
     }
 
-    /// Nothing when it was only the beginning of a character.
+    /// Returns nothing if the bytes only begin a character.
     @GuardedBy("shell.lock")
     private Optional<ShellEvent> outputLocked(Scrollback scrollback) {
         boolean isOld = position < arrival;
@@ -127,7 +127,7 @@ public final class Viewer implements AutoCloseable {
         return last;
     }
 
-    /// Types. Fails with `NotAllowed` for whoever only watches. Waits while the process does not read.
+    /// Sends input. Fails with `NotAllowed` for a watcher. Blocks while the process does not read.
     public void type(String text) {
         requireTypist();
         screen.ifPresent(shell::resize);
@@ -137,7 +137,7 @@ public final class Viewer implements AutoCloseable {
         }
     }
 
-    /// Says how large the viewer's screen is. The terminal has the size of the one who typed last, or came to type.
+    /// Sets the screen size of the viewer. The terminal has the size of the typist who last typed or resized.
     public void resize(TerminalSize size) {
         screen = Optional.of(size);
         if (who.role() == Participant.Role.TYPIST) {
@@ -145,14 +145,13 @@ public final class Viewer implements AutoCloseable {
         }
     }
 
-    /// Sends a signal to the process and all that it has started. Fails with `NotAllowed` for whoever only
-    /// watches.
+    /// Sends a signal to the process and all its descendants. Fails with `NotAllowed` for a watcher.
     public void signal(Signal signal) {
         requireTypist();
         shell.signal(signal);
     }
 
-    /// Leaves; the shell goes on. Idempotent.
+    /// Leaves the shell, which continues to run. Idempotent.
     @Override
     public void close() {
         shell.lock.lock();
@@ -164,7 +163,7 @@ public final class Viewer implements AutoCloseable {
         shell.leave(this);
     }
 
-    /// Fails with `NotAllowed` for whoever only watches.
+    /// Fails with `NotAllowed` for a watcher.
     public void requireTypist() {
         if (who.role() != Participant.Role.TYPIST) {
             throw new SandboxException(new Failure.NotAllowed("you may only watch this shell, not type in it"));
@@ -178,7 +177,7 @@ public final class Viewer implements AutoCloseable {
                 return scrollback.first() + i + 1;
             }
         }
-        // No line ends here; then at least no character is cut.
+        // Without a line end, start at a character boundary.
         int i = 0;
         while (i < bytes.length && i < 3 && (bytes[i] & 0xC0) == 0x80) {
             i++;

@@ -1,4 +1,4 @@
-/// Terminals in a sandbox, alone or with several people in them.
+/// Terminals in a sandbox, for one or several users.
 @NullMarked
 package dev.vivarium.core.shell;
 

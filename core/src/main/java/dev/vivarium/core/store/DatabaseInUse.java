@@ -2,7 +2,7 @@ package dev.vivarium.core.store;
 
 import java.sql.SQLException;
 
-/// Another server writes to the database.
+/// Failure to open the database because another server writes to it.
 final class DatabaseInUse extends SQLException {
     private static final long serialVersionUID = 1;
 

@@ -16,11 +16,10 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/// The database: SQLite in a file of the server, or PostgreSQL; durable at every commit.
+/// Database of the server: SQLite in a file, or PostgreSQL. Every commit is durable. Thread-safe.
 ///
-/// All writes go through one [Writer], which commits in groups; reads have a few connections of their own and never
-/// wait for it. Whatever goes wrong with the database is `Failure.StoreFailed`, and no call waits for ever.
-/// Thread-safe.
+/// All writes use one [Writer], which commits in groups. Reads use a few connections of their own and never wait for
+/// writes. Every database error becomes `Failure.StoreFailed`. Every call has a timeout.
 public final class Db implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final int READERS = 4;
@@ -39,8 +38,7 @@ public final class Db implements AutoCloseable {
         this.writer = new Writer(dialect::connectToWrite, patience);
     }
 
-    /// Opens the database, makes it if it is not there (readable by this user alone) and brings its schema up to
-    /// date.
+    /// Opens the database, and creates it if it is missing (readable by this user alone). Migrates the schema.
     public static Db sqlite(Path file) {
         return sqlite(file, PATIENCE);
     }
@@ -56,8 +54,8 @@ public final class Db implements AutoCloseable {
         return open(sqlite, patience);
     }
 
-    /// Connects to a PostgreSQL server and brings the schema there up to date. Fails with `InvalidRequest` while
-    /// another server writes there.
+    /// Connects to a PostgreSQL server and migrates the schema. Fails with `InvalidRequest` if another server writes to
+    /// the database.
     public static Db postgres(PostgresAddress address) {
         return postgres(address, PATIENCE);
     }
@@ -70,12 +68,12 @@ public final class Db implements AutoCloseable {
         }
     }
 
-    /// What an operator is told who sees the store for the first time.
+    /// Returns the failure for the operator at startup.
     private static Failure atStart(PostgresAddress address, SandboxException why) {
         if (why.getCause() instanceof DatabaseInUse inUse) {
             return new Failure.InvalidRequest("store", String.valueOf(inUse.getMessage()));
         }
-        // The driver puts the reason into the cause: that the host has no address, for example.
+        // The driver puts the reason into the cause, for example that the host has no address.
         Throwable root = why.getCause() == null ? null : why.getCause().getCause();
         String more = root == null ? "" : " (" + root + ")";
         return why.failure() instanceof Failure.StoreFailed(var message)
@@ -100,21 +98,21 @@ public final class Db implements AutoCloseable {
         return db;
     }
 
-    /// Allocates disk space for SQLite in advance, in the background, so that it can write on a full file system.
-    /// Does nothing for PostgreSQL. Call it once.
+    /// Allocates disk space for SQLite in advance, in the background, so that it can write on a full file system. Does
+    /// nothing for PostgreSQL. Call it once.
     public void reserve(long bytes) {
         if (dialect instanceof Sqlite sqlite) {
             reserve = StoreReserve.start(sqlite.file(), bytes);
         }
     }
 
-    /// The id of this store, made with the database.
+    /// Returns the id of this store, which is created with the database.
     public StoreId id() {
         return read(sql -> sql.first("select store_id from store_identity", row -> new StoreId(row.getString(1)))
                 .orElseThrow());
     }
 
-    /// Reports whether the database file is missing or empty. Opening it would make a new store.
+    /// Reports whether the database file is missing or empty. Opening it would create a new store.
     public static boolean isMissing(Path file) {
         try {
             return !Files.exists(file) || Files.size(file) == 0;
@@ -123,7 +121,7 @@ public final class Db implements AutoCloseable {
         }
     }
 
-    /// Which database it is, as operators know it.
+    /// Returns the name of the database product.
     public String name() {
         return dialect.name();
     }
@@ -132,7 +130,7 @@ public final class Db implements AutoCloseable {
     public <T extends @Nullable Object> T read(SqlFunction<T> query) {
         acquireReader();
         try {
-            // Connections that waited may all have been cut meanwhile.
+            // All idle connections may have been closed by the server meanwhile.
             for (Sql idle = idleReaders.pollFirst(); idle != null; idle = idleReaders.pollFirst()) {
                 try {
                     return read(idle, query);
@@ -163,13 +161,13 @@ public final class Db implements AutoCloseable {
         }
     }
 
-    /// Runs an all-or-nothing change and returns once it is on the disk.
+    /// Runs an atomic change and returns when it is durable.
     public <T extends @Nullable Object> T write(SqlFunction<T> change) {
         return writer.write(change);
     }
 
-    /// The same on the caller's own thread and in a transaction of its own: for the one who brings the changes of
-    /// many. What waited too long for its turn has not happened and never will.
+    /// Runs an atomic change on the caller's thread, in a transaction of its own. For a caller that has already grouped
+    /// many changes. If the wait for the lock times out, the change was not made and never will be.
     public <T extends @Nullable Object> T writeHere(SqlFunction<T> change) {
         return writer.writeHere(change);
     }
@@ -188,7 +186,7 @@ public final class Db implements AutoCloseable {
         }
     }
 
-    /// Finishes the writes that were accepted and closes the database. Idempotent.
+    /// Finishes the accepted writes and closes the database. Idempotent.
     @Override
     public void close() {
         closed = true;
@@ -214,7 +212,7 @@ public final class Db implements AutoCloseable {
         try {
             connection.close();
         } catch (SQLException e) {
-            // Nothing is lost: every acknowledged write was committed, and nobody can use this connection again.
+            // No data is lost: every acknowledged write was committed, and the connection is not used again.
         }
     }
 }

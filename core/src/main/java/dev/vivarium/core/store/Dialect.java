@@ -3,24 +3,24 @@ package dev.vivarium.core.store;
 import java.sql.Connection;
 import java.sql.SQLException;
 
-/// What is different from one database to the other: how one connects, and what keeps two servers from writing or
-/// changing the schema at once. The SQL is the same. Immutable.
+/// Differences between the databases: how to connect, and how to prevent concurrent writers and migrations. The SQL is
+/// the same. Immutable.
 interface Dialect {
     int SQLITE_CORRUPT = 11;
     int SQLITE_NOTADB = 26;
 
-    /// As operators know it.
+    /// Returns the name of the database product.
     String name();
 
     /// Opens a connection with automatic commits off.
     Connection connect() throws SQLException;
 
-    /// The same for the one who writes; fails with [DatabaseInUse] while somebody else does.
+    /// Opens the connection of the writer. Fails with [DatabaseInUse] if another server writes.
     default Connection connectToWrite() throws SQLException {
         return connect();
     }
 
-    /// Reports whether a connection is gone, and nothing else is wrong.
+    /// Reports whether the only error is a lost connection.
     static boolean isDisconnected(SQLException failure) {
         String state = failure.getSQLState();
         return state != null && (state.startsWith("08") || state.startsWith("57P"));
@@ -31,6 +31,6 @@ interface Dialect {
         return failure.getErrorCode() == SQLITE_CORRUPT || failure.getErrorCode() == SQLITE_NOTADB;
     }
 
-    /// Lets one transaction at a time bring the schema up to date.
+    /// Lets one transaction at a time migrate the schema.
     void lockSchema(Sql sql) throws SQLException;
 }

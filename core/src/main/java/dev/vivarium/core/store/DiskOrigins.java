@@ -8,8 +8,9 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
 
-/// Which snapshots the disks of sandboxes came of: the tree that people see. A sandbox that was never saved, restored
-/// or forked has none. Thread-safe.
+/// Origins of the disks of sandboxes: the snapshot tree that clients see. Thread-safe.
+///
+/// A sandbox that was never saved, restored or forked has no origin.
 public final class DiskOrigins {
     private final Db db;
 
@@ -17,22 +18,22 @@ public final class DiskOrigins {
         this.db = db;
     }
 
-    /// Where one sandbox's disk comes from. Immutable.
+    /// Origin of the disk of a sandbox. Immutable.
     ///
-    /// @param snapshot   as which it was last saved, or from which it was last restored or forked
-    /// @param forkedFrom with which it began
+    /// @param snapshot   snapshot of the last save, restore or fork
+    /// @param forkedFrom snapshot that the disk started with
     public record Origin(SandboxId sandbox, ThreadId thread, SnapshotId snapshot, Optional<SnapshotId> forkedFrom) {}
 
-    /// The disk is now what this snapshot holds.
+    /// Records that the disk equals this snapshot.
     public void now(SandboxId sandbox, ThreadId thread, SnapshotId snapshot) {
         db.write(sql -> sql.update("""
                 insert into disk_origins (sandbox_id, thread_id, snapshot_id) values (?, ?, ?)
                 on conflict (sandbox_id) do update set snapshot_id = excluded.snapshot_id""", sandbox.value(), thread.value(), snapshot.value()));
     }
 
-    /// The disk began as this snapshot of, most likely, another thread.
+    /// Records that the disk started as this snapshot, usually of another thread.
     public void forked(SandboxId sandbox, ThreadId thread, SnapshotId from) {
-        // Somebody may have saved it already.
+        // The row exists if a client has already saved the disk.
         db.write(sql -> sql.update("""
                 insert into disk_origins (sandbox_id, thread_id, snapshot_id, forked_from) values (?, ?, ?, ?)
                 on conflict (sandbox_id) do update set forked_from = excluded.forked_from""", sandbox.value(), thread.value(), from.value(), from.value()));
@@ -43,7 +44,7 @@ public final class DiskOrigins {
                 sql.first("select * from disk_origins where sandbox_id = ?", DiskOrigins::origin, sandbox.value()));
     }
 
-    /// The sandboxes that began as a snapshot of this thread.
+    /// Returns the sandboxes that started as a snapshot of this thread.
     public List<Origin> forksOf(ThreadId thread) {
         return db.read(sql -> sql.list(
                 "select * from disk_origins where forked_from in"

@@ -21,11 +21,11 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Directory of ends that the store could not take yet. The next server applies them before it looks for sandboxes.
-/// Thread-safe.
+/// Directory of sandbox ends that the store could not accept yet. Thread-safe.
 ///
-/// Each marker is an empty file whose name holds the end: a new directory entry needs no free block, so that a marker
-/// can be written on a full file system. The name holds the first [#DETAIL_BYTES] bytes of the detail.
+/// The next server applies them before it searches for sandboxes. Each marker is an empty file whose name encodes the
+/// end. A new directory entry needs no free block, so that a marker can be written on a full file system. The name
+/// contains the first [#DETAIL_BYTES] bytes of the detail.
 public final class EndMarkers {
     private static final Logger LOG = LoggerFactory.getLogger(EndMarkers.class);
     private static final int DETAIL_BYTES = 120;
@@ -34,7 +34,7 @@ public final class EndMarkers {
 
     private final Path directory;
 
-    /// Creates the directory if it is missing: while there is space, since a directory needs a block.
+    /// Creates the directory if it is missing. It does so early, because a directory needs a free block.
     public EndMarkers(Path directory) {
         this.directory = directory;
         try {
@@ -49,7 +49,7 @@ public final class EndMarkers {
                 directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     }
 
-    /// One end that the store does not hold.
+    /// An end that the store does not contain.
     public record Marker(SandboxId id, Phase phase, End end) {
         private String fileName() {
             byte[] detail = end.detail().getBytes(StandardCharsets.UTF_8);
@@ -79,7 +79,7 @@ public final class EndMarkers {
         }
     }
 
-    /// Writes a marker and flushes the directory. Reports whether the marker is on the disk.
+    /// Writes a marker and flushes the directory. Reports whether the marker is durable.
     public boolean put(Marker marker) {
         try {
             create();
@@ -100,7 +100,7 @@ public final class EndMarkers {
         }
     }
 
-    /// Every marker. Files with other names are ignored.
+    /// Returns all markers. Ignores files with other names.
     public List<Marker> list() {
         var markers = new ArrayList<Marker>();
         try (var entries = Files.newDirectoryStream(directory)) {
@@ -114,7 +114,7 @@ public final class EndMarkers {
         return markers;
     }
 
-    /// Removes a marker whose end the store holds. Idempotent.
+    /// Removes a marker whose end the store contains. Idempotent.
     public void remove(Marker marker) {
         try {
             Files.deleteIfExists(directory.resolve(marker.fileName()));

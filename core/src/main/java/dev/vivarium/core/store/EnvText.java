@@ -7,13 +7,13 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// An environment as one column: `NAME=value` pairs joined by `&`, each part percent-encoded.
+/// Codec of an environment in one column: `NAME=value` pairs joined by `&`, each part percent-encoded. Stateless.
 final class EnvText {
     private EnvText() {}
 
     static String encode(Map<String, String> env) {
         var text = new StringBuilder();
-        // Sorted, so that the same environment is always the same text.
+        // Sorted, so that equal environments have equal text.
         new TreeMap<>(env)
                 .forEach((name, value) -> text.append(text.isEmpty() ? "" : "&")
                         .append(escape(name))

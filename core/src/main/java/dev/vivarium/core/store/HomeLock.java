@@ -15,14 +15,16 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 
-/// One engine's claim on its home directory. Two engines on one home would remove each other's sandboxes as leftovers.
-/// The kernel drops the claim with the process, however it ends. Thread-safe.
+/// Exclusive lock of an engine on its home directory. Thread-safe.
+///
+/// Two engines on one home would remove each other's sandboxes as orphans. The kernel releases the lock when the
+/// process ends, in any way.
 public final class HomeLock implements AutoCloseable {
     private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rwx------");
 
     private static final String NAME = "lock";
     private static final Duration MOMENT = Duration.ofMillis(300);
-    /// Longer than the watcher takes to remove the machines of a crowded home.
+    /// Exceeds the time that the orphan watcher needs to remove the machines of a crowded home.
     private static final Duration WATCHER = Duration.ofMinutes(2);
     private static final Duration RETRY = Duration.ofMillis(20);
 
@@ -41,8 +43,8 @@ public final class HomeLock implements AutoCloseable {
         IN_USE
     }
 
-    /// Claims `home`, which is made for its owner alone if it is not there. Waits while the orphan watcher of an
-    /// earlier server has the home. Fails with `InvalidRequest` when another engine has it.
+    /// Claims `home`, and creates it for its owner alone if it is missing. Waits while the orphan watcher of an earlier
+    /// server holds the lock. Fails with `InvalidRequest` if another engine holds it.
     public static HomeLock claim(Path home) {
         try {
             boolean absent = Files.notExists(home);
@@ -55,7 +57,7 @@ public final class HomeLock implements AutoCloseable {
             }
             if (Files.notExists(home.resolve(NAME))) {
                 channel.close();
-                return claim(home); // An engine that could not start has removed the home meanwhile.
+                return claim(home); // An engine that failed to start has removed the home meanwhile.
             }
             channel.truncate(0);
             return new HomeLock(channel, before(home, absent));
@@ -64,8 +66,8 @@ public final class HomeLock implements AutoCloseable {
         }
     }
 
-    /// The watcher writes to the file while it has the lock; an engine does not. The watcher takes the lock a
-    /// moment before it writes.
+    /// The orphan watcher writes to the file while it holds the lock; an engine does not. The watcher locks shortly
+    /// before it writes.
     private static boolean awaitClaim(FileChannel channel) throws IOException {
         long began = System.nanoTime();
         while (!isOurs(channel)) {
@@ -82,7 +84,7 @@ public final class HomeLock implements AutoCloseable {
         try {
             return channel.tryLock() != null;
         } catch (OverlappingFileLockException _) {
-            return false; // An engine of this very process has it.
+            return false; // Another engine in this process holds the lock.
         }
     }
 
@@ -97,7 +99,7 @@ public final class HomeLock implements AutoCloseable {
         return before;
     }
 
-    /// Gives the home up. Idempotent.
+    /// Releases the home. Idempotent.
     @Override
     public void close() {
         try {

@@ -7,10 +7,15 @@ import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.util.List;
 
-/// The schema's history: numbered SQL files beside this class, run in order and only when the database is behind.
+/// Schema migrations: numbered SQL files beside this class. They run in order if the database is behind. Stateless.
 ///
-/// To add one: 1. write `V<n>__name.sql` with the next number, statements ended by `;` at the end of a line, in SQL
-/// that SQLite and PostgreSQL both accept; 2. name it in [#FILES]. A file that was released is never changed.
+/// To add a migration:
+///
+/// 1. Write `V<n>__name.sql` with the next number. End each statement with `;` at the end of a line. Use SQL that
+///    SQLite and PostgreSQL both accept.
+/// 2. Add its name to [#FILES].
+///
+/// Never change a released file.
 final class Migrations {
     static final List<String> FILES = List.of(
             "V1__sandboxes.sql",
@@ -32,7 +37,7 @@ final class Migrations {
 
     private Migrations() {}
 
-    /// Brings the schema to the newest version; one transaction of the caller covers it all.
+    /// Migrates the schema to the newest version, in the transaction of the caller.
     static int run(Sql sql) throws SQLException {
         sql.update("create table if not exists schema_version (version integer not null)");
         int version = sql.first("select max(version) from schema_version", row -> row.getInt(1))

@@ -5,12 +5,12 @@ import java.sql.SQLException;
 import java.time.Duration;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/// A database of a PostgreSQL server. Immutable.
+/// Database of a PostgreSQL server. Immutable.
 ///
-/// One server of ours at a time writes there: its connection holds a lock for as long as it lives, so that whoever lost
-/// the connection has lost the right to write with it.
+/// Only one server writes at a time: its connection holds an advisory lock. A server that loses the connection also
+/// loses the right to write.
 record Postgres(PostgresAddress address, Duration patience) implements Dialect {
-    /// Any numbers that nobody else uses in this database.
+    /// Arbitrary numbers that are not used otherwise in this database.
     private static final long SCHEMA = 0x76_69_76_61;
 
     private static final long WRITER = SCHEMA + 1;
@@ -36,7 +36,7 @@ record Postgres(PostgresAddress address, Duration patience) implements Dialect {
         return connection;
     }
 
-    /// Waits a little: the server before us may have been killed a moment ago.
+    /// Waits for the lock, because the previous server may have been killed a moment ago.
     @Override
     public Connection connectToWrite() throws SQLException {
         Connection connection = connect();

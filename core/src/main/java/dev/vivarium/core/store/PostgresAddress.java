@@ -10,17 +10,17 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// Where a database of PostgreSQL is, and who we are there. Its text shows no password. Immutable.
+/// Address and credentials of a PostgreSQL database. Its text never contains the password. Immutable.
 ///
-/// @param jdbc as the driver takes it
-/// @param shown without who we are
+/// @param jdbc  URL for the driver
+/// @param shown URL without credentials
 public record PostgresAddress(String jdbc, String shown) {
     private static final Pattern FORM = Pattern.compile(
             "(?:jdbc:)?postgres(?:ql)?://"
                     + "(?:(?<user>[^:@/?]*)(?::(?<password>[^@/?]*))?@)?(?<hosts>[^/?@]+)/(?<database>[^/?]+)(?:\\?(?<more>.*))?");
 
-    /// Takes `postgresql://user:password@host:port/database?option=value`, and the same as JDBC writes it. Throws
-    /// [IllegalArgumentException] with the rule; the text is never in it.
+    /// Parses `postgresql://user:password@host:port/database?option=value`, with an optional `jdbc:` prefix. Throws
+    /// [IllegalArgumentException] with the rule; its message never contains the text.
     public static PostgresAddress of(String text) {
         Matcher parts = FORM.matcher(text);
         if (!parts.matches()) {
@@ -37,7 +37,7 @@ public record PostgresAddress(String jdbc, String shown) {
         return new PostgresAddress("jdbc:" + place + (options.isEmpty() ? "" : "?" + options), place);
     }
 
-    /// In front of the host a plus is a plus; in an option it would be a space.
+    /// In the user part a plus is literal; in an option it would be a space.
     private static Optional<String> option(String name, @Nullable String escaped) {
         return Optional.ofNullable(escaped)
                 .map(text -> URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8))

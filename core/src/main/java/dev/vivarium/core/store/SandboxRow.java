@@ -14,9 +14,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/// A sandbox as the store knows it: everything a server needs to find it again. Immutable.
+/// Stored sandbox: everything that a server needs to recover it. Immutable.
 ///
-/// A machine of the warm pool has a row without an owner; it gets one when it is handed out.
+/// A machine of the warm pool has a row without an owner. It gets an owner when it is handed out.
 public record SandboxRow(
         SandboxId id,
         Optional<Owner> owner,
@@ -35,13 +35,12 @@ public record SandboxRow(
         env = Map.copyOf(env);
     }
 
-    /// Whose sandbox it is.
     public record Owner(ThreadId thread, UserId user) {}
 
-    /// What the store says of a sandbox; each has one recovery after a restart.
+    /// Stored state of a sandbox. Each state has one recovery after a restart.
     public enum Phase {
         CREATING,
-        /// Greeted and ready in the warm pool.
+        /// The guest is connected and ready in the warm pool.
         POOLED,
         RUNNING,
         PAUSED,
@@ -57,7 +56,7 @@ public record SandboxRow(
         }
     }
 
-    /// What callers may know of one that has an owner and has ended.
+    /// Returns the public data of an ended sandbox that has an owner.
     public Optional<SandboxInfo> info() {
         return owner.map(whose -> new SandboxInfo(
                 id,

@@ -21,8 +21,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/// The rows of sandboxes and of the threads they belong to. A row that has ended is never changed again, whoever comes
-/// late. Thread-safe.
+/// Rows of sandboxes and their threads. A row that has ended never changes again. Thread-safe.
 public final class SandboxRows {
     private static final String ALIVE = "ended_at is null";
 
@@ -32,13 +31,13 @@ public final class SandboxRows {
         this.db = db;
     }
 
-    /// Whose thread it is, if anybody ever used it.
+    /// Returns the owner of a thread, if it was ever used.
     public Optional<UserId> ownerOf(ThreadId thread) {
         return db.read(sql -> ownerOf(sql, thread));
     }
 
-    /// Adds a row, and its thread if that is new. Fails with `NoSandboxForThread` when the thread is somebody
-    /// else's.
+    /// Adds a row, and its thread if that is new. Fails with `NoSandboxForThread` if the thread belongs to another
+    /// user.
     public void insert(SandboxRow row) {
         db.write(sql -> {
             claim(sql, row);
@@ -66,7 +65,7 @@ public final class SandboxRows {
         });
     }
 
-    /// Gives a machine of the pool to the owner in `row`. Reports whether it was still in the pool.
+    /// Assigns a machine of the pool to the owner in `row`. Reports whether it was still in the pool.
     public boolean handOut(SandboxRow row) {
         return db.write(sql -> {
             claim(sql, row);
@@ -93,13 +92,13 @@ public final class SandboxRows {
         });
     }
 
-    /// Moves a row that has not ended to another phase. Reports whether there was one.
+    /// Moves a row that has not ended to another phase. Reports whether the row existed.
     public boolean phase(SandboxId id, Phase phase) {
         return db.write(sql ->
                 sql.update("update sandboxes set status = ? where id = ? and " + ALIVE, phase.text(), id.value()) == 1);
     }
 
-    /// Why a sandbox is paused: a word for programs, and a sentence.
+    /// Reason of a pause: a label for programs, and a sentence.
     public record StoredPause(String cause, String detail) {}
 
     /// Moves a row that has not ended to `paused`, with the reason.
@@ -112,7 +111,7 @@ public final class SandboxRows {
                 id.value()));
     }
 
-    /// Why each paused sandbox is paused.
+    /// Returns the reason of each paused sandbox.
     public Map<SandboxId, StoredPause> pauses() {
         return db
                 .read(sql -> sql.list(
@@ -125,23 +124,23 @@ public final class SandboxRows {
                 .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
     }
 
-    /// Remembers the secret of the guest that is about to be started on the sandbox's old disk.
+    /// Stores the secret of the guest that is about to start on the existing disk of the sandbox.
     public void secret(SandboxId id, String secret) {
         db.write(sql -> sql.update("update sandboxes set secret = ? where id = ? and " + ALIVE, secret, id.value()));
     }
 
-    /// Remembers what a sandbox may reach from now on.
+    /// Stores the egress allow-list of a sandbox.
     public void egress(SandboxId id, Egress egress) {
         db.write(sql ->
                 sql.update("update sandboxes set egress = ? where id = ? and " + ALIVE, text(egress), id.value()));
     }
 
-    /// Remembers the port of a sandbox's door.
+    /// Stores the control port of a sandbox.
     public void controlPort(SandboxId id, int port) {
         db.write(sql -> sql.update("update sandboxes set door_port = ? where id = ? and " + ALIVE, port, id.value()));
     }
 
-    /// The port of each door that is open.
+    /// Returns the control port of each sandbox that has one open.
     public Map<SandboxId, Integer> controlPortNumbers() {
         return db
                 .read(sql -> sql.list(
@@ -151,7 +150,7 @@ public final class SandboxRows {
                 .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
     }
 
-    /// Ends a row for good. The first end stands. Reports whether this was it.
+    /// Ends a row for good. The first end wins. Reports whether this call was the first.
     public boolean end(SandboxId id, Phase phase, End end) {
         return db.write(sql -> sql.update(
                         "update sandboxes set status = ?, end_cause = ?, end_detail = ?, ended_at = ? where id = ? and "
@@ -164,12 +163,12 @@ public final class SandboxRows {
                 == 1);
     }
 
-    /// Forgets a machine that nobody ever owned.
+    /// Deletes a machine that never had an owner.
     public void forgetUnowned(SandboxId id) {
         db.write(sql -> sql.update("delete from sandboxes where id = ? and thread_id is null", id.value()));
     }
 
-    /// Saves when each of these was last used.
+    /// Stores the time of the last activity of these sandboxes.
     public void lastActivity(Map<SandboxId, Instant> times) {
         db.write(sql -> {
             for (var entry : times.entrySet()) {
@@ -182,7 +181,7 @@ public final class SandboxRows {
         });
     }
 
-    /// Reports whether there was ever a sandbox that is still known.
+    /// Reports whether the store contains any sandbox, ended or not.
     public boolean hasAny() {
         return db.read(sql -> sql.first("select 1 from sandboxes limit 1", _ -> true))
                 .isPresent();
@@ -192,12 +191,12 @@ public final class SandboxRows {
         return db.read(sql -> sql.first("select * from sandboxes where id = ?", SandboxRows::row, id.value()));
     }
 
-    /// Every row that has not ended.
+    /// Returns all rows that have not ended.
     public List<SandboxRow> alive() {
         return db.read(sql -> sql.list("select * from sandboxes where " + ALIVE, SandboxRows::row));
     }
 
-    /// Those that ended last, newest first; of one user, if there is one.
+    /// Returns the sandboxes that ended last, newest first. With `user`, only those of the user.
     public List<SandboxRow> newestEnded(Optional<UserId> user, int limit) {
         @Nullable String name = user.map(UserId::value).orElse(null);
         return db.read(sql -> sql.list(
@@ -209,7 +208,7 @@ public final class SandboxRows {
                 limit));
     }
 
-    /// Deletes rows that ended before `time`. Returns how many.
+    /// Deletes rows that ended before `time`. Returns their number.
     public int prune(Instant time) {
         return db.write(sql -> {
             sql.update(
@@ -219,7 +218,7 @@ public final class SandboxRows {
         });
     }
 
-    /// Adds a thread without a sandbox. Fails with `NoSandboxForThread` when the thread is another user's.
+    /// Adds a thread without a sandbox. Fails with `NoSandboxForThread` if the thread belongs to another user.
     public void claim(Owner owner, Instant now) {
         db.write(sql -> {
             claim(sql, owner, now);
@@ -234,7 +233,7 @@ public final class SandboxRows {
                 thread.value());
     }
 
-    /// A thread belongs to the user who first used it, for good.
+    /// A thread permanently belongs to the user who used it first.
     private static void claim(Sql sql, SandboxRow row) throws SQLException {
         if (row.owner().isPresent()) {
             claim(sql, row.owner().get(), row.createdAt());

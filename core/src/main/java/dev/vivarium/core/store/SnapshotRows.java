@@ -10,7 +10,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/// The rows of snapshots. Thread-safe.
+/// Rows of snapshots. Thread-safe.
 public final class SnapshotRows {
     private final Db db;
 
@@ -33,7 +33,7 @@ public final class SnapshotRows {
                 snapshot.parent().map(SnapshotId::value).orElse(null)));
     }
 
-    /// Those of a thread, oldest first.
+    /// Returns the snapshots of a thread, oldest first.
     public List<SnapshotInfo> list(ThreadId thread) {
         return db.read(sql -> sql.list(
                 "select * from snapshots where thread_id = ? order by created_at, snapshot_id",
@@ -52,7 +52,8 @@ public final class SnapshotRows {
                 .orElse(0));
     }
 
-    /// Reports whether it was there. What came of it came of its parent from now on, so that the tree stays whole.
+    /// Deletes a snapshot. Its children become children of its parent, so that the tree stays connected. Reports
+    /// whether the snapshot existed.
     public boolean delete(SnapshotId id) {
         return db.write(sql -> {
             String parent = "(select parent_id from snapshots where snapshot_id = ?)";

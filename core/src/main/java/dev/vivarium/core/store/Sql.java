@@ -12,10 +12,10 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/// SQL text with arguments, on a connection that belongs to the current call. The text must be good for SQLite and
-/// PostgreSQL alike; times are epoch milliseconds. Confined to the call it was lent to.
+/// SQL statements on a connection that is lent to one call. Confined to that call.
 ///
-/// Statements are kept for the next call that has the same text: to prepare one takes longer than to run it.
+/// The SQL must be valid for SQLite and PostgreSQL. Times are epoch milliseconds. Prepared statements are cached by
+/// text, because preparing takes longer than running.
 public final class Sql {
     private static final int KEPT = 64;
 
@@ -30,18 +30,18 @@ public final class Sql {
         return connection;
     }
 
-    /// Turns the row under the cursor into a value.
+    /// Mapper from the current row to a value.
     @FunctionalInterface
     public interface Row<T> {
         T read(ResultSet columns) throws SQLException;
     }
 
-    /// Runs an insert, update or delete and returns how many rows it touched.
+    /// Runs an insert, update or delete and returns the number of affected rows.
     public int update(String text, @Nullable Object... arguments) throws SQLException {
         return run(text, PreparedStatement::executeUpdate, arguments);
     }
 
-    /// Runs one insert, update or delete for each list of arguments, as one call to the database.
+    /// Runs one insert, update or delete for each list of arguments, as one batch.
     public void updateAll(String text, List<List<Object>> rows) throws SQLException {
         run(text, statement -> {
             for (List<Object> row : rows) {
@@ -58,7 +58,7 @@ public final class Sql {
         return listWhile(text, row, _ -> true, arguments);
     }
 
-    /// The rows from the first to the one after which `more` are not wanted.
+    /// Returns rows up to and including the first for which `more` is false.
     public <T> List<T> listWhile(String text, Row<T> row, Predicate<T> more, @Nullable Object... arguments)
             throws SQLException {
         return run(
@@ -78,7 +78,7 @@ public final class Sql {
                 arguments);
     }
 
-    /// The first row, or nothing.
+    /// Returns the first row, or nothing.
     public <T> Optional<T> first(String text, Row<T> row, @Nullable Object... arguments) throws SQLException {
         return run(
                 text,
@@ -95,8 +95,8 @@ public final class Sql {
         T run(PreparedStatement statement) throws SQLException;
     }
 
-    /// A statement that failed may never work again, whatever it failed of: SQLite's driver closes it behind our
-    /// back. The next call prepares another.
+    /// A failed statement may be unusable, because the SQLite driver closes it implicitly. The next call prepares a new
+    /// one.
     private <T> T run(String text, Step<T> step, @Nullable Object... arguments) throws SQLException {
         PreparedStatement statement = prepare(text, arguments);
         try {
@@ -128,7 +128,7 @@ public final class Sql {
         return statement;
     }
 
-    /// Texts are constants of the program, so that there are few; the bound is for those that are not.
+    /// The texts are constants, so there are few. The bound covers generated texts.
     private void keep(String text, PreparedStatement statement) throws SQLException {
         if (kept.size() == KEPT) {
             for (PreparedStatement old : kept.values()) {

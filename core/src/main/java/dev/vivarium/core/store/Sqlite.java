@@ -11,7 +11,7 @@ import java.time.Duration;
 import org.sqlite.JDBC;
 import org.sqlite.SQLiteConfig;
 
-/// SQLite with a write-ahead log in a file of our own, durable at every commit. Immutable.
+/// SQLite with a write-ahead log in a private file, durable at every commit. Immutable.
 record Sqlite(Path file, Duration patience) implements Dialect {
     private static final int WRITER_CACHE_KIB = 16_384;
     private static final int WAL_PAGES = 4_000;
@@ -28,14 +28,14 @@ record Sqlite(Path file, Duration patience) implements Dialect {
         config.setSynchronous(SQLiteConfig.SynchronousMode.FULL);
         config.setBusyTimeout((int) patience.toMillis());
         config.enforceForeignKeys(true);
-        // Not by the driver manager, which would load the drivers of all databases.
+        // The driver manager would load the drivers of all databases.
         Connection connection = JDBC.createConnection("jdbc:sqlite:" + file, config.toProperties());
         connection.setAutoCommit(false);
         return connection;
     }
 
-    /// The writer changes pages in many places and often: it keeps them at hand, and moves them from the log to
-    /// their places less often than it would by itself.
+    /// The writer changes many pages often. A larger cache keeps them in memory, and a higher limit makes checkpoints
+    /// rarer.
     @Override
     public Connection connectToWrite() throws SQLException {
         Connection connection = connect();
@@ -48,12 +48,12 @@ record Sqlite(Path file, Duration patience) implements Dialect {
         return connection;
     }
 
-    /// One server has a home, and this file is in it.
+    /// No lock needed: one server holds the home, which contains this file.
     @Override
     public void lockSchema(Sql sql) {}
 
-    /// SQLite deletes the write-ahead log of a database that is missing or empty. The log may hold all that is left
-    /// of a lost store, so it is renamed.
+    /// Renames the write-ahead log of a missing or empty database, because SQLite would delete it. The log may be all
+    /// that is left of a lost store.
     void keepLostLog() throws IOException {
         Path log = file.resolveSibling(file.getFileName() + "-wal");
         if (Db.isMissing(file) && !Db.isMissing(log)) {
@@ -61,7 +61,8 @@ record Sqlite(Path file, Duration patience) implements Dialect {
         }
     }
 
-    /// The guests' secrets are in this file. The write-ahead log takes over the mode of the database itself.
+    /// Makes the file private, because it contains the secrets of the guests. The write-ahead log inherits the mode of
+    /// the database.
     void keepToOurselves() throws IOException {
         Path directory = file.getParent();
         if (directory != null && !Files.isDirectory(directory)) {

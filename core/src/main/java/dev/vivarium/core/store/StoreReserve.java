@@ -11,19 +11,18 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Disk space that the write-ahead log of SQLite has before it needs it, so that the store can commit when the file
-/// system is full. Thread-safe.
+/// Disk space allocated in advance for the write-ahead log of SQLite, so that the store can commit when the file system
+/// is full. Thread-safe.
 ///
-/// The blocks are allocated behind the end of the log's own file (`fallocate --keep-size`), where SQLite writes next
-/// and nobody else can. SQLite does not shrink the file while it is open. If the space cannot be had now, it is tried
-/// again until it can. `fallocate` runs in a process of its own: to close the file in this process would release the
-/// locks that SQLite holds on it.
+/// The blocks lie beyond the end of the log file (`fallocate --keep-size`), where SQLite writes next and no other
+/// process can. SQLite does not shrink the file while it is open. If the allocation fails, it is retried. `fallocate`
+/// runs in a process of its own, because closing the file in this process would release the locks of SQLite.
 final class StoreReserve implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(StoreReserve.class);
     private static final Duration RETRY = Duration.ofSeconds(30);
     private static final Duration LONGEST = Duration.ofSeconds(20);
 
-    /// The reserve is at most this share of the file system.
+    /// Maximum size of the reserve as a fraction of the file system: one tenth.
     private static final int SHARE = 10;
 
     /// The index of the log takes 8 bytes for a page of 4 KiB, and grows in steps of 32 KiB.
@@ -39,7 +38,7 @@ final class StoreReserve implements AutoCloseable {
         this.bytes = bytes;
     }
 
-    /// Allocates the space in the background. The database must be open, so that its log is there.
+    /// Allocates the space in the background. The database must be open, so that its log exists.
     static StoreReserve start(Path database, long wantedBytes) {
         long share = database.toFile().getTotalSpace() / SHARE;
         var reserve = new StoreReserve(database, Math.min(wantedBytes, share));
@@ -91,7 +90,7 @@ final class StoreReserve implements AutoCloseable {
         }
     }
 
-    /// Stops trying. Call it before the database is closed: `fallocate` would make the log anew. Idempotent.
+    /// Stops retrying. Call it before the database closes, because `fallocate` would create the log again. Idempotent.
     @Override
     public void close() {
         closed.countDown();

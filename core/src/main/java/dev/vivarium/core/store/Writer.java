@@ -19,16 +19,17 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The one writer of the database. A change that finds it idle is committed by its caller at once; the others queue up
-/// for a worker, which runs all there is in one transaction and answers every caller after the commit.
+/// Single writer of the database, with group commit. Thread-safe.
 ///
-/// A hand-over to the worker and back costs a quarter of what a commit does, so it is made only where it buys a group.
-/// A caller that commits keeps its processor while the disk works: SQLite is native code, which a virtual thread
-/// cannot leave. It is one caller at a time, and where there is one processor the worker does it all.
+/// If the writer is idle, the caller commits its change itself. Other changes queue for a worker thread, which runs all
+/// of them in one transaction and completes the callers after the commit.
 ///
-/// In a group each caller's statements stand behind a savepoint of their own, so that one that fails is undone alone
-/// and the rest of the group commits. When the commit itself fails, nothing of the group happened and all of it is told
-/// so. Thread-safe.
+/// A hand-over to the worker and back costs a quarter of a commit, so it is made only where it yields a group. A
+/// committing caller occupies its carrier during the disk write, because SQLite is native code that pins a virtual
+/// thread. Only one caller commits at a time. On a machine with one processor the worker makes all commits.
+///
+/// In a group, each change has a savepoint of its own: a failed change is rolled back alone and the rest commits. If
+/// the commit itself fails, the whole group is rolled back and every caller gets the failure.
 final class Writer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Writer.class);
     private static final int QUEUE = 4096;
@@ -42,10 +43,10 @@ final class Writer implements AutoCloseable {
     private final Thread worker;
     private volatile boolean closed;
 
-    /// Whoever holds it writes. Fair, so that callers who find it free do not keep the worker's group waiting.
+    /// The holder writes. Fair, so that callers that find it free do not starve the worker's group.
     private final ReentrantLock turn = new ReentrantLock(true);
 
-    /// Absent at first and after a failure from which the connection could not be brought back.
+    /// Absent at first, and after a failure that the connection could not recover from.
     @GuardedBy("turn")
     private @Nullable Sql sql;
 
@@ -61,8 +62,8 @@ final class Writer implements AutoCloseable {
         Connection connect() throws SQLException;
     }
 
-    /// Runs `work`, alone or in the next group, and returns after the commit. Never waits longer than twice the
-    /// patience for others.
+    /// Runs `work`, alone or in the next group, and returns after the commit. Waits for other writes at most twice the
+    /// timeout.
     <T extends @Nullable Object> T write(SqlFunction<T> work) {
         var pending = new Pending<T>(work);
         if (CALLERS_COMMIT && queue.isEmpty() && isMyTurn(Duration.ZERO)) {
@@ -72,8 +73,8 @@ final class Writer implements AutoCloseable {
         return await(pending);
     }
 
-    /// Runs `work` here, in a transaction of its own, and returns after the commit: for a caller who brings a
-    /// group. What fails because others took too long has not happened and never will.
+    /// Runs `work` on the caller's thread, in a transaction of its own, and returns after the commit. For a caller that
+    /// has already grouped its changes. If the wait times out, the change was not made and never will be.
     <T extends @Nullable Object> T writeHere(SqlFunction<T> work) {
         var pending = new Pending<T>(work);
         if (!isMyTurn(patience.multipliedBy(2))) {
@@ -83,14 +84,14 @@ final class Writer implements AutoCloseable {
         return pending.outcome();
     }
 
-    /// An interrupt does not shorten the wait: whoever is interrupted still learns what became of the write.
+    /// An interrupt does not shorten the wait, so that an interrupted caller still gets the outcome of the write.
     private boolean isMyTurn(Duration wait) {
         boolean interrupted = false;
         try {
             long deadline = System.nanoTime() + wait.toNanos();
             while (true) {
                 try {
-                    // Unlike tryLock(), this one does not overtake who waits.
+                    // Unlike tryLock(), this method does not overtake waiting threads.
                     return turn.tryLock(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
                 } catch (InterruptedException e) {
                     interrupted = true;
@@ -103,13 +104,13 @@ final class Writer implements AutoCloseable {
         }
     }
 
-    /// Whoever has the turn, and gives it up with this.
+    /// The caller must hold the lock, which this method releases.
     private void commitHere(Pending<?> pending) {
         try {
             requireOpen(closed);
             commitLocked(List.of(pending));
         } catch (Error e) {
-            // The next commit must not find half a change in the transaction.
+            // The next commit must not find a partial change in the transaction.
             disconnectLocked();
             throw e;
         } finally {
@@ -120,7 +121,7 @@ final class Writer implements AutoCloseable {
     private <T extends @Nullable Object> T await(Pending<T> pending) {
         boolean interrupted = false;
         try {
-            // A write that was queued will happen; leaving early on interrupt would make its outcome unknown.
+            // A queued write will happen. Leaving early on interrupt would make its outcome unknown.
             long deadline = System.nanoTime() + 2 * patience.toNanos();
             while (true) {
                 try {
@@ -145,7 +146,7 @@ final class Writer implements AutoCloseable {
             }
             pending.queued = true;
         }
-        // The worker may have ended between the check and the offer; then nobody will take it.
+        // The worker may have ended between the check and the offer. In that case it never takes the entry.
         requireOpen(closed && queue.remove(pending));
         if (!pending.done.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
             throw failed("a write took longer than " + 2 * patience.toSeconds() + " s");
@@ -166,7 +167,7 @@ final class Writer implements AutoCloseable {
             try {
                 group.add(queue.take());
             } catch (InterruptedException e) {
-                continue; // Only close() ends this worker, by its own entry in the queue.
+                continue; // Only close() ends this worker, with its own entry in the queue.
             }
             turn.lock();
             try {
@@ -174,7 +175,8 @@ final class Writer implements AutoCloseable {
                 last |= group.remove(stop);
                 commitLocked(group);
             } catch (RuntimeException | Error e) {
-                // The next group must not find half a change in the transaction, and nobody may wait for this one.
+                // The next group must not find a partial change in the transaction, and no caller may wait for this
+                // group.
                 disconnectLocked();
                 group.forEach(pending -> pending.fail(failed("the writer failed: " + e)));
                 throw e;
@@ -203,8 +205,8 @@ final class Writer implements AutoCloseable {
         }
     }
 
-    /// Runs all but the commit. A connection that waited may have been cut meanwhile; nothing has happened on it
-    /// yet, so that all can be done again on another.
+    /// Runs all but the commit. If an idle connection was lost, runs the group again on a new one, because nothing was
+    /// committed on the old one.
     @GuardedBy("turn")
     private Sql runLocked(List<Pending<?>> group) throws SQLException {
         if (sql != null) {
@@ -236,7 +238,7 @@ final class Writer implements AutoCloseable {
         }
     }
 
-    /// Without a savepoint: what fails takes nobody with it.
+    /// Without a savepoint, because no other change can be affected.
     private static void attemptAlone(Pending<?> pending, Sql sql) throws SQLException {
         try {
             pending.run(sql);
@@ -254,7 +256,7 @@ final class Writer implements AutoCloseable {
             connection.releaseSavepoint(before);
         } catch (SQLException e) {
             pending.refuse(failed(e));
-            // A full disk ends the whole transaction; then this throws as well and the group fails.
+            // A full disk ends the whole transaction. In that case the rollback throws too, and the group fails.
             connection.rollback(before);
         } catch (RuntimeException e) {
             pending.refuse(e);
@@ -262,8 +264,8 @@ final class Writer implements AutoCloseable {
         }
     }
 
-    /// After a full disk there may be no transaction left to roll back, and the driver then loses count; a fresh
-    /// connection is the one state that is known.
+    /// After a full disk there may be no transaction left to roll back, and the state of the driver is wrong. Only a
+    /// new connection has a known state.
     @GuardedBy("turn")
     private void undoGroupLocked() {
         try {
@@ -300,7 +302,7 @@ final class Writer implements AutoCloseable {
         return new SandboxException(new Failure.StoreFailed(why));
     }
 
-    /// Writes what is queued, then ends the worker.
+    /// Writes the queued changes, then ends the worker.
     @Override
     public void close() {
         if (closed) {
@@ -322,7 +324,7 @@ final class Writer implements AutoCloseable {
         }
     }
 
-    /// One caller's work and its outcome. Written by whoever commits it, read by the caller afterwards.
+    /// One change and its outcome. The committing thread writes it; the caller reads it afterwards.
     private static final class Pending<T extends @Nullable Object> {
         private final SqlFunction<T> work;
         private final CountDownLatch done = new CountDownLatch(1);
@@ -357,7 +359,7 @@ final class Writer implements AutoCloseable {
             done.countDown();
         }
 
-        @SuppressWarnings("NullAway") // `value` is what the work returned, null only where T allows it.
+        @SuppressWarnings("NullAway") // `value` is the result of the work, null only where T allows it.
         T outcome() {
             if (failure != null) {
                 throw failure;

@@ -1,4 +1,4 @@
-/// SQL behind the engine: one database, one writer that commits in groups, migrations, and the rows of sandboxes.
+/// SQL storage of the engine: one database, one writer that commits in groups, migrations, and the rows of sandboxes.
 @NullMarked
 package dev.vivarium.core.store;
 

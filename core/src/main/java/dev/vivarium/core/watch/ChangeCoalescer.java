@@ -10,10 +10,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/// Changes of a short while, folded: of several to one path only what they come to is left, and of something that came
-/// and went nothing is. Confined to one worker.
+/// Coalescer of file changes within a short interval: keeps the net change of each path. Confined to one thread.
+///
+/// A path that was created and deleted in the interval has no net change.
 final class ChangeCoalescer {
-    /// What people keep for the tools that run beside an agent; nobody wants to watch it.
+    /// Directory for the tools that run beside an agent. Its changes are not reported.
     private static final String HIDDEN = ".vivarium";
 
     private static final int TOP = 10;
@@ -23,7 +24,7 @@ final class ChangeCoalescer {
     private final Map<String, Net> changes = new TreeMap<>();
     private boolean incomplete;
 
-    /// What became of one path: whether it was there before the first change, and whether it is after the last.
+    /// Net change of one path: whether it existed before the first change, and whether it exists after the last.
     private record Net(boolean was, boolean is, boolean directory) {
         Optional<FileChange.Kind> kind() {
             if (was) {
@@ -33,7 +34,7 @@ final class ChangeCoalescer {
         }
     }
 
-    /// How many of each kind there were, and in which directories most of them.
+    /// Number of changes of each kind, and the directories with the most changes.
     record Counts(int created, int modified, int deleted, List<String> directories) {}
 
     void add(FileChange change) {
@@ -50,19 +51,20 @@ final class ChangeCoalescer {
         }
     }
 
-    /// What cannot be named, because it is no UTF-8, cannot be asked for either.
+    /// Reports whether changes of a path are reported. A name that is not valid UTF-8 cannot be requested, so its
+    /// changes are not reported.
     static boolean isTold(String path) {
         return !path.equals(HIDDEN) && !path.startsWith(HIDDEN + "/") && path.indexOf('\uFFFD') < 0;
     }
 
-    /// What has a longer name is counted and not named: an index of a store takes no more, and neither does anybody
-    /// who opens a file.
+    /// Reports whether a path is short enough to be named. Longer paths are only counted: they exceed the limits of a
+    /// database index and of opening a file.
     static boolean isNamed(String path) {
         return path.length() <= LONGEST_NAME / LONGEST_CHARACTER
                 || path.getBytes(StandardCharsets.UTF_8).length <= LONGEST_NAME;
     }
 
-    /// What the changes come to, by path.
+    /// Returns the net changes, ordered by path.
     List<FileChange> net() {
         var net = new ArrayList<FileChange>(changes.size());
         changes.forEach((path, change) ->
@@ -70,7 +72,8 @@ final class ChangeCoalescer {
         return net;
     }
 
-    /// What came and went meanwhile. It may have been known all the same: a survey can be quicker than the watch.
+    /// Returns the paths that were created and deleted in the interval. The index may contain them, because a survey
+    /// can be faster than the watch.
     List<FileChange> passing() {
         return changes.entrySet().stream()
                 .filter(entry -> entry.getValue().kind().isEmpty())
@@ -79,12 +82,12 @@ final class ChangeCoalescer {
                 .toList();
     }
 
-    /// How many paths were touched.
+    /// Returns the number of changed paths.
     int size() {
         return changes.size();
     }
 
-    /// Reports whether changes were lost, so that one has to look again.
+    /// Reports whether changes were lost, so that a survey is needed.
     boolean isIncomplete() {
         return incomplete;
     }
@@ -109,7 +112,7 @@ final class ChangeCoalescer {
                 most);
     }
 
-    /// The directory of the workspace in which it happened; `.` for the workspace itself.
+    /// Returns the top-level directory of the change, or `.` for the workspace itself.
     private static String top(FileChange change) {
         int slash = change.path().indexOf('/');
         if (slash > 0) {

@@ -6,9 +6,9 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/// What is known of what a file holds. Immutable.
+/// Known content of a file. Immutable.
 ///
-/// @param text the whole of it, if it is small and text
+/// @param text the whole content, if it is small and text
 record Content(Optional<String> sha256, Optional<String> text) {
     static final Content UNKNOWN = new Content(Optional.empty(), Optional.empty());
 
@@ -20,7 +20,7 @@ record Content(Optional<String> sha256, Optional<String> text) {
         return new Content(Optional.of(sha256), Optional.empty());
     }
 
-    /// Nothing if it is no text. A NUL is no text, and PostgreSQL would not keep it.
+    /// Returns nothing if the bytes are not text. A NUL is not text, and PostgreSQL does not store it.
     private static Optional<String> text(byte[] bytes) {
         for (byte b : bytes) {
             if (b == 0) {

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/// What is said in the log about files. Stateless.
+/// Factory of file events. Stateless.
 final class FileEvents {
     private static final String SOURCE = "sandbox";
     private static final int LONGEST_DIFF = 24 * 1024;
@@ -18,11 +18,11 @@ final class FileEvents {
 
     private FileEvents() {}
 
-    /// A change that is told by itself. It has an id of its own, so that telling it again after a crash changes
-    /// nothing.
+    /// Returns the event of one change. Its id is derived from the change, so that publishing it again after a crash
+    /// has no effect.
     ///
-    /// @param below how many things went with a directory
-    /// @param since the newest event before it that is remembered: the same may happen to a path again
+    /// @param below number of paths that were deleted with a directory
+    /// @param since newest recorded event before the change; it distinguishes repeated changes of a path
     static NewEvent of(FileChange change, Optional<Version> before, Optional<Version> after, int below, long since) {
         var data = EventData.of("path", change.path());
         Version shown = after.or(() -> before).orElse(null);
@@ -47,7 +47,7 @@ final class FileEvents {
         };
     }
 
-    /// Only between two texts that are known, or from nothing.
+    /// Adds a diff if the old and the new text are known, or if the file is new.
     private static EventData withDiff(EventData data, String path, Optional<Version> before, Optional<Version> after) {
         Optional<String> old = before.flatMap(Version::content);
         Optional<String> now = after.flatMap(Version::content);
@@ -73,7 +73,7 @@ final class FileEvents {
         return "file-" + Digests.sha256(words.getBytes(StandardCharsets.UTF_8)).substring(0, ID_DIGITS);
     }
 
-    /// Many changes in one event.
+    /// Returns one event for many changes.
     static NewEvent folded(List<FileChange> net, boolean incomplete) {
         ChangeCoalescer.Counts counts = ChangeCoalescer.count(net);
         var data = EventData.of("created", counts.created())
@@ -83,8 +83,7 @@ final class FileEvents {
         return NewEvent.of("file.changes_folded", (incomplete ? data.with("incomplete", true) : data).text(), SOURCE);
     }
 
-    /// Reports whether something is worth reading after a storm: what people and agents write, not what tools
-    /// fetch.
+    /// Reports whether a file is worth reading after a burst: source files qualify, files that tools download do not.
     static boolean isWorthLearning(Version version) {
         return version.type() == FileEntry.Type.FILE
                 && version.size() <= FileInspector.SMALL

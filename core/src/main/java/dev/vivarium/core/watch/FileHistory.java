@@ -10,18 +10,19 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/// What the files of sandboxes were, by the events of their logs. Bounded for each sandbox: what is there now comes
-/// first, and of what was the oldest goes first. Thread-safe.
+/// History of the files of sandboxes, keyed by the events of their logs. Bounded for each sandbox. Thread-safe.
+///
+/// Current versions take precedence. Of past versions, the oldest are deleted first.
 public final class FileHistory {
-    /// Files beyond these are watched, but not remembered.
+    /// Maximum number of files recorded for a sandbox. Further files are watched, but not recorded.
     static final int MOST_FILES = 10_000;
 
-    /// Characters of text, of all that is kept for one sandbox.
+    /// Maximum number of text characters stored for a sandbox.
     private static final long MOST_CHARACTERS = 8 << 20;
 
     private static final int ROWS_AT_ONCE = 500;
 
-    /// Long, because whoever gave up would be told that the text was not kept.
+    /// Long, because a reader that times out would report that the text was not kept.
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final Db db;
@@ -31,19 +32,19 @@ public final class FileHistory {
         this.db = db;
     }
 
-    /// What is known of a path at some moment.
+    /// Known state of a path at some event.
     public sealed interface Moment {
-        /// This was there.
+        /// The path existed with this version.
         record There(Version version) implements Moment {}
 
-        /// Nothing was there.
+        /// The path did not exist.
         record Nothing() implements Moment {}
 
-        /// Something was there that is not known any more.
+        /// The path existed, but its version is no longer stored.
         record Forgotten() implements Moment {}
     }
 
-    /// What was at `path` when the event `seq` was the newest.
+    /// Returns the state of `path` when `seq` was the newest event.
     public Moment at(SandboxId sandbox, String path, long seq) {
         awaitWritten(sandbox);
         return db.read(sql -> {
@@ -51,7 +52,7 @@ public final class FileHistory {
             if (there.isPresent()) {
                 return new Moment.There(there.get());
             }
-            // What was changed later, and not made, was there before.
+            // If the next event is not a creation, the path existed before.
             return FileRows.firstAfter(sql, sandbox, path, seq)
                             .filter(type -> !type.equals("file.created"))
                             .isPresent()
@@ -60,7 +61,7 @@ public final class FileHistory {
         });
     }
 
-    /// Whoever has seen an event is a little ahead of what it tells of.
+    /// Waits for pending writes: a client may receive an event before its version is stored.
     private void awaitWritten(SandboxId sandbox) {
         CountDownLatch latch = beingTold.get(sandbox);
         try {
@@ -72,12 +73,12 @@ public final class FileHistory {
         }
     }
 
-    /// Something is about to be told of a sandbox that is written before the result is closed.
+    /// Announces events of a sandbox. Their versions are stored before the result is closed.
     Telling begin(SandboxId sandbox) {
         return new Telling(sandbox);
     }
 
-    /// While it is open, readers wait for what was told already. Confined to one worker.
+    /// While it is open, readers wait for the versions of published events. Confined to one thread.
     final class Telling implements AutoCloseable {
         private final SandboxId sandbox;
         private final CountDownLatch latch = new CountDownLatch(1);
@@ -94,7 +95,7 @@ public final class FileHistory {
         }
     }
 
-    /// Removes what was over before the oldest event that is kept of a log. Returns how much that was.
+    /// Deletes versions that ended before the oldest stored event of their log. Returns the number of deleted versions.
     public int prune() {
         return db.write(FileRows::prune);
     }
@@ -111,7 +112,7 @@ public final class FileHistory {
         return db.read(sql -> FileRows.below(sql, sandbox, directory));
     }
 
-    /// The newest event of which something is remembered.
+    /// Returns the newest event with a stored version.
     long lastSeq(SandboxId sandbox) {
         return db.read(sql -> FileRows.lastSeq(sql, sandbox));
     }
@@ -120,7 +121,7 @@ public final class FileHistory {
         return db.read(sql -> FileRows.characters(sql, sandbox));
     }
 
-    /// Keeps the next versions, some at a time: others write too.
+    /// Stores the next versions in batches, so that other writers are not blocked for long.
     void write(SandboxId sandbox, List<FileRows.Step> steps) {
         for (int from = 0; from < steps.size(); from += ROWS_AT_ONCE) {
             List<FileRows.Step> some = steps.subList(from, Math.min(steps.size(), from + ROWS_AT_ONCE));
@@ -140,7 +141,7 @@ public final class FileHistory {
         });
     }
 
-    /// Makes room if there is too much. Returns how much is left.
+    /// Deletes old versions if the limit is exceeded. Returns the number of remaining characters.
     long makeRoom(SandboxId sandbox, long characters) {
         if (characters <= MOST_CHARACTERS) {
             return characters;

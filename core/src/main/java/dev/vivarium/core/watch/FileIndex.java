@@ -24,8 +24,10 @@ import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// What is known of the files of one sandbox, and what was told of them. First told, then remembered: whoever dies in
-/// between tells it again, under the same id. Confined to one worker.
+/// Index of the files of one sandbox, and publisher of their events. Confined to one thread.
+///
+/// It publishes before it records. After a crash in between, the next server publishes the event again with the same
+/// id.
 final class FileIndex {
     private static final int LISTED = 2 * FileHistory.MOST_FILES;
     private static final int MOST_LESSONS = 1000;
@@ -38,20 +40,20 @@ final class FileIndex {
     private final FileInspector reader;
     private final RateBucket events;
 
-    /// Paths of which only the beginning of a storm told; what they hold is looked up when it is quiet.
+    /// Paths that changed in a burst and whose content is unknown. [#settle] reads them when the watch is quiet.
     private final Set<String> lessons = new LinkedHashSet<>();
 
-    /// What was told in a storm, and is not remembered yet.
+    /// Paths published in a folded event and not recorded yet.
     private final Set<String> folded = new HashSet<>();
 
-    /// Whether the store has nothing yet, and need not be asked.
+    /// Whether the store has no versions of this sandbox, so that no query is needed.
     private boolean isBlank = true;
 
-    /// What the last survey found first: the watch tells of it as well, in whatever beat that comes, and then it is
-    /// no news.
+    /// Paths that the last survey found first. The watch reports them too, in any later interval; those reports are
+    /// duplicates.
     private final Set<String> discovered = new HashSet<>();
 
-    /// The newest event that is remembered.
+    /// Newest recorded event.
     private long lastSeq;
 
     private long lastFold;
@@ -66,15 +68,15 @@ final class FileIndex {
         this.events = new RateBucket(40, 10, nanos);
     }
 
-    /// What the store has from an earlier server.
+    /// Loads the state that an earlier server stored.
     void recall() {
         characters = history.characters(sandbox);
         lastSeq = history.lastSeq(sandbox);
         isBlank = false;
     }
 
-    /// Tells each change by itself, and those that cannot be named in one event. Reports whether that was allowed;
-    /// if not, nothing was told.
+    /// Publishes one event for each change, and one folded event for all paths that are too long to be named. Returns
+    /// false if the rate limit is exceeded; in that case nothing was published.
     boolean tell(Workspace workspace, List<FileChange> all) {
         if (all.isEmpty()) {
             return true;
@@ -97,7 +99,8 @@ final class FileIndex {
         return true;
     }
 
-    /// These, and of what came and went that which was told of before: somebody who saw it come must see it go.
+    /// Adds those short-lived paths that were published as created: a client that received the creation must receive
+    /// the deletion.
     List<FileChange> withKnown(List<FileChange> net, List<FileChange> passing) {
         List<String> named = passing.stream()
                 .map(FileChange::path)
@@ -130,8 +133,8 @@ final class FileIndex {
         publish(told, unchanged);
     }
 
-    /// Without what a directory took along when it went: nobody saw it go by itself, and the directory's event
-    /// counts it. Such a path is no longer among the `known`.
+    /// Removes paths that were deleted with their directory: the event of the directory counts them. Removes these
+    /// paths from `known` too.
     private static List<FileChange> withoutTaken(
             List<FileChange> net, Map<String, Version> known, Map<String, Version> there) {
         Set<String> gone = known.values().stream()
@@ -150,7 +153,7 @@ final class FileIndex {
         return rest;
     }
 
-    /// One change that is told, with all that it means for what is known.
+    /// One change to publish, with the versions that it replaces.
     private record Told(NewEvent event, List<Pair> pairs) {}
 
     private record Pair(Optional<Version> before, Optional<Version> after) {}
@@ -168,7 +171,7 @@ final class FileIndex {
             FileChange change, Optional<Version> before, Optional<Version> after, Map<String, Version> alsoTold) {
         boolean isUnknown = before.isEmpty() && after.isEmpty();
         if (isUnknown && change.kind() != FileChange.Kind.DELETED) {
-            return Optional.empty(); // It came and went.
+            return Optional.empty(); // The path was created and deleted.
         }
         var pairs = new ArrayList<>(List.of(new Pair(before, after.map(this::affordable))));
         if (before.filter(Version::isDirectory).isPresent()) {
@@ -185,7 +188,7 @@ final class FileIndex {
         return Optional.of(new Told(FileEvents.of(really, before, after, pairs.size() - 1, lastSeq), pairs));
     }
 
-    /// Without its text if too much is kept.
+    /// Drops the text if the limit of stored characters is reached.
     private Version affordable(Version version) {
         return FileHistory.hasRoom(characters) ? version : version.withoutContent();
     }
@@ -240,7 +243,7 @@ final class FileIndex {
         }
     }
 
-    /// Tells many changes in one event, and remembers them later, by [#survey].
+    /// Publishes many changes in one event. [#survey] records them later.
     void tellFolded(List<FileChange> all, boolean incomplete) {
         List<FileChange> net = all.stream()
                 .filter(change -> !discovered.remove(change.path()) || change.kind() == FileChange.Kind.DELETED)
@@ -257,7 +260,8 @@ final class FileIndex {
         }
     }
 
-    /// Looks at the whole workspace and tells how it differs from what is known, except for what was told folded.
+    /// Lists the whole workspace and publishes the differences from the index, except those already published in a
+    /// folded event.
     void survey(Workspace workspace) {
         Listing listing = workspace.list("", ListDepth.ALL, LISTED);
         Map<String, Version> known = byPath(isBlank ? List.of() : history.current(sandbox));
@@ -288,7 +292,8 @@ final class FileIndex {
         news.forEach(change -> discovered.add(change.path()));
     }
 
-    /// What was told folded, and what a server before remembered by a name that is too long, is not told again.
+    /// Reports whether a path must not be published: it was part of a folded event, or an earlier server recorded it
+    /// under a name that is too long.
     private boolean isSettled(String path) {
         return folded.contains(path) || !ChangeCoalescer.isNamed(path);
     }
@@ -311,7 +316,7 @@ final class FileIndex {
         return differences;
     }
 
-    /// Without what went together with a directory, whose event counts it.
+    /// Removes paths that were deleted with their directory: the event of the directory counts them.
     private static List<FileChange> tops(List<FileChange> changes) {
         Set<String> gone = new HashSet<>();
         for (FileChange change : changes) {
@@ -333,7 +338,7 @@ final class FileIndex {
         return false;
     }
 
-    /// Remembers what was told already.
+    /// Records changes that are already published.
     private void absorb(List<FileChange> changes, Map<String, Version> known, Map<String, Version> there) {
         var steps = new ArrayList<Step>();
         for (FileChange change : changes) {
@@ -342,7 +347,7 @@ final class FileIndex {
                     Optional.ofNullable(there.get(change.path())),
                     lastFold));
         }
-        // What is near the top is more often somebody's own.
+        // Paths near the top are more likely to be written by the user.
         steps.sort(Comparator.comparingInt(
                 step -> step.after().map(FileIndex::depth).orElse(0)));
         remember(steps);
@@ -352,12 +357,12 @@ final class FileIndex {
         return (int) version.path().chars().filter(c -> c == '/').count();
     }
 
-    /// Reports whether there is something to do when nothing happens.
+    /// Reports whether [#settle] has work to do while the watch is quiet.
     boolean isUnsettled() {
         return !lessons.isEmpty() || !discovered.isEmpty();
     }
 
-    /// Looks up what some of the files of a storm hold, so that the next change of them can be shown.
+    /// Reads some of the files of a burst, so that the next change can include a diff.
     void settle(Workspace workspace) {
         discovered.clear();
         List<String> some = lessons.stream().limit(LESSONS_AT_ONCE).toList();

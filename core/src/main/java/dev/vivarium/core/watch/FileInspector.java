@@ -9,16 +9,17 @@ import dev.vivarium.model.SandboxException;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 
-/// Finds out what is at a path and what it holds, as far as that is cheap: small files are read, larger ones hashed,
-/// huge ones left alone, and no more of either than a sandbox is allowed in a second. Nothing is waited for: what is no
-/// file, or does not hold still, is only named. Confined to one worker.
+/// Inspector of paths and their content, within rate limits. Confined to one thread.
+///
+/// It reads small files, hashes larger ones and skips huge ones. It never blocks: for a path that is not a regular
+/// file, or that changes during the read, it returns only the metadata.
 final class FileInspector {
-    /// Both sides of a difference are at most this long.
+    /// Maximum size of a file that is read. It also bounds both sides of a diff.
     static final long SMALL = 64 * 1024;
 
     private static final long LARGE = 8 << 20;
 
-    /// What it costs to read a file, besides its bytes.
+    /// Fixed cost of reading a file, in addition to its bytes.
     private static final int FEE = 1024;
 
     private final RateBucket reading;
@@ -29,7 +30,7 @@ final class FileInspector {
         this.hashing = new RateBucket(4 * LARGE, LARGE, nanos);
     }
 
-    /// What is at `path`, without what it holds.
+    /// Returns the metadata of `path`.
     static Optional<Version> find(Workspace files, String path) {
         try {
             return files.find(path).map(entry -> Version.of(entry, path));
@@ -39,7 +40,7 @@ final class FileInspector {
         }
     }
 
-    /// The same with what it holds, as far as that can be had now.
+    /// Returns the version with its content, as far as the rate limits and the file permit.
     Version read(Workspace files, Version seen) {
         if (seen.type() != FileEntry.Type.FILE) {
             return seen;
@@ -69,7 +70,7 @@ final class FileInspector {
         return hash.steady() ? Version.of(hash.entry(), seen.path()).with(Content.hash(hash.sha256())) : seen;
     }
 
-    /// What is not there any more, may not be read or cannot be named is no mishap.
+    /// Rethrows a failure, unless the path was deleted, is unreadable or cannot be named.
     private static void requireHarmless(SandboxException e) {
         switch (e.failure()) {
             case Failure.NoSuchFile _,

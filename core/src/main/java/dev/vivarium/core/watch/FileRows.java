@@ -13,14 +13,14 @@ import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// The versions of files as rows: each holds from its event `seq` on, until the event `until_seq` if there was one. All
-/// of them are calls on a transaction of the caller.
+/// Database rows of file versions. Each row is valid from event `seq` up to event `until_seq`, if set. Stateless; each
+/// method runs in the transaction of the caller.
 final class FileRows {
     private static final String NOW = " where sandbox_id = ? and until_seq is null";
     private static final String PROPERTIES = "file_path, file_type, size_bytes, modified_ns, sha256, seq";
     private static final long NANOS = 1_000_000_000L;
 
-    /// So many paths are looked for at once, whether there are as many or not: one text, prepared once.
+    /// Number of paths in one query. Shorter lists are padded, so that the statement is prepared once.
     private static final int AT_ONCE = 32;
 
     private static final String BY_PATH = "select " + PROPERTIES + ", content from sandbox_files" + NOW
@@ -28,17 +28,17 @@ final class FileRows {
 
     private FileRows() {}
 
-    /// One path's next version; nothing if it is gone.
+    /// Next version of a path; `after` is empty if the path was deleted.
     ///
-    /// @param before what was known of it
+    /// @param before last known version
     record Step(Optional<Version> before, Optional<Version> after, long seq) {}
 
-    /// All that is there, without what it holds.
+    /// Returns all current versions, without content.
     static List<Version> current(Sql sql, SandboxId sandbox) throws SQLException {
         return sql.list("select " + PROPERTIES + ", null from sandbox_files" + NOW, FileRows::version, sandbox.value());
     }
 
-    /// Those of these paths that are there.
+    /// Returns the current versions of these paths.
     static List<Version> current(Sql sql, SandboxId sandbox, List<String> paths) throws SQLException {
         var found = new ArrayList<Version>();
         for (int from = 0; from < paths.size(); from += AT_ONCE) {
@@ -52,7 +52,7 @@ final class FileRows {
         return found;
     }
 
-    /// All that is there below a directory, without what it holds.
+    /// Returns all current versions below a directory, without content.
     static List<Version> below(Sql sql, SandboxId sandbox, String directory) throws SQLException {
         String prefix = directory + "/";
         return sql.list(
@@ -74,7 +74,7 @@ final class FileRows {
         }
         if (!ended.isEmpty()) {
             sql.updateAll("update sandbox_files set until_seq = ?" + NOW + " and file_path = ?", ended);
-            // What holds nothing is of no use to whoever looks back.
+            // A past version without content has no value for the history.
             sql.update(
                     "delete from sandbox_files where sandbox_id = ? and until_seq is not null"
                             + " and (content is null or seq >= until_seq)",
@@ -99,7 +99,7 @@ final class FileRows {
                 version.content().orElse(null));
     }
 
-    /// Adds what was found out later about what is there, if it is still the same.
+    /// Updates a current version with content that was read later.
     static void learn(Sql sql, SandboxId sandbox, Version version) throws SQLException {
         sql.update(
                 "update sandbox_files set sha256 = ?, content = ?, size_bytes = ?, modified_ns = ?" + NOW
@@ -120,7 +120,7 @@ final class FileRows {
                 .orElse(0L);
     }
 
-    /// How many characters are kept for a sandbox.
+    /// Returns the number of stored characters of a sandbox.
     static long characters(Sql sql, SandboxId sandbox) throws SQLException {
         return sql.first(
                         "select sum(length(content)) from sandbox_files where sandbox_id = ?",
@@ -129,7 +129,7 @@ final class FileRows {
                 .orElse(0L);
     }
 
-    /// Forgets the older half of what is no more.
+    /// Deletes the older half of the past versions.
     static void forget(Sql sql, SandboxId sandbox) throws SQLException {
         sql.update(
                 "delete from sandbox_files where sandbox_id = ? and until_seq <= (select (min(until_seq) + max(until_seq)) / 2"
@@ -138,7 +138,7 @@ final class FileRows {
                 sandbox.value());
     }
 
-    /// What was at `path` when the event `seq` was the newest.
+    /// Returns the version of `path` when `seq` was the newest event.
     static Optional<Version> at(Sql sql, SandboxId sandbox, String path, long seq) throws SQLException {
         return sql.first(
                 "select " + PROPERTIES + ", content from sandbox_files where sandbox_id = ? and file_path = ?"
@@ -150,7 +150,7 @@ final class FileRows {
                 seq);
     }
 
-    /// The type of the event that told of the first version after `seq`.
+    /// Returns the type of the event of the first version after `seq`.
     static Optional<String> firstAfter(Sql sql, SandboxId sandbox, String path, long seq) throws SQLException {
         return sql.first(
                 "select e.event_type from sandbox_files f join sandbox_events e on e.sandbox_id = f.sandbox_id and e.seq = f.seq"
@@ -161,7 +161,8 @@ final class FileRows {
                 seq);
     }
 
-    /// Removes what was over before the oldest event that is kept, and all of a sandbox of which only the end is.
+    /// Deletes versions that ended before the oldest stored event. Deletes all versions of an ended sandbox whose log
+    /// holds at most one event.
     static int prune(Sql sql) throws SQLException {
         String events = " from sandbox_events e where e.sandbox_id = sandbox_files.sandbox_id";
         int removed = sql.update("delete from sandbox_files where until_seq <= (select min(seq)" + events + ")");

@@ -2,7 +2,7 @@ package dev.vivarium.core.watch;
 
 import java.util.function.LongSupplier;
 
-/// So much at once, and so much a second in the long run. Confined to one worker.
+/// Token bucket: a burst, then a constant rate per second. Confined to one thread.
 final class RateBucket {
     private static final double NANOS = 1e9;
 
@@ -20,7 +20,7 @@ final class RateBucket {
         this.filledAt = nanos.getAsLong();
     }
 
-    /// Takes all of it or nothing.
+    /// Takes the whole amount or nothing.
     boolean tryTake(double amount) {
         long now = nanos.getAsLong();
         left = Math.min(burst, left + (now - filledAt) / NANOS * perSecond);

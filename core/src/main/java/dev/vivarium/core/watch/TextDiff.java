@@ -9,19 +9,19 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/// The difference between two texts, as `diff -u` shows it. Stateless.
+/// Unified diff of two texts, in the format of `diff -u`. Stateless.
 public final class TextDiff {
     private static final int CONTEXT = 3;
     private static final String NOWHERE = "/dev/null";
     private static final String NO_NEWLINE = "\n\\ No newline at end of file";
 
-    /// Time and memory to find the smallest difference grow with the square of this; where more lines than these
-    /// differ, they are shown as replaced.
+    /// Maximum number of differing lines. Time and memory for the smallest diff grow with the square of this number.
+    /// Larger differences are shown as one replaced block.
     private static final int MOST_LINES = 1000;
 
     private TextDiff() {}
 
-    /// What `path` was and is; nothing if it was, or is, not there.
+    /// Returns the diff of `path`. An empty side means that the file did not exist.
     public static String of(String path, Optional<String> before, Optional<String> after) {
         List<String> old = lines(before.orElse(""));
         List<String> now = lines(after.orElse(""));
@@ -35,7 +35,7 @@ public final class TextDiff {
         return text.toString();
     }
 
-    /// In a file without lines there is no first one; the library says there is.
+    /// An empty file has no first line, so its hunk starts at line 0; the library prints 1.
     private static String hunk(String line, boolean fromNothing, boolean toNothing) {
         String fixed = fromNothing ? line.replace("-1,0 ", "-0,0 ") : line;
         return toNothing ? fixed.replace("+1,0 ", "+0,0 ") : fixed;
@@ -61,7 +61,7 @@ public final class TextDiff {
         return patch;
     }
 
-    /// A last line without an end is another line than one with it.
+    /// A last line without a newline differs from the same line with one.
     private static List<String> lines(String text) {
         var lines = new ArrayList<String>();
         int from = 0;

@@ -2,7 +2,7 @@ package dev.vivarium.core.watch;
 
 import java.time.Instant;
 
-/// What a sandbox used when it was last looked at. Immutable.
+/// Last resource usage sample of a sandbox. Immutable.
 ///
-/// @param cpuPercent of one processor, since the look before
+/// @param cpuPercent percent of one CPU since the previous sample
 public record UsageSample(Instant at, double cpuPercent, long memoryBytes) {}

@@ -16,9 +16,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Tells what a sandbox uses, if somebody used it since the last time or something in it did. Thread-safe.
+/// Sampler that publishes the resource usage of sandboxes. Thread-safe.
+///
+/// It publishes only if a client or a process used the sandbox since the last sample.
 final class UsageSampler {
-    /// What an idle sandbox may compute and still be idle, as a part of one processor.
+    /// CPU usage up to which a sandbox counts as idle, as a fraction of one CPU.
     private static final double IDLE = 0.005;
 
     private static final double NANOS = 1e9;
@@ -27,7 +29,7 @@ final class UsageSampler {
     private final InstantSource clock;
     private final Map<SandboxId, Sample> samples = new ConcurrentHashMap<>();
 
-    /// What a sandbox had computed at some moment.
+    /// A sample with its total CPU time.
     private record Sample(Instant at, Duration cpu, UsageSample reading) {}
 
     UsageSampler(EventLog log, InstantSource clock) {
@@ -35,7 +37,7 @@ final class UsageSampler {
         this.clock = clock;
     }
 
-    /// Takes a sample, and tells it if it is news.
+    /// Takes a sample, and publishes it unless the sandbox is idle.
     void read(Sandbox sandbox) {
         SandboxInfo info = sandbox.info();
         Machine.Usage usage = sandbox.usage();
@@ -49,14 +51,13 @@ final class UsageSampler {
         }
     }
 
-    /// What a sandbox used when it was last looked at, if it was.
     Optional<UsageSample> last(SandboxId sandbox) {
         return Optional.ofNullable(samples.get(sandbox)).map(Sample::reading);
     }
 
     private static double cpus(Duration before, Duration now, Duration elapsed) {
         double used = now.minus(before).toNanos() / NANOS;
-        // A machine that was started again counts anew.
+        // The CPU time of a restarted machine starts at zero.
         return !elapsed.isPositive() || used < 0 ? 0 : used / (elapsed.toNanos() / NANOS);
     }
 

@@ -4,10 +4,11 @@ import dev.vivarium.model.FileEntry;
 import java.time.Instant;
 import java.util.Optional;
 
-/// Something in a workspace as it was from one event of the log on. Small text is kept; of anything else only what it
-/// was. Immutable.
+/// State of a path from one event of the log on. Immutable.
 ///
-/// @param seq the event that told of it
+/// Small text files include their content; other files have only metadata.
+///
+/// @param seq event that published the version
 public record Version(
         String path,
         FileEntry.Type type,
@@ -16,7 +17,7 @@ public record Version(
         Optional<String> sha256,
         Optional<String> content,
         long seq) {
-    /// What a listing or a look at it says.
+    /// Returns the version with the metadata of a file entry.
     static Version of(FileEntry entry, String path) {
         return new Version(
                 path,
@@ -32,7 +33,8 @@ public record Version(
         return type == FileEntry.Type.DIRECTORY;
     }
 
-    /// Reports whether it looks as it did then. A directory has a new time whenever something in it does.
+    /// Reports whether the metadata is equal. For directories only the type counts, because every change inside alters
+    /// their time.
     boolean looksLike(Version other) {
         return type == other.type && (isDirectory() || size == other.size && modified.equals(other.modified));
     }

@@ -14,15 +14,17 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Watches the files of one sandbox for as long as it lives: through pauses, lost streams and restored snapshots. Each
-/// time the watch stands anew it looks at everything once, and tells what differs from what is known.
+/// Watcher of the files of one sandbox. Thread-safe.
 ///
-/// Where the kernel has no watch left to give, it looks again and again instead, often while the sandbox is in use.
-/// Thread-safe.
+/// It runs until the sandbox ends, through pauses, lost connections and restored snapshots. Each time it opens a watch,
+/// it surveys the whole workspace and publishes the differences from the index.
+///
+/// If the kernel has no watch left, it polls with surveys instead, more often while the sandbox is in use.
 final class Watcher implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Watcher.class);
 
-    /// Nobody who is given a sandbox waits for this; and who has it for a moment only does not pay for it.
+    /// Delay before the first survey. Creating a sandbox does not wait for it, and a short-lived sandbox never pays for
+    /// it.
     private static final Duration HEAD_START = Duration.ofMillis(100);
 
     private static final Duration BEAT = Duration.ofMillis(100);
@@ -30,10 +32,11 @@ final class Watcher implements Runnable {
     private static final Duration CALM = Duration.ofMillis(250);
     private static final Duration FOREVER = Duration.ofDays(1);
 
-    /// In a storm, a beat with so few changes is the end of it.
+    /// Number of changes in one interval at which a burst ends.
     private static final int BREEZE = 5;
 
-    /// As many changes are taken in a second; the rest waits in the guest, and is lost there if there is too much.
+    /// Maximum number of changes read in one interval. The rest waits in the guest; if its queue overflows, the guest
+    /// drops changes.
     private static final int MOST = 20_000;
 
     private static final Duration REOPEN = Duration.ofSeconds(5);
@@ -47,24 +50,24 @@ final class Watcher implements Runnable {
     private final Semaphore nudges = new Semaphore(0);
     private volatile boolean closed;
 
-    /// How often to look before the next attempt to watch.
+    /// Number of surveys before the next attempt to open a watch.
     private int looks;
 
     private Instant lastUse = Instant.MIN;
 
-    /// @param surveys how many may look at everything at once
+    /// @param surveys limits the number of concurrent surveys
     Watcher(Sandbox sandbox, FileIndex fileIndex, Semaphore surveys) {
         this.sandbox = sandbox;
         this.fileIndex = fileIndex;
         this.surveys = surveys;
     }
 
-    /// Something happened to the sandbox: it may be there again.
+    /// Ends the current wait: the sandbox may be reachable again.
     void nudge() {
         nudges.release();
     }
 
-    /// Ends it soon. Idempotent.
+    /// Stops the watcher soon. Idempotent.
     void close() {
         closed = true;
         nudge();
@@ -82,7 +85,7 @@ final class Watcher implements Runnable {
         }
     }
 
-    /// Watches for as long as that is possible. Returns how long to wait before the next attempt.
+    /// Watches as long as possible. Returns the delay before the next attempt.
     private Duration observe() throws InterruptedException {
         try {
             return looks > 0 ? look() : watch();
@@ -98,12 +101,12 @@ final class Watcher implements Runnable {
         try (Watch watch = sandbox.look().watch("")) {
             survey();
             follow(watch);
-            // It is quiet again, and nobody knows what was lost.
+            // The burst is over and changes were lost, so the watch opens again with a survey.
             return Duration.ZERO;
         }
     }
 
-    /// What is left to do without a watch.
+    /// Polls once, in place of a watch.
     private Duration look() throws InterruptedException {
         looks--;
         Instant used = sandbox.info().lastActivity();
@@ -142,7 +145,7 @@ final class Watcher implements Runnable {
         }
     }
 
-    /// Tells what the watch says, until changes were lost and it has to be opened anew.
+    /// Publishes the changes of the watch until changes were lost and the watch must be opened again.
     private void follow(Watch watch) throws InterruptedException {
         boolean storm = false;
         boolean lost = false;
@@ -170,7 +173,7 @@ final class Watcher implements Runnable {
         return storm || fileIndex.isUnsettled() ? watch.next(CALM) : Optional.of(watch.next());
     }
 
-    /// Tells of one beat. Reports whether that was possible one by one.
+    /// Publishes the changes of one interval. Reports whether each change has an event of its own.
     private boolean tell(ChangeCoalescer fold, boolean storm) {
         List<FileChange> net = fold.net();
         if (!storm

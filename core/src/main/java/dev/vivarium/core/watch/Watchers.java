@@ -45,7 +45,7 @@ public final class Watchers implements Observer, AutoCloseable {
     private final Set<SandboxId> beingRead = ConcurrentHashMap.newKeySet();
     private volatile Optional<Sandboxes> sandboxes = Optional.empty();
 
-    /// @param metricsEvery how often it is told what a sandbox uses that is in use
+    /// @param metricsEvery interval between usage samples of a sandbox in use
     public Watchers(EventLog log, FileHistory history, Duration metricsEvery, InstantSource clock) {
         this.log = log;
         this.history = history;
@@ -53,7 +53,7 @@ public final class Watchers implements Observer, AutoCloseable {
         this.meter = new UsageSampler(log, clock);
     }
 
-    /// Watches those that are there, and from now on each that comes.
+    /// Watches all existing sandboxes, and from now on each new one.
     public void begin(Sandboxes all) {
         sandboxes = Optional.of(all);
         long beat = metricsEvery.toMillis();
@@ -87,8 +87,8 @@ public final class Watchers implements Observer, AutoCloseable {
         }
     }
 
-    /// What a sandbox used when it was last looked at; nothing of one that nobody has looked at since the server
-    /// started. Asks nobody.
+    /// Returns the last usage sample of a sandbox, or nothing if there is none since the server started. Takes no new
+    /// sample.
     public Optional<UsageSample> reading(SandboxId sandbox) {
         return meter.last(sandbox);
     }
@@ -98,7 +98,7 @@ public final class Watchers implements Observer, AutoCloseable {
         sandboxes.ifPresent(all -> start(() -> all.find(sandbox.id()).ifPresent(made -> watch(made, Age.NEW))));
     }
 
-    /// Whether the store can have something of a sandbox's files.
+    /// Whether the store may contain versions of a sandbox's files.
     private enum Age {
         NEW,
         OLD
@@ -108,7 +108,7 @@ public final class Watchers implements Observer, AutoCloseable {
         try {
             workers.execute(work);
         } catch (RejectedExecutionException e) {
-            // We are closing; the next server will watch it.
+            // The server is shutting down. The next server watches the sandbox.
         }
     }
 
@@ -147,7 +147,7 @@ public final class Watchers implements Observer, AutoCloseable {
         Optional.ofNullable(watchers.get(sandbox.id())).ifPresent(Watcher::nudge);
     }
 
-    /// Watches no more. To be closed after the sandboxes, and before the log. Idempotent.
+    /// Stops all watchers. Close it after the sandboxes and before the log. Idempotent.
     @Override
     public void close() {
         scheduler.shutdownNow();

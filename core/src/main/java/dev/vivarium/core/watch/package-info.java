@@ -1,4 +1,4 @@
-/// Watching: what changes in sandboxes and what they use, whoever does it, becomes events in their logs.
+/// Watching of sandboxes: publishes file changes and resource usage as events in the logs.
 @NullMarked
 package dev.vivarium.core.watch;
 

@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 
-/// Measures commands over the wire beside the bare thing; not a test. Arguments: rounds, megabytes.
+/// Benchmark of commands over the wire against direct processes; not a test. Arguments: rounds, megabytes.
 final class ExecMeasurement {
     private static final long MEGABYTE = 1_000_000;
 
@@ -85,7 +85,7 @@ final class ExecMeasurement {
         try (var execution = Execution.start(guest, flood)) {
             Thread reader = Thread.ofVirtual().start(() -> {
                 while (!execution.next().isLast()) {
-                    // Keeps the stream as busy as it can be.
+                    // Keeps the stream as busy as possible.
                 }
             });
             step.run();

@@ -31,7 +31,7 @@ final class ExecutionTest {
     private static final int SIGTERM = 15;
     private static final int SIGKILL = 9;
 
-    /// Longer than a shell needs for its first words on the busiest machine.
+    /// Longer than a shell needs for its first output on the busiest machine.
     private static final Duration LIMIT = Duration.ofSeconds(5);
 
     private static RealGuest real;
@@ -275,12 +275,12 @@ final class ExecutionTest {
 
     private static void awaitOutput(Execution execution) {
         while (!(execution.next() instanceof ExecEvent.Output)) {
-            // Started comes first.
+            // Started is the first event.
         }
     }
 
-    /// Processor time of a process once it waits, and the guest waits too and has nothing under way to us: one that
-    /// merely had no turn on a busy machine is not at rest.
+    /// Returns the CPU time of a process once it sleeps, the guest sleeps too, and no message is in transit. A process
+    /// that only waits for a CPU on a busy machine is not at rest.
     private static long settledCpu(int pid) {
         var last = new long[] {-1};
         await().pollInterval(Duration.ofMillis(50)).until(() -> {

@@ -88,7 +88,7 @@ final class OutputRingTest {
                     }
                 }
             });
-            // Less than is kept, so that the reader may be as slow as it likes.
+            // Less than the ring keeps, so that the reader may be arbitrarily slow.
             while (written.size() < 200_000) {
                 var bytes = new byte[1 + random.nextInt(5_000)];
                 random.nextBytes(bytes);

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 
-/// Files get the owners that the archive names, which only root can give them.
+/// Unpacking sets file owners, which requires root.
 @EnabledIf("isRoot")
 class ImagesTest {
     private Path directory;

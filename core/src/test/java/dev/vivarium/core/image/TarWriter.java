@@ -4,7 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/// Writes small tar archives, honest ones and others, for tests.
+/// Writer of small tar archives for tests, valid and invalid ones.
 final class TarWriter {
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
 
@@ -28,17 +28,15 @@ final class TarWriter {
         return entry(name, '1', target, 0644, new byte[0]);
     }
 
-    /// A character device.
     TarWriter device(String name) {
         return entry(name, '3', "", 0666, new byte[0]);
     }
 
-    /// An extended header that gives the next entry another name.
+    /// Adds an extended header that renames the next entry.
     TarWriter rename(String name) {
         return extend("path", name);
     }
 
-    /// An extended header for the next entry.
     TarWriter extend(String key, String value) {
         var record = " " + key + "=" + value + "\n";
         int length = record.length() + 2;
@@ -46,7 +44,7 @@ final class TarWriter {
         return extend(length + record);
     }
 
-    /// An extended header of this text, honest or not.
+    /// Adds an extended header with this text, valid or not.
     TarWriter extend(String records) {
         return entry("pax", 'x', "", 0644, records.getBytes(StandardCharsets.UTF_8));
     }

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// What holds on every database.
+/// Contract of the event log on every database.
 abstract class EventLogContract {
     private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
@@ -38,7 +38,7 @@ abstract class EventLogContract {
     private Db db;
     private EventLog log;
 
-    /// The database of this test, the same one each time.
+    /// Returns the database of this test, the same one each time.
     abstract Db openDb();
 
     @BeforeEach
@@ -99,7 +99,7 @@ abstract class EventLogContract {
 
     @Test
     void manyCallersAtOnceLeaveNoGapAndNoIdTwice() throws Exception {
-        // Every event is sent by two callers, as a worker does that did not hear the answer.
+        // Two callers append every event, like a worker that retries because it lost the response.
         List<Callable<AppendResult>> calls = IntStream.range(0, 2_000)
                 .mapToObj(i -> (Callable<AppendResult>) () -> log.append(
                         i % 3 == 0 ? other : sandbox,
@@ -339,7 +339,7 @@ abstract class EventLogContract {
         return log.append(to, NewEvent.of(type, "{}", "test"));
     }
 
-    /// So many of one kind, by many callers at once.
+    /// Appends `count` events of one type, by many concurrent callers.
     private void appendMany(int count, String type) {
         try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
             IntStream.range(0, count).forEach(i -> callers.submit(() -> append(sandbox, type)));

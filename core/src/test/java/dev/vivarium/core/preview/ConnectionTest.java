@@ -101,7 +101,7 @@ final class ConnectionTest {
         assertThat(connection.read(buffer, 0, 1)).isEqualTo(-1);
     }
 
-    /// A listener whose first caller gets back what it sends.
+    /// Binds a listener that echoes the input of its first connection.
     private static ServerSocketChannel echo(ServerSocketChannel listener, SocketAddress address) throws IOException {
         listener.bind(address);
         Thread.ofVirtual().start(() -> {

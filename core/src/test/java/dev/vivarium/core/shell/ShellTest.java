@@ -154,7 +154,7 @@ final class ShellTest {
 
     @Test
     void twentyWhoAllReadSeeEverythingOfAFlood() throws Exception {
-        // However slow a machine is, they are slow and not absent.
+        // A long timeout, so that a slow machine does not make viewers count as absent.
         shells = new Shells(new SecureRandom(), InstantSource.system(), CommandListener.NONE, Duration.ofMinutes(2));
         Shell shell = open("stty -opost -echo; echo ready; read go; seq 500000");
         try (Viewer typist = join(shell, "typist", Role.TYPIST);

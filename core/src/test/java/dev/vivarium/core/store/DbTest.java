@@ -128,7 +128,7 @@ class DbTest {
             db.write(sql -> sql.first("pragma max_page_count = " + (pages + 1), row -> 0));
             assertStoreFailed(() -> addThread(db, "x".repeat(100_000)));
             assertThat(threads(db)).isZero();
-            // The bound is the old connection's; what follows a failed roll-back has a new one.
+            // The limit applies to the old connection. A failed rollback opens a new one.
             assertThat(addThread(db, "x".repeat(100_000))).isEqualTo(1);
         }
     }

@@ -33,7 +33,7 @@ class HomeLockTest {
         Files.writeString(directory.resolve("lock"), "the orphan watcher removes machines\n");
         try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
             var claim = workers.submit(() -> HomeLock.claim(directory));
-            // An engine would have been refused by then.
+            // The claim of an engine would have failed by now.
             await().during(Duration.ofSeconds(1)).until(() -> !claim.isDone());
             watcher.close();
             try (var _ = claim.get()) {

@@ -20,7 +20,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// What the log does where the store answers too late.
+/// Behaviour of the log if the store responds too late.
 class LateWriteTest {
     private static final Duration PATIENCE = Duration.ofMillis(100);
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class PostgresDbTest {
-    /// Within it, and within twice of it, the database itself has to answer.
+    /// Time in which the database must respond, and again within twice this time.
     private static final Duration SHORT = Duration.ofSeconds(6);
 
     private final PostgresAddress address =

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/// What holds on every database.
+/// Contract of the sandbox rows on every database.
 abstract class SandboxRowsContract {
     private static final Instant NOW = Instant.parse("2026-01-01T10:00:00Z");
     private static final ThreadId THREAD = new ThreadId("t 1/ö");
@@ -33,7 +33,7 @@ abstract class SandboxRowsContract {
     private Db db;
     private SandboxRows rows;
 
-    /// The database of this test, the same one each time.
+    /// Returns the database of this test, the same one each time.
     abstract Db openDb();
 
     @BeforeEach

@@ -58,7 +58,7 @@ class StoreReserveTest {
         }
     }
 
-    /// About 5 MB of write-ahead log.
+    /// Writes about 5 MB of write-ahead log.
     private static void addAll(Db db, int first) {
         for (int i = first; i < first + 100; i++) {
             String thread = "t" + i + "x".repeat(4000);

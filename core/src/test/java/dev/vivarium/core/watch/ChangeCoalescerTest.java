@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ChangeCoalescerTest {
     private static final List<String> PATHS = List.of("a", "b", "d/c", "d/e", "f");
 
-    /// A workspace that changes by chance, and tells a fold of it.
+    /// Applies random changes to a workspace and to a coalescer.
     @RepeatedTest(200)
     void theFoldOfAnyChangesIsTheirNetChange(RepetitionInfo repetition) {
         var random = new Random(repetition.getCurrentRepetition());

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/// What holds on every database.
+/// Contract of the file history on every database.
 abstract class FileHistoryContract {
     private static final Instant NOON = Instant.parse("2026-01-01T12:00:00.123456789Z");
 
@@ -29,7 +29,6 @@ abstract class FileHistoryContract {
     private EventLog log;
     private FileHistory history;
 
-    /// The database of this test.
     abstract Db openDb();
 
     @BeforeEach

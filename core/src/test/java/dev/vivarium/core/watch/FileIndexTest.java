@@ -51,7 +51,7 @@ class FileIndexTest {
         }
     }
 
-    /// The watch tells of its coming and its going in one beat, and a survey had told that it came.
+    /// The watch reports the creation and the deletion in one interval, after a survey published the creation.
     @Test
     void whatALookFoundIsSeenToGo() throws IOException {
         var sandbox = SandboxId.random(new Random(1));
@@ -77,8 +77,8 @@ class FileIndexTest {
         }
     }
 
-    /// Whether a look finds that they went, or the watch tells late that they came, and then that the directory
-    /// went.
+    /// Either a survey finds the deletions, or the watch reports the creations late and then the deletion of the
+    /// directory.
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void aDirectoryThatWentCountsWhatItTookAlong(boolean isFoundByALook) throws IOException {
@@ -114,7 +114,7 @@ class FileIndexTest {
         }
     }
 
-    /// On a busy machine the watch tells of them in more than one beat.
+    /// On a busy machine the watch reports them in more than one interval.
     @Test
     void whatALookFoundFirstIsCountedOnceHoweverTheWatchTellsOfIt() throws IOException {
         var sandbox = SandboxId.random(new Random(1));

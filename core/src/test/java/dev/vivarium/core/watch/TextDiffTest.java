@@ -34,7 +34,7 @@ class TextDiffTest {
         assertThat(TextDiff.of("big", Optional.of(old), Optional.of(now))).contains("@@ -1,30000 +1,30000 @@");
     }
 
-    /// The judge is the program that everybody applies them with.
+    /// `patch` verifies the result.
     @RepeatedTest(25)
     void patchMakesTheOneOfTheOther(RepetitionInfo repetition, @TempDir Path directory) throws Exception {
         var random = new Random(repetition.getCurrentRepetition());
