@@ -2,7 +2,7 @@ package dev.vivarium.architecture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.tngtech.archunit.core.domain.Dependency;
+import com.sun.source.tree.CompilationUnitTree;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
@@ -10,35 +10,40 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.syntax.ArchRuleDefinition;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/// Which packages may call which. Calls go down only, so that a request draws as one column.
+/// Allowed dependencies between the packages of `core` and of `server`. They form no cycle, so that a request goes down
+/// through the packages.
 class PackagesTest {
-    /// The root package `dev.vivarium.core` itself is for what all may use: the way back out of half-done work.
-    private static final String CORE = "dev.vivarium.core.";
+    private static final String CORE = "dev.vivarium.core";
+    private static final String SERVER = "dev.vivarium.server";
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
             .importPackages("dev.vivarium");
 
-    /// What a package of the engine may use of the others, and why not more.
+    /// Packages that a package may use, and the reason for the limit.
     record Layer(Set<String> mayUse, String reason) {}
 
-    private static final Map<String, Layer> LAYERS = Map.ofEntries(
+    /// A use of the package `to` by `type`, which is in the package `from`.
+    record Use(String from, String to, String type) {}
+
+    private static final Map<String, Layer> CORE_LAYERS = Map.ofEntries(
             Map.entry(
                     "run",
                     new Layer(
-                            Set.of("sandbox", "exec", "files", "log", "store"),
-                            "a run is what happens in a sandbox, and is told in its log")),
+                            Set.of("sandbox", "exec", "files", "image", "log", "store"),
+                            "a run happens in a sandbox of the worker image and appends to its log")),
             Map.entry(
                     "watch",
                     new Layer(
                             Set.of("sandbox", "files", "guest", "provider", "log", "store"),
-                            "it looks at sandboxes as anybody may, and tells their logs")),
-            Map.entry("access", new Layer(Set.of("store"), "who may do what is decided before a sandbox is touched")),
+                            "watchers observe sandboxes and append to their logs")),
+            Map.entry("access", new Layer(Set.of("store"), "authorization happens before any call to a sandbox")),
             Map.entry(
                     "sandbox",
                     new Layer(
@@ -53,57 +58,124 @@ class PackagesTest {
                                     "provider",
                                     "store",
                                     "log"),
-                            "the engine takes any provider and any image; only Main picks one")),
+                            "the engine works with any provider and any image; only Main selects them")),
             Map.entry("exec", onTheWire()),
             Map.entry("files", onTheWire()),
             Map.entry("shell", new Layer(Set.of("guest", "exec"), "a terminal is a command with a screen")),
             Map.entry("preview", onTheWire()),
             Map.entry("egress", onTheWire()),
             Map.entry("inside", onTheWire()),
-            Map.entry("guest", new Layer(Set.of(), "the wire is the same whoever isolates, so it knows no provider")),
+            Map.entry("guest", new Layer(Set.of(), "the guest protocol is the same for all providers")),
             Map.entry(
                     "provider",
-                    new Layer(Set.of(), "a provider gives lifecycle verbs and a byte stream, nothing else")),
-            Map.entry("provider.oci", new Layer(Set.of("provider", "image"), "providers know nothing of each other")),
-            Map.entry("provider.process", new Layer(Set.of("provider"), "providers know nothing of each other")),
+                    new Layer(Set.of(), "a provider has lifecycle operations and a byte stream, nothing else")),
+            Map.entry("provider.oci", new Layer(Set.of("provider", "image"), "providers do not depend on each other")),
+            Map.entry("provider.process", new Layer(Set.of("provider"), "providers do not depend on each other")),
+            Map.entry("image", new Layer(Set.of("provider"), "an image is files, whichever provider runs it")),
             Map.entry(
-                    "image",
-                    new Layer(Set.of("provider"), "a root file system is files; who runs it is not its business")),
-            Map.entry("log", new Layer(Set.of("store"), "the log is read by all and calls none of them")),
-            Map.entry("store", new Layer(Set.of(), "the store knows rows; what they mean is decided above it")));
+                    "log",
+                    new Layer(Set.of("store"), "all packages may append to the log, and the log calls none of them")),
+            Map.entry("store", new Layer(Set.of(), "the store holds rows; the packages above interpret them")));
 
     private static Layer onTheWire() {
-        return new Layer(Set.of("guest"), "what one does with a running sandbox needs its wire, not its life");
+        return new Layer(Set.of("guest"), "operations on a running sandbox need its connection, not its lifecycle");
+    }
+
+    private static final Map<String, Layer> SERVER_LAYERS = Map.ofEntries(
+            Map.entry(
+                    "socket",
+                    new Layer(
+                            Set.of("api", "feed", "http", "settings", "telemetry"),
+                            "WebSocket commands use the sandbox lookup and file trees of the HTTP operations")),
+            Map.entry(
+                    "api",
+                    new Layer(
+                            Set.of("console", "feed", "http", "settings", "telemetry"),
+                            "operations do not know sockets; the welcome route shows the start page of the console")),
+            Map.entry("console", onTheEdge("the console is static pages and a sign-in")),
+            Map.entry("preview", onTheEdge("a preview forwards bytes; the operations of the API are not involved")),
+            Map.entry(
+                    "model",
+                    new Layer(
+                            Set.of("http", "settings", "telemetry"),
+                            "the model gateway forwards requests and records their cost")),
+            Map.entry("feed", new Layer(Set.of("http"), "a feed authorizes its subscribers with HTTP principals")),
+            Map.entry("http", new Layer(Set.of("settings"), "the HTTP layer knows no operation")),
+            Map.entry("telemetry", new Layer(Set.of("settings"), "every package may report; telemetry calls none")),
+            Map.entry("settings", new Layer(Set.of(), "settings are values")));
+
+    private static Layer onTheEdge(String reason) {
+        return new Layer(Set.of("http", "settings"), reason);
+    }
+
+    /// Classes of the root package of `core` are for every package.
+    @Test
+    void packagesOfTheEngineUseOnlyLowerPackages() {
+        assertThat(violations(CORE, CORE_LAYERS)).isEmpty();
+    }
+
+    /// The root package of `server` composes the others, and none of them uses it.
+    @Test
+    void packagesOfTheServerUseOnlyLowerPackages() {
+        assertThat(violations(SERVER, SERVER_LAYERS)).isEmpty();
+        assertThat(uses())
+                .filteredOn(use -> use.to().equals(SERVER) && use.from().startsWith(SERVER + "."))
+                .isEmpty();
+    }
+
+    private static Set<String> violations(String root, Map<String, Layer> layers) {
+        String prefix = root + ".";
+        Set<String> violations = new TreeSet<>();
+        for (Use use : uses()) {
+            if (use.from().startsWith(prefix) && use.to().startsWith(prefix)) {
+                String from = use.from().substring(prefix.length());
+                String to = use.to().substring(prefix.length());
+                Layer layer = layers.get(from);
+                if (layer == null) {
+                    violations.add(from + " is a new package: give it a place in PackagesTest, with a reason");
+                } else if (!layer.mayUse().contains(to)) {
+                    violations.add("%s must not use %s (%s): %s".formatted(from, to, layer.reason(), use.type()));
+                }
+            }
+        }
+        return violations;
+    }
+
+    /// Uses by class files and by imports. The compiler inlines constants, so that class files lack some uses.
+    /// Imports lack the uses by qualified names.
+    private static Set<Use> uses() {
+        Set<Use> uses = new HashSet<>();
+        for (JavaClass origin : CLASSES) {
+            origin.getDirectDependenciesFromSelf()
+                    .forEach(dependency -> uses.add(new Use(
+                            origin.getPackageName(),
+                            dependency.getTargetClass().getPackageName(),
+                            origin.getSimpleName())));
+        }
+        assertThat(uses).as("uses in class files").isNotEmpty();
+        int compiled = uses.size();
+        for (CompilationUnitTree unit : Sources.parse().units()) {
+            String file = Path.of(unit.getSourceFile().getName()).getFileName().toString();
+            unit.getImports()
+                    .forEach(line -> uses.add(new Use(
+                            unit.getPackageName().toString(),
+                            packageOf(line.getQualifiedIdentifier().toString()),
+                            file)));
+        }
+        assertThat(uses).as("uses in imports").hasSizeGreaterThan(compiled);
+        uses.removeIf(use -> use.from().equals(use.to()));
+        return uses;
+    }
+
+    /// Part of an imported name before its first type, which begins with a capital.
+    private static String packageOf(String name) {
+        return name.replaceFirst("\\.[A-Z*].*", "");
     }
 
     @Test
-    void callsInTheEngineGoDownOnly() {
-        assertThat(CLASSES).as("classes found").isNotEmpty();
-        Set<String> violations = new TreeSet<>();
-        for (JavaClass origin : CLASSES) {
-            origin.getDirectDependenciesFromSelf().forEach(dependency -> judge(dependency, violations));
-        }
-        assertThat(violations).isEmpty();
-    }
-
-    private static void judge(Dependency dependency, Set<String> violations) {
-        String from = dependency.getOriginClass().getPackageName();
-        String to = dependency.getTargetClass().getPackageName();
-        if (!from.startsWith(CORE) || !to.startsWith(CORE) || from.equals(to)) {
-            return;
-        }
-        String name = from.substring(CORE.length());
-        Layer layer = LAYERS.get(name);
-        if (layer == null) {
-            violations.add(name + " is a new package: give it a place in PackagesTest, with a reason");
-        } else if (!layer.mayUse().contains(to.substring(CORE.length()))) {
-            violations.add("%s must not use %s (%s): %s"
-                    .formatted(
-                            name,
-                            to.substring(CORE.length()),
-                            layer.reason(),
-                            dependency.getOriginClass().getSimpleName()));
-        }
+    void importsOfConstantsCountAsUses() {
+        assertThat(packageOf("dev.vivarium.core.guest.Frame.MAX")).isEqualTo("dev.vivarium.core.guest");
+        assertThat(packageOf("dev.vivarium.core.guest.*")).isEqualTo("dev.vivarium.core.guest");
     }
 
     @Test

@@ -24,7 +24,9 @@ public final class Box implements AutoCloseable {
 
     /// Waits for the guest and authenticates it.
     public static Box connect(GuestLoop loop, Machine machine, String secret) {
-        return new Box(machine, Guest.greet(loop, machine.id(), machine.connect(PATIENCE), secret));
+        return new Box(
+                machine,
+                Guest.greet(loop, machine.id(), machine.connect(PATIENCE).channel(), secret));
     }
 
     public SandboxId id() {

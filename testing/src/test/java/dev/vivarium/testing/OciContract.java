@@ -20,7 +20,7 @@ import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.api.Test;
 
 /// What the oci provider must do beyond the common contract, under a runtime that shares the host's kernel.
-abstract class OciContract extends IsolationContract {
+abstract class OciContract extends IsolationContract implements HostTracesContract {
     abstract OciRuntime runtime();
 
     @Override

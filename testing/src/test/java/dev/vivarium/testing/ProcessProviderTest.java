@@ -4,7 +4,7 @@ import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.provider.process.ProcessProvider;
 import java.nio.file.Path;
 
-class ProcessProviderTest extends SnapshotContract {
+class ProcessProviderTest extends SnapshotContract implements HostTracesContract {
     @Override
     protected Provider open(Path home, Path guestBinary) {
         return ProcessProvider.open(home, guestBinary);

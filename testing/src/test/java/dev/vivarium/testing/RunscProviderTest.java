@@ -17,7 +17,7 @@ import org.junit.jupiter.api.condition.EnabledIf;
 
 /// gVisor, where a recent one is installed; the distribution's own is too old for this provider.
 @EnabledIf("isInstalled")
-class RunscProviderTest extends ProviderContract {
+class RunscProviderTest extends ProviderContract implements HostTracesContract {
     private static final Path RUNSC = Path.of("/usr/local/bin/runsc");
 
     static boolean isInstalled() {

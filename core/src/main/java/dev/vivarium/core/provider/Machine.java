@@ -1,42 +1,47 @@
 package dev.vivarium.core.provider;
 
+import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
+import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
-import java.nio.channels.SocketChannel;
 import java.time.Duration;
 
 /// One running isolated machine with a guest inside. Thread-safe.
 public interface Machine {
     SandboxId id();
 
-    /// Waits for the guest's next connection: the first after the start, another one each time the stream
-    /// broke. The caller owns the channel. Throws when the machine died or `patience` ran out.
-    SocketChannel connect(Duration patience);
+    /// Waits for the next connection of the guest: the first one after the start, then one after each loss of the
+    /// stream. The caller owns the stream. Throws when the machine has died or `patience` runs out.
+    GuestStream connect(Duration patience);
 
-    /// Freezes every process. A frozen guest does not answer. Idempotent.
-    void pause();
+    /// Freezes every process. A frozen guest does not answer. Idempotent. Only machines of a provider with
+    /// [Capabilities#pauses] implement it; the others fail with `Unsupported`.
+    default void pause() {
+        throw new SandboxException(
+                new Failure.Unsupported("pause", "the provider of sandbox " + id() + " cannot freeze"));
+    }
 
     /// Thaws every process. Idempotent.
-    void resume();
+    default void resume() {}
 
-    /// Changes the limits that can change while it runs: memory, processor time and processes. The disk
-    /// stays as it is.
+    /// Changes the limits that can change in a running machine: memory, processor time and processes. The size of
+    /// the disk does not change.
     void limit(Limits limits);
 
-    /// Sets how long the machine goes on without a server, as the orphan watcher sees it. The guest has the same
-    /// grace from `Guest.setup`.
+    /// Sets how long the orphan watcher lets the machine run without a server. `Guest.setup` sets the same time in
+    /// the guest.
     void orphanGrace(Duration grace);
 
-    /// What it uses now, by the kernel's account.
+    /// Current resource use, as measured by the kernel.
     Usage usage();
 
-    /// Reports whether its init still runs.
+    /// Reports whether the init process runs.
     boolean isAlive();
 
-    /// Where commands find their files, as they see it.
+    /// Path of the workspace inside the machine.
     String workspace();
 
-    /// The kernel's account of a machine. `oomKills` counts the processes that were killed for want of
-    /// memory since the start.
+    /// Resource use of a machine. `oomKills` counts the processes that the kernel has killed for lack of memory
+    /// since the start.
     record Usage(long memoryBytes, Duration cpu, int processes, long oomKills) {}
 }

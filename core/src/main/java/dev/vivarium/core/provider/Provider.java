@@ -1,5 +1,7 @@
 package dev.vivarium.core.provider;
 
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SnapshotId;
 import java.time.Duration;
@@ -43,18 +45,32 @@ public interface Provider extends AutoCloseable {
 
     /// Saves what is on the disk of `id`, whose machine must stand still: paused, or not running. Returns how many
     /// bytes its files take. A snapshot outlives the machine and its disk. On failure nothing is left.
-    long snapshot(SandboxId id, SnapshotId snapshot);
+    ///
+    /// Snapshots are optional: without them, [Capabilities#snapshots] is `none`, and saving and restoring fail with
+    /// `Unsupported`.
+    default long snapshot(SandboxId id, SnapshotId snapshot) {
+        throw noSnapshots();
+    }
 
     /// Gives `id` a disk with what the snapshot holds, in place of the one it has. Its machine must not run; the
     /// next [#start] finds the disk. Two disks from one snapshot never see each other's writes. On failure the old
     /// disk is still there.
-    void restore(SandboxId id, SnapshotId snapshot);
+    default void restore(SandboxId id, SnapshotId snapshot) {
+        throw noSnapshots();
+    }
+
+    private SandboxException noSnapshots() {
+        return new SandboxException(
+                new Failure.Unsupported("a snapshot", "the provider " + name() + " does not keep snapshots"));
+    }
 
     /// Removes a snapshot; disks that were made from it stay. Idempotent.
-    void deleteSnapshot(SnapshotId snapshot);
+    default void deleteSnapshot(SnapshotId snapshot) {}
 
     /// Every snapshot that is kept here, and what is left of one that was never finished.
-    Set<SnapshotId> snapshots();
+    default Set<SnapshotId> snapshots() {
+        return Set.of();
+    }
 
     /// Records beside machines, disks and snapshots.
     Inventory inventory();

@@ -49,7 +49,7 @@ final class Launch {
     /// Takes the guest's next connection. What it still runs from before goes on alone, since nobody can be
     /// listening; only shells and detached processes wait to be taken over.
     Guest greet(Machine machine, String secret, Duration patience) {
-        SocketChannel socket = machine.connect(patience);
+        SocketChannel socket = machine.connect(patience).channel();
         Guest guest = Guest.greet(engine.loop, machine.id(), socket, secret);
         try {
             for (SurvivingProcess survivor : guest.survivors()) {

@@ -1,6 +1,7 @@
 package dev.vivarium.core.sandbox;
 
 import dev.vivarium.core.provider.Capabilities;
+import dev.vivarium.core.provider.GuestStream;
 import dev.vivarium.core.provider.Inventory;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.MachineSpec;
@@ -10,7 +11,6 @@ import dev.vivarium.model.Limits;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SnapshotId;
-import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -181,7 +181,7 @@ final class FaultyProvider implements Provider {
         }
 
         @Override
-        public SocketChannel connect(Duration patience) {
+        public GuestStream connect(Duration patience) {
             pass(Step.CONNECT);
             return machine.connect(patience);
         }

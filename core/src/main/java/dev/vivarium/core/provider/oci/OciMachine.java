@@ -3,6 +3,7 @@ package dev.vivarium.core.provider.oci;
 import dev.vivarium.core.provider.FileOperation;
 import dev.vivarium.core.provider.GuestListener;
 import dev.vivarium.core.provider.GuestSocket;
+import dev.vivarium.core.provider.GuestStream;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.OrphanWatcher;
 import dev.vivarium.model.Failure;
@@ -62,9 +63,9 @@ final class OciMachine implements Machine, AutoCloseable {
     }
 
     @Override
-    public SocketChannel connect(Duration patience) {
+    public GuestStream connect(Duration patience) {
         var waiting = first.getAndSet(null);
-        return waiting != null ? waiting : controlPort.admit(patience, this::isAlive);
+        return new GuestStream.Socket(waiting != null ? waiting : controlPort.admit(patience, this::isAlive));
     }
 
     private GuestListener bind() {

@@ -3,6 +3,7 @@ package dev.vivarium.core.provider.process;
 import dev.vivarium.core.provider.FileOperation;
 import dev.vivarium.core.provider.GuestListener;
 import dev.vivarium.core.provider.GuestSocket;
+import dev.vivarium.core.provider.GuestStream;
 import dev.vivarium.core.provider.HostProcess;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.OrphanWatcher;
@@ -11,7 +12,6 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
-import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
@@ -49,8 +49,8 @@ final class ProcessMachine implements Machine, AutoCloseable {
     }
 
     @Override
-    public SocketChannel connect(Duration patience) {
-        return controlPort.admit(patience, alive);
+    public GuestStream connect(Duration patience) {
+        return new GuestStream.Socket(controlPort.admit(patience, alive));
     }
 
     @Override

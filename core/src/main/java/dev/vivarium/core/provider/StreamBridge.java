@@ -1,0 +1,98 @@
+package dev.vivarium.core.provider;
+
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.Channels;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Copies a [GuestStream.Bytes] to and from one end of a socket pair. Thread-safe.
+///
+/// The threads are platform threads: a busy stream then never occupies a carrier of virtual threads. Bytes that the
+/// guest sent before it closed its side still reach the other end, because the input thread only shuts down the output
+/// of the pair. The output thread closes everything when the other end is closed or `out` fails.
+final class StreamBridge {
+    private static final Logger log = LoggerFactory.getLogger(StreamBridge.class);
+
+    private final GuestStream.Bytes stream;
+    private final SocketChannel socket;
+
+    private StreamBridge(GuestStream.Bytes stream, SocketChannel socket) {
+        this.stream = stream;
+        this.socket = socket;
+    }
+
+    /// Returns the other end of the socket pair. On failure, closes the stream.
+    static SocketChannel start(GuestStream.Bytes stream) {
+        try {
+            // Only this user can enter a temporary directory, so nobody else can connect.
+            Path directory = Files.createTempDirectory("viv-stream-");
+            Path file = directory.resolve("s");
+            try (var listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+                var address = UnixDomainSocketAddress.of(file);
+                listener.bind(address);
+                SocketChannel end = SocketChannel.open(address);
+                new StreamBridge(stream, listener.accept()).start();
+                return end;
+            } finally {
+                Files.deleteIfExists(file);
+                Files.delete(directory);
+            }
+        } catch (IOException e) {
+            close(stream.in());
+            close(stream.out());
+            throw new SandboxException(new Failure.ProviderFailed("connect to the guest", String.valueOf(e)), e);
+        }
+    }
+
+    private void start() {
+        Thread.ofPlatform().daemon().name("guest-stream-in").start(this::copyIn);
+        Thread.ofPlatform().daemon().name("guest-stream-out").start(this::copyOut);
+    }
+
+    private void copyIn() {
+        copy(stream.in(), Channels.newOutputStream(socket));
+        try {
+            socket.shutdownOutput();
+        } catch (IOException e) {
+            log.trace("the socket pair of a guest stream is closed already", e);
+        }
+    }
+
+    private void copyOut() {
+        copy(Channels.newInputStream(socket), stream.out());
+        close(socket);
+        close(stream.in());
+        close(stream.out());
+    }
+
+    private static void copy(InputStream from, OutputStream to) {
+        byte[] buffer = new byte[64 * 1024];
+        try {
+            for (int count = from.read(buffer); count >= 0; count = from.read(buffer)) {
+                to.write(buffer, 0, count);
+                to.flush();
+            }
+        } catch (IOException e) {
+            log.debug("a guest stream ended: {}", e.getMessage());
+        }
+    }
+
+    private static void close(Closeable resource) {
+        try {
+            resource.close();
+        } catch (IOException e) {
+            log.debug("closing a guest stream", e);
+        }
+    }
+}
