@@ -134,3 +134,102 @@ unsafe impl GlobalAlloc for Heap {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(size: usize, align: usize) -> Layout {
+        Layout::from_size_align(size, align).unwrap()
+    }
+
+    /// Allocates a block and fills it with `byte`.
+    fn filled(heap: &Heap, layout: Layout, byte: u8) -> *mut u8 {
+        // SAFETY: the layout has a size, and the block holds that many bytes.
+        unsafe {
+            let block = heap.alloc(layout);
+            assert!(!block.is_null());
+            assert_eq!(block as usize % layout.align(), 0, "{layout:?}");
+            block.write_bytes(byte, layout.size());
+            block
+        }
+    }
+
+    fn holds(block: *mut u8, size: usize, byte: u8) -> bool {
+        // SAFETY: callers pass a live block and at most its size.
+        unsafe { core::slice::from_raw_parts(block, size) }.iter().all(|each| *each == byte)
+    }
+
+    #[test]
+    fn blocksOfAllSizesAreAlignedAndDisjoint() {
+        let heap = Heap::new();
+        let layouts: Vec<Layout> = (0..12)
+            .flat_map(|align| [1, 15, 16, 17, 100, 2047, 2048, 2049, 5000, 70_000].map(|size| layout(size, 1 << align)))
+            .collect();
+        let blocks: Vec<*mut u8> = layouts.iter().zip(1..).map(|(layout, byte)| filled(&heap, *layout, byte)).collect();
+        for ((layout, block), byte) in layouts.iter().zip(&blocks).zip(1..) {
+            assert!(holds(*block, layout.size(), byte), "{layout:?} was overwritten");
+            // SAFETY: the block came from this heap with this layout, and is not used again.
+            unsafe { heap.dealloc(*block, *layout) };
+        }
+    }
+
+    #[test]
+    fn moreSmallBlocksThanAChunkHoldsAreDisjoint() {
+        let heap = Heap::new();
+        let each = layout(48, 8);
+        let blocks: Vec<*mut u8> = (0..3 * CHUNK / 64).map(|at| filled(&heap, each, at as u8)).collect();
+        assert!(blocks.iter().enumerate().all(|(at, block)| holds(*block, 48, at as u8)));
+    }
+
+    #[test]
+    fn aFreedBlockIsUsedForTheNextOneOfItsClass() {
+        let heap = Heap::new();
+        let first = filled(&heap, layout(100, 8), 1);
+        let other = filled(&heap, layout(100, 8), 2);
+        // SAFETY: the block came from this heap with this layout, and is not used again.
+        unsafe { heap.dealloc(first, layout(100, 8)) };
+        assert_eq!(filled(&heap, layout(128, 8), 3), first);
+        assert!(holds(other, 100, 2));
+    }
+
+    #[test]
+    fn aBlockKeepsItsBytesWhenItGrowsAndShrinks() {
+        let heap = Heap::new();
+        // Within a class, to another class, to a mapping, a larger mapping, a smaller one, and back to a class.
+        let sizes = [20, 30, 500, 3000, 200_000, 5000, 64];
+        let mut block = filled(&heap, layout(sizes[0], 8), 7);
+        for pair in sizes.windows(2) {
+            // SAFETY: the block came from this heap with the first size of the pair.
+            block = unsafe { heap.realloc(block, layout(pair[0], 8), pair[1]) };
+            assert!(holds(block, pair[0].min(pair[1]), 7));
+            // SAFETY: the block now holds the second size.
+            unsafe { block.write_bytes(7, pair[1]) };
+        }
+    }
+
+    #[test]
+    fn aFreedMappingIsReturnedToTheKernel() {
+        let heap = Heap::new();
+        // So large that mappings of other tests cannot fill the address range again.
+        const PAGES: usize = 1 << 16;
+        let large = layout(PAGES * PAGE, 8);
+        let mut resident = vec![0u8; PAGES];
+        // SAFETY: the layout has a size.
+        let block = unsafe { heap.alloc(large) };
+        // SAFETY: mincore does not follow the address, and writes one byte for each page.
+        let mut is_mapped =
+            || unsafe { syscall!(libc::SYS_mincore, block, large.size(), resident.as_mut_ptr()) }.is_ok();
+        assert!(is_mapped());
+        // SAFETY: the block came from this heap with this layout, and is not used again.
+        unsafe { heap.dealloc(block, large) };
+        assert!(!is_mapped());
+    }
+
+    #[test]
+    fn anAlignmentBeyondAPageFails() {
+        let heap = Heap::new();
+        // SAFETY: the layout has a size.
+        assert!(unsafe { heap.alloc(layout(1, 2 * PAGE)) }.is_null());
+    }
+}

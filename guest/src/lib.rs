@@ -24,6 +24,7 @@ pub mod init;
 pub mod launch;
 pub mod list;
 pub mod listen;
+mod memory;
 pub mod options;
 pub mod orphans;
 pub mod outbox;

@@ -5,7 +5,6 @@
 
 extern crate alloc;
 
-mod memory;
 mod runtime;
 
 use runtime::{Environment, print};

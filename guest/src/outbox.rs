@@ -72,7 +72,7 @@ impl Outbox {
             return socket.write(&bulk[self.sent..]);
         }
         let cut = self.boundary();
-        socket.write_all_of(&[&bulk[self.sent..cut], &self.urgent.buffer[self.urgent_sent..], &bulk[cut..]])
+        socket.write_vectored([&bulk[self.sent..cut], &self.urgent.buffer[self.urgent_sent..], &bulk[cut..]])
     }
 
     /// Where another frame may be put in: the end of the frame that is partly gone.

@@ -7,6 +7,8 @@ use core::slice;
 use vivarium_guest::heap::Heap;
 use vivarium_guest::sys::process;
 
+vivarium_guest::memory_functions!("");
+
 #[global_allocator]
 static HEAP: Heap = Heap::new();
 
