@@ -37,7 +37,8 @@ from .openhands_gate import Gate
 from .openhands_mail import Mail
 from .openhands_report import Report
 from .openhands_review import RequestReviewTool
-from .openhands_terminal import Terminal
+from .openhands_terminal import ShellExecutor
+from .openhands_terminal import register as register_terminal
 from .openhands_tools import Toolbox
 
 log = logging.getLogger(__name__)
@@ -75,7 +76,7 @@ class Conversation:
         self._closed = threading.Event()
         self._turns = 0
         self._toolbox = Toolbox(run.constraints.allowed_tools, run.settings.resume is not None)
-        self._terminal: Terminal | None = None
+        self._terminal: ShellExecutor | None = None
         self._conversation = self._open()
         if run.settings.resume:
             self._conversation.catch_up()
@@ -95,8 +96,8 @@ class Conversation:
         self._run.emit(events.TRANSCRIPT, data, "worker")
         await asyncio.to_thread(self._conversation.send_message, self._run.prompt())
         terminal = self._conversation.agent.tools_map.get(TerminalTool.name)
-        if terminal is not None:
-            self._terminal = Terminal(terminal.executor)
+        if terminal is not None and isinstance(terminal.executor, ShellExecutor):
+            self._terminal = terminal.executor
         for thread in threads:
             thread.start()
         self._run.inbox.listen(self._wake)
@@ -281,6 +282,7 @@ class Conversation:
     def _open(self) -> WatchedConversation:
         settings = self._run.settings
         self._directory.mkdir(parents=True, exist_ok=True)
+        register_terminal()
         register_tool(RequestReviewTool.name, RequestReviewTool.create(run=self._run)[0])
         agent = WatchedAgent(
             llm=model(settings.model),

@@ -43,8 +43,7 @@ class Toolbox:
     def tools(self) -> list[Tool]:
         """Those that are made. A conversation that is resumed must have all that it ever had; `shown` hides them."""
         makeable = {
-            # No tmux is needed, and none is left behind.
-            TerminalTool.name: Tool(name=TerminalTool.name, params={"terminal_type": "subprocess"}),
+            TerminalTool.name: Tool(name=TerminalTool.name),
             FileEditorTool.name: Tool(name=FileEditorTool.name),
             GrepTool.name: Tool(name=GrepTool.name),
         }
