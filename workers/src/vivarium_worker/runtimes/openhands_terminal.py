@@ -17,6 +17,7 @@ from typing import Any
 from openhands.sdk.llm import TextContent
 from openhands.sdk.tool import ToolExecutor, register_tool
 from openhands.tools.terminal import TerminalTool
+from openhands.tools.terminal.constants import HISTORY_LIMIT
 from openhands.tools.terminal.definition import (
     TerminalAction,
     TerminalObservation,
@@ -71,7 +72,7 @@ class Shell(SubprocessTerminal):
 
     def __init__(self, work_dir: str) -> None:
         super().__init__(work_dir)
-        self.output_buffer = _Lines(maxlen=self.output_buffer.maxlen)
+        self.output_buffer: deque[str] = _Lines(maxlen=HISTORY_LIMIT)
 
     @property
     def exited(self) -> bool:
@@ -102,7 +103,7 @@ class ShellExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         self._probes = count()
         self._open()
 
-    def __call__(self, action: TerminalAction, conversation: Any = None) -> TerminalObservation:
+    def __call__(self, action: TerminalAction, _conversation: Any = None) -> TerminalObservation:
         if action.reset and action.is_input:
             raise ValueError("Cannot use reset=True with is_input=True")
         if not action.is_input and (kind := looks_like_python_literal_argument(action.command)):
