@@ -50,7 +50,7 @@ test: setup ## run every check and every test
 
 .PHONY: test-guest
 test-guest: setup
-	@$(cargo) fmt --check
+	@$(cargo) fmt --all --check
 	@$(cargo) clippy --quiet --locked --lib --bins --tests -- --deny warnings
 	@$(cargo) test --quiet --locked
 
@@ -71,7 +71,7 @@ test-workers: build ## test the workers with the real agent SDKs, fetched on fir
 
 .PHONY: lint
 lint: setup ## formatters, compiler checks and linters, without the tests
-	@$(cargo) fmt --check
+	@$(cargo) fmt --all --check
 	@$(cargo) clippy --quiet --locked --lib --bins --tests -- --deny warnings
 	@$(mvn) --quiet test-compile spotless:check
 	@if command -v shellcheck >/dev/null; then shellcheck --external-sources $(shell_scripts); fi

@@ -3,12 +3,12 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+use crate::context::token;
 use crate::guest::Channel;
-use crate::place::token;
 use crate::request::service;
-use crate::sys::event::Epoll;
-use crate::sys::{Errno, Fd, Result, now_us, socket};
 use crate::wire::{FrameReader, Frames, GENERATION, kind};
+use vivarium_sys::event::Epoll;
+use vivarium_sys::{Errno, Fd, Result, now_us, socket};
 
 const SHORTEST_PAUSE_US: u64 = 1_000;
 const LONGEST_PAUSE_US: u64 = 100_000;

@@ -2,17 +2,17 @@
 
 use alloc::collections::BTreeMap;
 
-use crate::absence::Absence;
 use crate::fail::Fail;
-use crate::listen::Arrivals;
+use crate::listen::IncomingConnections;
+use crate::orphan_timer::OrphanTimer;
 use crate::outbox::Outbox;
-use crate::sys::event::Epoll;
-use crate::sys::process::{self, Cpus, Reaped};
-use crate::sys::{self, Fd};
 use crate::wire::Violation;
+use vivarium_sys::Fd;
+use vivarium_sys::event::Epoll;
+use vivarium_sys::process::{self, Cpus, Reaped};
 
 /// Everything that a service may touch beside its own state.
-pub struct Place {
+pub struct Context {
     pub poll: Epoll,
     pub out: Outbox,
     /// The workspace, open only as a place to start from.
@@ -22,10 +22,10 @@ pub struct Place {
     /// Which channel a process belongs to.
     pub pids: BTreeMap<i32, u32>,
     pub drains: Drains,
-    pub arrivals: Arrivals,
+    pub incoming: IncomingConnections,
     pub cpus: CpuShare,
     /// How long the guest has been without a host.
-    pub absence: Absence,
+    pub orphan_timer: OrphanTimer,
     /// The limit on open files that commands get back.
     pub open_files: libc::rlimit,
     pub started_us: u64,
@@ -33,7 +33,7 @@ pub struct Place {
     pub counter: u64,
 }
 
-impl Place {
+impl Context {
     /// What channels say finds room, or nobody is there to hear it and only what is kept has work to do.
     pub fn can_work(&self) -> bool {
         self.out.has_room() || !self.out.is_open()
@@ -51,22 +51,22 @@ pub struct User {
 
 impl User {
     /// Until the guard is dropped, files are opened with the rights of the sandbox user.
-    pub fn act(&self) -> sys::Result<Acting> {
+    pub fn impersonate(&self) -> vivarium_sys::Result<Impersonation> {
         if !self.plain {
-            process::act_as(self.uid, self.gid, true)?;
+            process::set_effective_ids(self.uid, self.gid, true)?;
         }
-        Ok(Acting { back: !self.plain })
+        Ok(Impersonation { back: !self.plain })
     }
 }
 
 /// The guest has the sandbox user's rights while this lives.
-pub struct Acting {
+pub struct Impersonation {
     back: bool,
 }
 
-impl Drop for Acting {
+impl Drop for Impersonation {
     fn drop(&mut self) {
-        if self.back && process::act_as(0, 0, false).is_err() {
+        if self.back && process::set_effective_ids(0, 0, false).is_err() {
             // Going on with the wrong rights would be worse than going.
             process::exit(70);
         }
@@ -107,23 +107,23 @@ pub struct Drains(BTreeMap<i32, Fd>);
 pub const DRAIN: u64 = 1 << 63;
 
 impl Drains {
-    pub fn adopt(&mut self, poll: &Epoll, fd: Fd) {
+    pub fn add(&mut self, poll: &Epoll, fd: Fd) {
         let token = DRAIN | fd.raw() as u64;
-        if poll.retoken(&fd, token).is_ok() {
+        if poll.set_token(&fd, token).is_ok() {
             self.0.insert(fd.raw(), fd);
         }
     }
 
     /// Throws away some of what waits in one; forgets it at its end.
-    pub fn empty(&mut self, raw: i32, null: &Fd) {
+    pub fn discard(&mut self, raw: i32, null: &Fd) {
         let Some(fd) = self.0.get(&raw) else { return };
         let mut scratch = [0u8; 4096];
         // A terminal cannot be spliced.
-        let moved = sys::file::splice(fd, null, 1 << 20).or_else(|error| match error.0 {
+        let moved = vivarium_sys::file::splice(fd, null, 1 << 20).or_else(|error| match error.0 {
             libc::EINVAL => fd.read(&mut scratch),
             _ => Err(error),
         });
-        if !matches!(moved, Ok(1..) | Err(sys::Errno(libc::EAGAIN))) {
+        if !matches!(moved, Ok(1..) | Err(vivarium_sys::Errno(libc::EAGAIN))) {
             self.0.remove(&raw);
         }
     }
@@ -151,14 +151,14 @@ pub struct Running<'a> {
 
 /// An open channel. Calls come from the loop only; each does a bounded amount of work.
 pub trait Service {
-    fn run(&mut self, channel: u32, place: &mut Place) -> Next;
+    fn run(&mut self, channel: u32, context: &mut Context) -> Next;
 
     /// Its descriptor `source` has something to tell. True if `run` should be called.
     fn wake(&mut self, _source: u8, _events: u32) -> bool {
         false
     }
 
-    fn data(&mut self, _stream: u8, _bytes: &[u8], _place: &mut Place) -> Result<(), Violation> {
+    fn data(&mut self, _stream: u8, _bytes: &[u8], _place: &mut Context) -> Result<(), Violation> {
         Err(Violation)
     }
 
@@ -167,16 +167,16 @@ pub trait Service {
     fn credit(&mut self, _stream: u8, _bytes: u32) {}
 
     /// The host has lost interest. `run` follows, and ends the channel or waits for the end.
-    fn close(&mut self, place: &mut Place);
+    fn close(&mut self, context: &mut Context);
 
     /// The connection is gone. True if the channel outlives it.
-    fn lost(&mut self, place: &mut Place) -> bool {
-        self.close(place);
+    fn disconnected(&mut self, context: &mut Context) -> bool {
+        self.close(context);
         false
     }
 
     /// Lets a process go on alone; true if that is possible.
-    fn detach(&mut self, _channel: u32, _place: &mut Place) -> bool {
+    fn detach(&mut self, _channel: u32, _place: &mut Context) -> bool {
         false
     }
 
@@ -187,7 +187,7 @@ pub trait Service {
     fn reaped(&mut self, _child: Reaped) {}
 
     /// A host takes over what is kept; false if this is not.
-    fn attach(&mut self, _channel: u32, _credit: u32, _place: &mut Place) -> bool {
+    fn attach(&mut self, _channel: u32, _credit: u32, _place: &mut Context) -> bool {
         false
     }
 

@@ -1,7 +1,7 @@
 //! Why a request could not be done, in the words of the wire.
 
-use crate::sys::Errno;
 use crate::wire::{Frames, kind};
+use vivarium_sys::Errno;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]

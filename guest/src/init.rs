@@ -3,11 +3,11 @@
 use alloc::ffi::CString;
 use alloc::vec::Vec;
 
+use crate::context::User;
 use crate::guest::Guest;
-use crate::options::{Options, Usage};
-use crate::place::User;
+use crate::options::Options;
 use crate::seccomp;
-use crate::sys::{file, process};
+use vivarium_sys::{Usage, file, process};
 
 /// What cgroups do not bound. Some of it is kernel memory, some would let a command run before all others.
 const LIMITS: [(u32, u64); 6] = [
@@ -43,8 +43,8 @@ pub fn init(arguments: &[&[u8]], secret: Vec<u8>) -> Result<core::convert::Infal
     let user = User { uid: options.uid, gid: options.gid, plain: options.plain };
     let mut guest =
         Guest::new(options.socket, secret, workspace, user).map_err(|_| Usage("the kernel refuses the basics"))?;
-    guest.show_cpus(options.cpus);
-    guest.place.absence.allow(options.orphan_grace);
+    guest.limit_cpus(options.cpus);
+    guest.context.orphan_timer.set_grace(options.orphan_grace);
     if !options.plain && options.seccomp {
         process::load_seccomp(&seccomp::filter()).map_err(|_| Usage("the kernel refuses the seccomp filter"))?;
     }

@@ -2,14 +2,14 @@
 
 use alloc::boxed::Box;
 
+use crate::context::{Context, Next, Opened, Service};
 use crate::fail::Fail;
-use crate::files::{acting_fail, put_stat};
+use crate::files::{impersonation_failure, put_stat};
 use crate::paths;
-use crate::place::{Next, Opened, Place, Service};
-use crate::sys::file::Stat;
 use crate::totals::{SLICE, Totals};
-use crate::walk::{Step, TEMPORARY, Walk};
 use crate::wire::{Frames, MAX_DATA, kind};
+use vivarium_sys::file::Stat;
+use vivarium_sys::walk::{Step, TEMPORARY, Walk};
 
 /// Entries are sent when so many bytes have come together.
 const BATCH: usize = 32 * 1024;
@@ -27,11 +27,11 @@ pub struct Listing {
     closed: bool,
 }
 
-pub fn open(credit: u32, path: &[u8], recursive: bool, max_entries: u32, place: &mut Place) -> Opened {
+pub fn open(credit: u32, path: &[u8], recursive: bool, max_entries: u32, context: &mut Context) -> Opened {
     let path = paths::check(path)?;
-    let _acting = place.user.act().map_err(acting_fail)?;
+    let _impersonation = context.user.impersonate().map_err(impersonation_failure)?;
     let totals = Totals::default();
-    let walk = totals.begin(&place.workspace, &path).map_err(|error| Fail::of(error, "cannot list it"))?;
+    let walk = totals.begin(&context.workspace, &path).map_err(|error| Fail::of(error, "cannot list it"))?;
     Ok(Some(Box::new(Listing {
         walk,
         recursive,
@@ -82,43 +82,43 @@ impl Listing {
     }
 
     /// Sends what has come together, if there is credit for it.
-    fn send(&mut self, channel: u32, place: &mut Place) -> bool {
+    fn send(&mut self, channel: u32, context: &mut Context) -> bool {
         let length = self.batch.buffer.len() as u64;
         if length > self.credit {
             return false;
         }
         if length > 0 {
             self.credit -= length;
-            place.out.frames.begin(channel, kind::DATA).u8(1).raw(&self.batch.buffer).end();
+            context.out.frames.begin(channel, kind::DATA).u8(1).raw(&self.batch.buffer).end();
             self.batch.buffer.clear();
         }
         true
     }
 
-    fn send_end(&self, channel: u32, place: &mut Place) -> Next {
+    fn send_end(&self, channel: u32, context: &mut Context) -> Next {
         let Totals { files, directories, bytes } = self.totals;
-        let out = &mut place.out.frames;
+        let out = &mut context.out.frames;
         out.begin(channel, kind::END).u64(files).u64(directories).u64(bytes).u8(self.truncated.into()).end();
         Next::Done
     }
 }
 
 impl Service for Listing {
-    fn run(&mut self, channel: u32, place: &mut Place) -> Next {
+    fn run(&mut self, channel: u32, context: &mut Context) -> Next {
         if self.closed {
-            return self.send_end(channel, place);
+            return self.send_end(channel, context);
         }
         if !self.finished && self.batch.buffer.len() < BATCH {
-            match place.user.act() {
-                Ok(_acting) => self.gather(),
+            match context.user.impersonate() {
+                Ok(_impersonation) => self.gather(),
                 Err(_) => self.finished = true,
             }
         }
         let due = self.finished || self.batch.buffer.len() >= BATCH;
-        if due && !self.send(channel, place) {
+        if due && !self.send(channel, context) {
             return Next::Wait;
         }
-        if self.finished { self.send_end(channel, place) } else { Next::Again }
+        if self.finished { self.send_end(channel, context) } else { Next::Again }
     }
 
     fn credit(&mut self, stream: u8, bytes: u32) {
@@ -127,7 +127,7 @@ impl Service for Listing {
         }
     }
 
-    fn close(&mut self, _place: &mut Place) {
+    fn close(&mut self, _place: &mut Context) {
         self.closed = true;
         self.truncated = true;
     }

@@ -1,5 +1,7 @@
 //! The command line.
 
+use vivarium_sys::Usage;
+
 /// What the guest was told at its start.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Options<'a> {
@@ -16,18 +18,11 @@ pub struct Options<'a> {
     pub seccomp: bool,
 }
 
-/// What is wrong with the command line.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Usage(pub &'static str);
-
 /// What fits into an address.
 const LONGEST_SOCKET: usize = 107;
 
 pub const USAGE: &str = "usage: vivarium-guest init --socket PATH --workspace DIR [--uid N --gid N] [--cpus N]
                            [--orphan-grace SECONDS] [--plain] [--no-seccomp]
-       vivarium-guest launch …
-       vivarium-guest launcher
-       vivarium-guest orphan-watcher …
        vivarium-guest --version
 ";
 

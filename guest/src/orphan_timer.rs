@@ -2,40 +2,40 @@
 
 /// One turn of the loop counts for this long at most. A guest that was frozen or stopped therefore does not count that
 /// time: when it is thawed it still has time to reconnect.
-const LONGEST_TURN_US: u64 = 1_000_000;
+const MAX_TURN_US: u64 = 1_000_000;
 
 /// Measures the time without a connection that the host has welcomed.
 #[derive(Default)]
-pub struct Absence {
+pub struct OrphanTimer {
     /// None: the guest waits for ever.
     grace_us: Option<u64>,
     spent_us: u64,
     /// When the guest last looked, on the monotonic clock; none while a host is connected.
-    looked_us: Option<u64>,
+    checked_us: Option<u64>,
 }
 
-impl Absence {
+impl OrphanTimer {
     /// Sets the grace in seconds; 0 removes it.
-    pub fn allow(&mut self, seconds: u32) {
+    pub fn set_grace(&mut self, seconds: u32) {
         self.grace_us = (seconds > 0).then_some(u64::from(seconds) * 1_000_000);
     }
 
     /// A host is connected: the next absence starts from zero.
-    pub fn end(&mut self) {
-        (self.spent_us, self.looked_us) = (0, None);
+    pub fn reset(&mut self) {
+        (self.spent_us, self.checked_us) = (0, None);
     }
 
     /// Counts the time until `now`. Reports whether the grace is over.
     pub fn is_over(&mut self, now: u64) -> bool {
-        let looked = self.looked_us.replace(now).unwrap_or(now);
-        self.spent_us += now.saturating_sub(looked).min(LONGEST_TURN_US);
+        let checked = self.checked_us.replace(now).unwrap_or(now);
+        self.spent_us += now.saturating_sub(checked).min(MAX_TURN_US);
         self.grace_us.is_some_and(|grace| self.spent_us >= grace)
     }
 
     /// When to look again; none if nothing is measured.
-    pub fn next_look(&self) -> Option<u64> {
-        let (looked, grace) = (self.looked_us?, self.grace_us?);
-        Some(looked + grace.saturating_sub(self.spent_us).min(LONGEST_TURN_US))
+    pub fn next_check(&self) -> Option<u64> {
+        let (checked, grace) = (self.checked_us?, self.grace_us?);
+        Some(checked + grace.saturating_sub(self.spent_us).min(MAX_TURN_US))
     }
 }
 
@@ -45,54 +45,54 @@ mod tests {
 
     const SECOND: u64 = 1_000_000;
 
-    fn with_grace(seconds: u32) -> Absence {
-        let mut absence = Absence::default();
-        absence.allow(seconds);
-        absence
+    fn with_grace(seconds: u32) -> OrphanTimer {
+        let mut timer = OrphanTimer::default();
+        timer.set_grace(seconds);
+        timer
     }
 
     #[test]
     fn theGraceIsOverAfterSoMuchTimeInShortTurns() {
-        let mut absence = with_grace(3);
-        let over = (0..100).position(|turn| absence.is_over(turn * SECOND / 2));
+        let mut timer = with_grace(3);
+        let over = (0..100).position(|turn| timer.is_over(turn * SECOND / 2));
         assert_eq!(over, Some(6));
     }
 
     #[test]
     fn theTimeOfAFreezeDoesNotCount() {
-        let mut absence = with_grace(3);
-        assert!(!absence.is_over(0));
-        assert!(!absence.is_over(3600 * SECOND), "one turn counts for a second at most");
-        assert!(!absence.is_over(3601 * SECOND));
-        assert!(absence.is_over(3602 * SECOND));
+        let mut timer = with_grace(3);
+        assert!(!timer.is_over(0));
+        assert!(!timer.is_over(3600 * SECOND), "one turn counts for a second at most");
+        assert!(!timer.is_over(3601 * SECOND));
+        assert!(timer.is_over(3602 * SECOND));
     }
 
     #[test]
     fn aConnectionStartsTheCountAnew() {
-        let mut absence = with_grace(2);
-        assert!(!absence.is_over(0));
-        assert!(!absence.is_over(SECOND));
-        absence.end();
-        assert!(!absence.is_over(2 * SECOND));
-        assert!(!absence.is_over(3 * SECOND));
-        assert!(absence.is_over(4 * SECOND));
+        let mut timer = with_grace(2);
+        assert!(!timer.is_over(0));
+        assert!(!timer.is_over(SECOND));
+        timer.reset();
+        assert!(!timer.is_over(2 * SECOND));
+        assert!(!timer.is_over(3 * SECOND));
+        assert!(timer.is_over(4 * SECOND));
     }
 
     #[test]
     fn withoutAGraceItIsNeverOver() {
-        let mut absence = with_grace(0);
-        assert!((0..10_000).all(|turn| !absence.is_over(turn * SECOND)));
-        assert_eq!(absence.next_look(), None);
+        let mut timer = with_grace(0);
+        assert!((0..10_000).all(|turn| !timer.is_over(turn * SECOND)));
+        assert_eq!(timer.next_check(), None);
     }
 
     #[test]
     fn theNextLookIsNoLaterThanTheEndOfTheGrace() {
-        let mut absence = with_grace(2);
-        assert_eq!(absence.next_look(), None);
-        assert!(!absence.is_over(0));
-        assert_eq!(absence.next_look(), Some(SECOND));
-        assert!(!absence.is_over(SECOND));
-        assert!(!absence.is_over(SECOND + 700_000));
-        assert_eq!(absence.next_look(), Some(2 * SECOND));
+        let mut timer = with_grace(2);
+        assert_eq!(timer.next_check(), None);
+        assert!(!timer.is_over(0));
+        assert_eq!(timer.next_check(), Some(SECOND));
+        assert!(!timer.is_over(SECOND));
+        assert!(!timer.is_over(SECOND + 700_000));
+        assert_eq!(timer.next_check(), Some(2 * SECOND));
     }
 }

@@ -1,8 +1,8 @@
 //! What waits to be sent: bulk in order, and answers to PING that may overtake it.
 
-use crate::duct::Duct;
-use crate::sys::{Errno, Fd, Result};
+use crate::splice::SplicePipe;
 use crate::wire::{Fields, Frames, HEADER};
+use vivarium_sys::{Errno, Fd, Result};
 
 /// As much waits at most before the guest stops reading from its processes.
 const FULL: usize = 256 * 1024;
@@ -13,7 +13,7 @@ pub struct Outbox {
     pub frames: Frames,
     pub urgent: Frames,
     /// Goes before what waits in `frames`; filled only when nothing does.
-    duct: Duct,
+    splice: SplicePipe,
     /// Bytes of `frames` that are gone, and where the frame begins that is partly gone.
     sent: usize,
     frame_start: usize,
@@ -28,7 +28,7 @@ impl Outbox {
     }
 
     pub fn has_room(&self) -> bool {
-        self.open && self.duct.is_empty() && self.frames.buffer.len() - self.sent < FULL
+        self.open && self.splice.is_empty() && self.frames.buffer.len() - self.sent < FULL
     }
 
     pub fn is_open(&self) -> bool {
@@ -36,7 +36,7 @@ impl Outbox {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.duct.is_empty() && self.frames.buffer.len() == self.sent && self.urgent.buffer.len() == self.urgent_sent
+        self.splice.is_empty() && self.frames.buffer.len() == self.sent && self.urgent.buffer.len() == self.urgent_sent
     }
 
     /// Far more is waiting than data alone can make: the host asks faster than it listens.
@@ -46,16 +46,16 @@ impl Outbox {
 
     /// Takes DATA straight from a pipe that holds `count` bytes; none if something else is to be sent before.
     pub fn take(&mut self, pipe: &Fd, count: usize, channel: u32, stream: u8) -> Result<usize> {
-        if self.is_empty() { self.duct.take(pipe, count, (channel, stream), &mut self.frames.buffer) } else { Ok(0) }
+        if self.is_empty() { self.splice.take(pipe, count, (channel, stream), &mut self.frames.buffer) } else { Ok(0) }
     }
 
     /// Sends as much as the socket takes; true if all is gone.
     pub fn flush(&mut self, socket: &Fd) -> Result<bool> {
         while !self.is_empty() {
-            let sent = if self.duct.is_empty() {
+            let sent = if self.splice.is_empty() {
                 self.write_once(socket).map(|count| self.consume(count))
             } else {
-                self.duct.flush(socket, &mut self.frames.buffer)
+                self.splice.flush(socket, &mut self.frames.buffer)
             };
             match sent {
                 Ok(()) => {}
@@ -118,11 +118,11 @@ impl Outbox {
     }
 
     /// Gives the memory back that a burst has needed.
-    pub fn rest(&mut self) {
+    pub fn release(&mut self) {
         if self.is_empty() {
             self.frames = Frames::default();
             self.urgent = Frames::default();
-            self.duct.rest();
+            self.splice.release();
         }
     }
 }

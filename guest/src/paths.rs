@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 use core::ffi::CStr;
 
 use crate::fail::{Code, Fail};
-use crate::sys::file::{self, open_at, open_beneath, read_link_at, stat_of};
-use crate::sys::{Errno, Fd, Result};
+use vivarium_sys::file::{self, open_at, open_beneath, read_link_at, stat_of};
+use vivarium_sys::{Errno, Fd, Result};
 
 const BENEATH: u64 = libc::RESOLVE_BENEATH | libc::RESOLVE_NO_MAGICLINKS;
 /// As the kernel has it.

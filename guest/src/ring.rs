@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::sys::Result;
+use vivarium_sys::Result;
 
 /// As much is remembered.
 pub const CAPACITY: usize = 256 * 1024;
@@ -67,7 +67,7 @@ impl Ring {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::Errno;
+    use vivarium_sys::Errno;
 
     fn put(ring: &mut Ring, bytes: &[u8]) {
         let mut rest = bytes;

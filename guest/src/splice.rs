@@ -6,9 +6,9 @@
 
 use alloc::vec::Vec;
 
-use crate::sys::file::{pipe, set_nonblocking, splice, widen_pipe};
-use crate::sys::{Errno, Fd, Result};
 use crate::wire::{HEADER, extend_by, kind};
+use vivarium_sys::file::{pipe, set_nonblocking, splice, widen_pipe};
+use vivarium_sys::{Errno, Fd, Result};
 
 /// Bytes of DATA in a frame: with the header sixteen pages, which is what the kernel sends in one piece.
 const FRAME: usize = 15 * 4096;
@@ -21,38 +21,38 @@ const HEAD: usize = HEADER + 1;
 
 /// A pipe of our own, made when it is first needed.
 #[derive(Default)]
-pub struct Duct {
+pub struct SplicePipe {
     ends: Option<(Fd, Fd)>,
     /// Bytes in it.
-    waiting: usize,
+    buffered: usize,
     /// Some of the batch is gone.
-    begun: bool,
+    partly_sent: bool,
     /// It does not work here, so everything is copied.
-    useless: bool,
+    unsupported: bool,
 }
 
-impl Duct {
+impl SplicePipe {
     pub fn is_empty(&self) -> bool {
-        self.waiting == 0
+        self.buffered == 0
     }
 
     /// Takes a batch of DATA from a pipe that holds `count` bytes. If fewer came, because somebody else reads from that
     /// pipe too or its pages are nearly empty, the batch goes to `copy`, where its last frame is put right. Returns how
     /// many came.
     pub fn take(&mut self, from: &Fd, count: usize, (channel, stream): (u32, u8), copy: &mut Vec<u8>) -> Result<usize> {
-        if self.useless || self.open().is_err() {
+        if self.unsupported || self.open().is_err() {
             return Ok(0);
         }
-        self.begun = false;
+        self.partly_sent = false;
         let mut taken = 0;
         while taken < count {
             let length = FRAME.min(count - taken);
-            let last = copy.len() + self.waiting;
-            let came = self.add(from, &head(channel, stream, length), length);
-            taken += came;
-            if came < length {
+            let last = copy.len() + self.buffered;
+            let moved = self.add(from, &head(channel, stream, length), length);
+            taken += moved;
+            if moved < length {
                 self.copy_out(copy)?;
-                set_length(copy, last, came);
+                set_length(copy, last, moved);
                 break;
             }
         }
@@ -75,22 +75,22 @@ impl Duct {
         if writer.write(head) != Ok(HEAD) {
             return 0;
         }
-        let came = splice(from, writer, length).unwrap_or(0);
-        self.waiting += HEAD + came;
-        came
+        let moved = splice(from, writer, length).unwrap_or(0);
+        self.buffered += HEAD + moved;
+        moved
     }
 
     /// Copies everything that waits behind what `copy` has; all of it or nothing.
     fn copy_out(&mut self, copy: &mut Vec<u8>) -> Result<()> {
         let Some((reader, _)) = &self.ends else { return Ok(()) };
         let old = copy.len();
-        copy.reserve(self.waiting);
-        while self.waiting > 0 {
-            match extend_by(copy, self.waiting, |into| reader.read(into)) {
-                Ok(count @ 1..) => self.waiting -= count,
+        copy.reserve(self.buffered);
+        while self.buffered > 0 {
+            match extend_by(copy, self.buffered, |into| reader.read(into)) {
+                Ok(count @ 1..) => self.buffered -= count,
                 failed => {
                     copy.truncate(old);
-                    *self = Duct { useless: true, ..Duct::default() };
+                    *self = SplicePipe { unsupported: true, ..SplicePipe::default() };
                     return Err(failed.err().unwrap_or(Errno(libc::EIO)));
                 }
             }
@@ -101,14 +101,14 @@ impl Duct {
     /// Sends what the socket takes. If it takes nothing in this way, the batch goes to the front of `frames`.
     pub fn flush(&mut self, socket: &Fd, frames: &mut Vec<u8>) -> Result<()> {
         let Some((reader, _)) = &self.ends else { return Ok(()) };
-        match splice(reader, socket, self.waiting) {
+        match splice(reader, socket, self.buffered) {
             Ok(count @ 1..) => {
-                self.waiting -= count;
-                self.begun = true;
+                self.buffered -= count;
+                self.partly_sent = true;
                 Ok(())
             }
-            Err(Errno(libc::EINVAL | libc::ENOSYS | libc::EOPNOTSUPP | libc::EIO)) if !self.begun => {
-                self.useless = true;
+            Err(Errno(libc::EINVAL | libc::ENOSYS | libc::EOPNOTSUPP | libc::EIO)) if !self.partly_sent => {
+                self.unsupported = true;
                 let mut all = Vec::new();
                 self.copy_out(&mut all)?;
                 all.append(frames);
@@ -120,7 +120,7 @@ impl Duct {
     }
 
     /// Gives the pipe back; it must be empty.
-    pub fn rest(&mut self) {
+    pub fn release(&mut self) {
         self.ends = None;
     }
 }
@@ -182,13 +182,13 @@ mod tests {
         data.iter().enumerate().all(|(at, byte)| *byte == (at % PATTERN) as u8)
     }
 
-    fn sent(duct: &mut Duct) -> Vec<u8> {
+    fn sent(splicer: &mut SplicePipe) -> Vec<u8> {
         let (reader, writer) = pipe().unwrap();
         widen_pipe(&writer, 1 << 20);
         let mut unused = Vec::new();
-        let mut bytes = vec![0; duct.waiting];
-        while !duct.is_empty() {
-            duct.flush(&writer, &mut unused).unwrap();
+        let mut bytes = vec![0; splicer.buffered];
+        while !splicer.is_empty() {
+            splicer.flush(&writer, &mut unused).unwrap();
         }
         let mut at = 0;
         while at < bytes.len() {
@@ -200,10 +200,10 @@ mod tests {
     #[test]
     fn aBatchIsSentInWholeFrames() {
         let (reader, _writer) = filled(200_000);
-        let (mut duct, mut copy) = (Duct::default(), Vec::new());
-        assert_eq!(duct.take(&reader, 200_000, (7, 1), &mut copy), Ok(200_000));
+        let (mut splicer, mut copy) = (SplicePipe::default(), Vec::new());
+        assert_eq!(splicer.take(&reader, 200_000, (7, 1), &mut copy), Ok(200_000));
         assert!(copy.is_empty());
-        let (count, data) = unpacked(&sent(&mut duct));
+        let (count, data) = unpacked(&sent(&mut splicer));
         assert_eq!((count, data.len()), (4, 200_000));
         assert!(is_pattern(&data));
     }
@@ -211,9 +211,9 @@ mod tests {
     #[test]
     fn whatSomebodyElseTookAwayIsNotAnnounced() {
         let (reader, _writer) = filled(100_000);
-        let (mut duct, mut copy) = (Duct::default(), Vec::new());
-        assert_eq!(duct.take(&reader, 120_000, (7, 1), &mut copy), Ok(100_000));
-        assert!(duct.is_empty());
+        let (mut splicer, mut copy) = (SplicePipe::default(), Vec::new());
+        assert_eq!(splicer.take(&reader, 120_000, (7, 1), &mut copy), Ok(100_000));
+        assert!(splicer.is_empty());
         let (count, data) = unpacked(&copy);
         assert_eq!((count, data.len()), (2, 100_000));
         assert!(is_pattern(&data));
@@ -222,12 +222,12 @@ mod tests {
     #[test]
     fn anEmptyPipeGivesNoFrame() {
         let (reader, _writer) = filled(1);
-        let (mut duct, mut copy) = (Duct::default(), Vec::new());
-        assert_eq!(duct.take(&reader, 1, (7, 1), &mut copy), Ok(1));
-        assert_eq!(unpacked(&sent(&mut duct)), (1, vec![0]));
+        let (mut splicer, mut copy) = (SplicePipe::default(), Vec::new());
+        assert_eq!(splicer.take(&reader, 1, (7, 1), &mut copy), Ok(1));
+        assert_eq!(unpacked(&sent(&mut splicer)), (1, vec![0]));
         set_nonblocking(&reader).unwrap();
-        assert_eq!(duct.take(&reader, 1, (7, 1), &mut copy), Ok(0));
-        assert!(duct.is_empty() && copy.is_empty());
+        assert_eq!(splicer.take(&reader, 1, (7, 1), &mut copy), Ok(0));
+        assert!(splicer.is_empty() && copy.is_empty());
     }
 
     #[test]
@@ -238,9 +238,9 @@ mod tests {
         for at in 0..250 {
             assert_eq!(writer.write(&[at]), Ok(1));
         }
-        let (mut duct, mut copy) = (Duct::default(), Vec::new());
-        let taken = duct.take(&reader, 250, (7, 1), &mut copy).unwrap();
-        assert!(taken > 0 && taken < 250 && duct.is_empty());
+        let (mut splicer, mut copy) = (SplicePipe::default(), Vec::new());
+        let taken = splicer.take(&reader, 250, (7, 1), &mut copy).unwrap();
+        assert!(taken > 0 && taken < 250 && splicer.is_empty());
         let (count, data) = unpacked(&copy);
         assert_eq!((count, data.len()), (1, taken));
         assert!(is_pattern(&data));
@@ -249,16 +249,16 @@ mod tests {
     #[test]
     fn whereItCannotBeSentInThisWayItIsCopiedBeforeWhatFollows() {
         let (reader, _writer) = filled(70_000);
-        let (mut duct, mut frames) = (Duct::default(), Vec::new());
-        duct.take(&reader, 70_000, (7, 1), &mut frames).unwrap();
+        let (mut splicer, mut frames) = (SplicePipe::default(), Vec::new());
+        splicer.take(&reader, 70_000, (7, 1), &mut frames).unwrap();
         frames.extend_from_slice(&head(7, 1, 1));
         frames.push((70_000 % PATTERN) as u8);
         // SAFETY: no pointers. It is open for writing, but no file or socket.
         let nowhere = Fd::owned(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) } as usize);
-        duct.flush(&nowhere, &mut frames).unwrap();
+        splicer.flush(&nowhere, &mut frames).unwrap();
         let (count, data) = unpacked(&frames);
         assert_eq!((count, data.len()), (3, 70_001));
         assert!(is_pattern(&data));
-        assert_eq!(duct.take(&reader, 1, (7, 1), &mut frames), Ok(0));
+        assert_eq!(splicer.take(&reader, 1, (7, 1), &mut frames), Ok(0));
     }
 }

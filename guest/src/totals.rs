@@ -3,9 +3,9 @@
 use core::ffi::CStr;
 
 use crate::paths;
-use crate::sys::file::Stat;
-use crate::sys::{Fd, Result};
-use crate::walk::{Step, TEMPORARY, Walk};
+use vivarium_sys::file::Stat;
+use vivarium_sys::walk::{Step, TEMPORARY, Walk};
+use vivarium_sys::{Fd, Result};
 
 /// Entries looked at in one turn of the loop.
 pub const SLICE: usize = 512;

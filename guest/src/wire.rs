@@ -147,7 +147,7 @@ impl FrameReader {
     }
 
     /// Gives the memory back that a burst has needed.
-    pub fn rest(&mut self) {
+    pub fn release(&mut self) {
         self.compact();
         self.buffer.shrink_to_fit();
     }
@@ -191,7 +191,7 @@ impl Frames {
     }
 
     /// Throws the frame away that was begun.
-    pub fn forget(&mut self) {
+    pub fn discard(&mut self) {
         self.buffer.truncate(self.begun);
     }
 

@@ -204,7 +204,7 @@ while True:
     let outcome = host.finish(1);
     assert_eq!(outcome.exit().cause, 2);
     let guest = host.guest.id() as i32;
-    until("nobody is left", || vivarium_guest::tree::descendants(guest).is_empty());
+    until("nobody is left", || vivarium_sys::tree::descendants(guest).is_empty());
     assert_eq!(host.shell("echo fine").text(1), "fine\n");
 }
 
@@ -351,7 +351,7 @@ fn aProcessThatEndsWithoutAHostIsNotListed() {
     host.ping();
     let guest = host.guest.id() as i32;
     host.stream.shutdown(std::net::Shutdown::Both).unwrap();
-    until("all have ended", || vivarium_guest::tree::descendants(guest).is_empty());
+    until("all have ended", || vivarium_sys::tree::descendants(guest).is_empty());
     host.accept_again();
     // It connected while they ran, or after: a second connection is after.
     host.reconnect();

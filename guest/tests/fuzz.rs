@@ -11,8 +11,8 @@ use std::cell::Cell;
 
 use vivarium_guest::dispatch::welcome;
 use vivarium_guest::request::Request;
-use vivarium_guest::walk::entries;
 use vivarium_guest::wire::{FrameReader, HEADER, MAX_DATA, MAX_PAYLOAD};
+use vivarium_sys::walk::entries;
 
 /// Remembers the largest block that was asked for in this worker.
 struct Watched;

@@ -118,7 +118,7 @@ fn aCommandThatEndsWithoutAHostIsStillTold() {
     let guest = host.guest.id() as i32;
     host.leave();
     std::fs::write(host.path("go"), "").unwrap();
-    until("it has ended", || vivarium_guest::tree::descendants(guest).is_empty());
+    until("it has ended", || vivarium_sys::tree::descendants(guest).is_empty());
     host.accept_again();
     host.reconnect();
     assert_eq!(kept(&host), [(5, "job".to_owned())]);

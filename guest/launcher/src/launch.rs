@@ -10,10 +10,10 @@
 
 mod cgroup;
 mod disk;
-mod enter;
+mod init;
 mod mount;
 mod options;
-mod room;
+mod root;
 mod serve;
 mod userns;
 
@@ -23,10 +23,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ffi::CStr;
 
-use crate::sys::{Errno, Fd, file, process, syscall};
-use enter::Newcomer;
+use init::InitProcess;
 use options::{Disk, Entry, Options};
 pub use serve::serve;
+use vivarium_sys::{Errno, Fd, file, process, syscall};
 
 /// What a step gives: a result, or one line for people.
 type Step<T> = core::result::Result<T, String>;
@@ -45,7 +45,7 @@ pub fn launch(arguments: &[&[u8]]) -> ! {
     let failure = Options::parse(&arguments)
         .and_then(|options| prepare(&options).map(|()| execute(&options)))
         .unwrap_or_else(|failure| failure);
-    let _ = process::say(2, format!("launch: {failure}\n").as_bytes());
+    let _ = process::print(2, format!("launch: {failure}\n").as_bytes());
     process::exit(1)
 }
 
@@ -65,16 +65,16 @@ fn start(options: &Options, entry: &Entry, secret: &[u8]) -> Step<()> {
     let _lock = lock(options.lock)?;
     mount::private_namespace()?;
     let group = cgroup::join(&entry.groups)?;
-    let newcomer = Newcomer::bear(options, entry, secret, group.as_ref())?;
-    let ids = newcomer.map(options.base)?;
+    let init = InitProcess::spawn(options, entry, secret, group.as_ref())?;
+    let ids = init.map(options.base)?;
     set_stage(options, &ids)?;
-    cgroup::seal(&entry.groups)?;
-    note_pid(newcomer.pid())?;
-    newcomer.admit()
+    cgroup::set_final_limits(&entry.groups)?;
+    write_pid(init.pid())?;
+    init.await_guest()
 }
 
 /// Before there is a guest: whoever hears from it can look for its process.
-fn note_pid(pid: i32) -> Step<()> {
+fn write_pid(pid: i32) -> Step<()> {
     let step = |e| failed("note the process id", e);
     let note = file::create(c"pid", libc::O_TRUNC).map_err(step)?;
     note.write(format!("{pid}").as_bytes()).map(drop).map_err(step)

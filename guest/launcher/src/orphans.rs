@@ -14,10 +14,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::convert::Infallible;
 
-use crate::options::Usage;
-use crate::sys::{Fd, Result, event, file, now_us, process};
-use crate::tree;
-use crate::walk::{self, Step, Walk};
+use vivarium_sys::Usage;
+use vivarium_sys::tree;
+use vivarium_sys::walk::{self, Step, Walk};
+use vivarium_sys::{Fd, Result, event, file, now_us, process};
 
 /// How often the watcher looks whether a server is back.
 const PERIOD_MS: u32 = 1_000;
@@ -93,7 +93,7 @@ impl<'a> Watcher<'a> {
                     return self.remove_empty_places();
                 }
             }
-            event::pause_ms(PERIOD_MS);
+            event::sleep_ms(PERIOD_MS);
         }
     }
 
@@ -285,7 +285,7 @@ fn wait_until(mut holds: impl FnMut() -> bool) -> bool {
         if now_us() > deadline {
             return false;
         }
-        event::pause_ms(RETRY_MS);
+        event::sleep_ms(RETRY_MS);
     }
 }
 

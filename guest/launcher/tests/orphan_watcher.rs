@@ -1,9 +1,10 @@
-//! The watcher removes machines without a server, and only those. Machines here have no isolation, so that the test
-//! needs no root; those with cgroups are tested together with the server.
+//! The watcher removes machines without a server, and only those. Machines here have no isolation, so that the tests
+//! need no root. The provider tests of the server cover machines with cgroups.
 
 #![allow(non_snake_case)]
 
-mod common;
+#[path = "../../tests/common/wait.rs"]
+mod wait;
 
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
@@ -12,9 +13,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{is_alive, until};
+use wait::{is_alive, until};
 
-const GUEST: &str = env!("CARGO_BIN_EXE_vivarium-guest");
+const LAUNCHER: &str = env!("CARGO_BIN_EXE_vivarium-launcher");
 const ID: &str = "sbx00000000000000000001";
 const OTHER: &str = "sbx00000000000000000002";
 
@@ -35,16 +36,11 @@ impl Home {
         Home { folder, children: Vec::new() }
     }
 
-    /// A guest that never finds its host, in a machine with this grace.
+    /// Starts a machine with this grace. The watcher recognizes its process by the environment.
     fn machine(&mut self, id: &str, grace: &str) -> i32 {
         let directory = self.folder.join("run").join(id);
         fs::create_dir_all(directory.join("wire")).unwrap();
-        let guest = Command::new(GUEST)
-            .args(["init", "--plain", "--socket", "/nowhere/socket", "--workspace", "/tmp"])
-            .env("VIV_SANDBOX", id)
-            .stdin(Stdio::null())
-            .spawn()
-            .unwrap();
+        let guest = Command::new("sleep").arg("600").env("VIV_SANDBOX", id).stdin(Stdio::null()).spawn().unwrap();
         let pid = guest.id() as i32;
         self.children.push(guest);
         fs::write(directory.join("pid"), pid.to_string()).unwrap();
@@ -52,9 +48,9 @@ impl Home {
         pid
     }
 
-    /// Starts a watcher whose server ends when `stdin` is dropped.
+    /// Starts a watcher. Its server exits when the test drops `stdin`.
     fn watcher(&mut self) -> usize {
-        let watcher = Command::new(GUEST)
+        let watcher = Command::new(LAUNCHER)
             .args(["orphan-watcher", "--grace", "1", "--home"])
             .arg(&self.folder)
             .arg("--run")
@@ -64,7 +60,9 @@ impl Home {
             .unwrap();
         self.children.push(watcher);
         let pid = self.children.last().unwrap().id().to_string();
-        until("the watcher is there", || fs::read_to_string(self.folder.join("watcher")).is_ok_and(|text| text == pid));
+        until("the watcher has registered", || {
+            fs::read_to_string(self.folder.join("watcher")).is_ok_and(|text| text == pid)
+        });
         self.children.len() - 1
     }
 

@@ -15,7 +15,7 @@ impl fmt::Debug for Errno {
 }
 
 /// Turns the kernel's return value into a result.
-pub(crate) fn check(value: isize) -> Result<usize> {
+pub fn check(value: isize) -> Result<usize> {
     if (-4095..0).contains(&value) { Err(Errno(-value as i32)) } else { Ok(value as usize) }
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn check(value: isize) -> Result<usize> {
 /// As for the call itself: pointers must be valid for what the kernel does with them.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-pub(crate) unsafe fn raw(number: libc::c_long, a: [usize; 6]) -> isize {
+pub unsafe fn raw(number: libc::c_long, a: [usize; 6]) -> isize {
     let result: isize;
     // SAFETY: the registers are those of the x86_64 system call convention; the caller answers for the pointers.
     unsafe {
@@ -38,7 +38,7 @@ pub(crate) unsafe fn raw(number: libc::c_long, a: [usize; 6]) -> isize {
 /// As for the call itself: pointers must be valid for what the kernel does with them.
 #[cfg(target_arch = "aarch64")]
 #[inline]
-pub(crate) unsafe fn raw(number: libc::c_long, a: [usize; 6]) -> isize {
+pub unsafe fn raw(number: libc::c_long, a: [usize; 6]) -> isize {
     let result: isize;
     // SAFETY: the registers are those of the aarch64 system call convention; the caller answers for the pointers.
     unsafe {
@@ -49,12 +49,12 @@ pub(crate) unsafe fn raw(number: libc::c_long, a: [usize; 6]) -> isize {
 }
 
 /// `syscall!(number, arguments…)`: a `Result<usize>`; must stand in an unsafe block.
+#[macro_export]
 macro_rules! syscall {
     ($number:expr $(, $argument:expr)* $(,)?) => {{
         let mut arguments = [0usize; 6];
         let given: &[usize] = &[$($argument as usize),*];
         arguments[..given.len()].copy_from_slice(given);
-        $crate::sys::check($crate::sys::call::raw($number, arguments))
+        $crate::call::check($crate::call::raw($number, arguments))
     }};
 }
-pub(crate) use syscall;

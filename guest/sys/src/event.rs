@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Fd, Result, syscall};
+use crate::{Fd, Result, syscall};
 
 /// A set of descriptors to wait on.
 pub struct Epoll(Fd);
@@ -26,7 +26,7 @@ impl Epoll {
     }
 
     /// For a descriptor that lives on under another token, and is heard of for as long as there is something to read.
-    pub fn retoken(&self, fd: &Fd, token: u64) -> Result<()> {
+    pub fn set_token(&self, fd: &Fd, token: u64) -> Result<()> {
         let event = Event { events: libc::EPOLLIN as u32, u64: token };
         // SAFETY: `event` outlives the call.
         unsafe { syscall!(libc::SYS_epoll_ctl, self.0.raw(), libc::EPOLL_CTL_MOD, fd.raw(), &raw const event) }?;
@@ -34,7 +34,7 @@ impl Epoll {
     }
 
     /// Changes what is told of a descriptor; without interest it is its end alone.
-    pub fn listen(&self, fd: &Fd, token: u64, interest: i32) -> Result<()> {
+    pub fn modify(&self, fd: &Fd, token: u64, interest: i32) -> Result<()> {
         let event = Event { events: (interest | libc::EPOLLET) as u32, u64: token };
         // SAFETY: `event` outlives the call.
         unsafe { syscall!(libc::SYS_epoll_ctl, self.0.raw(), libc::EPOLL_CTL_MOD, fd.raw(), &raw const event) }?;
@@ -126,7 +126,7 @@ pub fn now_unix_ms() -> i64 {
     seconds * 1000 + nanos / 1_000_000
 }
 
-pub fn pause_ms(milliseconds: u32) {
+pub fn sleep_ms(milliseconds: u32) {
     let time = [i64::from(milliseconds / 1000), i64::from(milliseconds % 1000) * 1_000_000];
     // SAFETY: a timespec is two 64-bit words.
     let _ = unsafe { syscall!(libc::SYS_nanosleep, time.as_ptr(), 0) };

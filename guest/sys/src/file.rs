@@ -2,14 +2,14 @@
 
 use core::ffi::CStr;
 
-use super::{Result, syscall};
+use crate::{Result, syscall};
 
 /// An open descriptor, closed when dropped.
 #[derive(Debug)]
 pub struct Fd(i32);
 
 impl Fd {
-    pub(crate) fn owned(raw: usize) -> Fd {
+    pub fn owned(raw: usize) -> Fd {
         Fd(raw as i32)
     }
 
@@ -205,7 +205,7 @@ pub fn seek(fd: &Fd, offset: i64) -> Result<()> {
 }
 
 /// Makes a directory the current one, so that what takes only a path can be told about a descriptor.
-pub fn enter(directory: &Fd) -> Result<()> {
+pub fn change_directory(directory: &Fd) -> Result<()> {
     // SAFETY: no pointers.
     unsafe { syscall!(libc::SYS_fchdir, directory.0) }.map(drop)
 }
@@ -230,7 +230,7 @@ pub fn widen_pipe(fd: &Fd, bytes: usize) {
 }
 
 /// How many bytes wait to be read.
-pub fn waiting(fd: &Fd) -> Result<u64> {
+pub fn readable_bytes(fd: &Fd) -> Result<u64> {
     let mut count = 0i32;
     // SAFETY: the kernel writes one int.
     unsafe { syscall!(libc::SYS_ioctl, fd.0, libc::FIONREAD, &raw mut count) }?;

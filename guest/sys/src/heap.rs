@@ -6,7 +6,7 @@ use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
 use core::ptr::null_mut;
 
-use crate::sys::{Result, syscall};
+use crate::{Result, syscall};
 
 const SMALLEST: usize = 16;
 /// Blocks of 16, 32, … 2,048 bytes; larger ones are mapped by pages.

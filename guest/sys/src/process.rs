@@ -2,7 +2,7 @@
 
 use core::ffi::CStr;
 
-use super::{Fd, Result, syscall};
+use crate::{Fd, Result, syscall};
 
 /// A child that has ended.
 pub struct Reaped {
@@ -66,7 +66,7 @@ pub fn status_of(pid: i32) -> Option<i32> {
 }
 
 /// A descriptor that can be read once the child has ended.
-pub fn life_of(pid: i32) -> Result<Fd> {
+pub fn pidfd(pid: i32) -> Result<Fd> {
     // SAFETY: no pointers.
     unsafe { syscall!(libc::SYS_pidfd_open, pid as isize, 0) }.map(Fd::owned)
 }
@@ -97,7 +97,7 @@ pub fn load_seccomp(filter: &[libc::sock_filter]) -> Result<()> {
 }
 
 /// Effective user and group only; the real ones stay, so that the way back is open.
-pub fn act_as(uid: u32, gid: u32, group_first: bool) -> Result<()> {
+pub fn set_effective_ids(uid: u32, gid: u32, group_first: bool) -> Result<()> {
     let keep = u32::MAX;
     // SAFETY: no pointers.
     unsafe {
@@ -127,14 +127,14 @@ pub fn set_limit(resource: u32, limit: &libc::rlimit) -> Result<()> {
 /// A set of processors, as the kernel has it.
 pub type Cpus = [u64; 16];
 
-pub fn allowed_cpus() -> Cpus {
+pub fn affinity() -> Cpus {
     let mut cpus = [0; 16];
     // SAFETY: the kernel writes at most as many bytes as it is told.
     let _ = unsafe { syscall!(libc::SYS_sched_getaffinity, 0, size_of::<Cpus>(), cpus.as_mut_ptr()) };
     cpus
 }
 
-pub fn use_cpus(cpus: &Cpus) -> Result<()> {
+pub fn set_affinity(cpus: &Cpus) -> Result<()> {
     // SAFETY: the kernel reads as many bytes as it is told.
     unsafe { syscall!(libc::SYS_sched_setaffinity, 0, size_of::<Cpus>(), cpus.as_ptr()) }.map(drop)
 }
@@ -167,12 +167,12 @@ pub fn new_session() -> Result<()> {
 }
 
 /// Puts `fd` at a standard number, without close-on-exec.
-pub fn place(fd: i32, at: i32) -> Result<()> {
+pub fn duplicate_to(fd: i32, at: i32) -> Result<()> {
     // SAFETY: no pointers.
     unsafe { syscall!(libc::SYS_dup3, fd, at, 0) }.map(drop)
 }
 
-pub fn no_groups() -> Result<()> {
+pub fn clear_groups() -> Result<()> {
     // SAFETY: an empty list is not read.
     unsafe { syscall!(libc::SYS_setgroups, 0, 0) }.map(drop)
 }
@@ -200,14 +200,14 @@ pub fn change_directory(path: &CStr) -> Result<()> {
 }
 
 /// Replaces the program; comes back only with an error. Both lists must end with a null pointer.
-pub fn execute(path: &CStr, argv: &[*const u8], env: &[*const u8]) -> super::Errno {
+pub fn execute(path: &CStr, argv: &[*const u8], env: &[*const u8]) -> crate::Errno {
     debug_assert!(argv.last().is_some_and(|last| last.is_null()) && env.last().is_some_and(|last| last.is_null()));
     // SAFETY: the lists end with null and point to C strings that their owner keeps.
-    unsafe { syscall!(libc::SYS_execve, path.as_ptr(), argv.as_ptr(), env.as_ptr()) }.err().unwrap_or(super::Errno(0))
+    unsafe { syscall!(libc::SYS_execve, path.as_ptr(), argv.as_ptr(), env.as_ptr()) }.err().unwrap_or(crate::Errno(0))
 }
 
 /// Makes the terminal on descriptor 0 the controlling one of this session.
-pub fn take_terminal() -> Result<()> {
+pub fn set_controlling_terminal() -> Result<()> {
     // SAFETY: the argument is a number.
     unsafe { syscall!(libc::SYS_ioctl, 0, libc::TIOCSCTTY, 0) }.map(drop)
 }
@@ -314,11 +314,11 @@ pub unsafe fn clone_sharing<T>(
             in("x1") stack_top, in("x2") 0, in("x3") 0, in("x4") 0,
             in("x20") argument, in("x21") body);
     }
-    super::check(result).map(|pid| pid as i32)
+    crate::call::check(result).map(|pid| pid as i32)
 }
 
 /// Writes a line for whoever started us, if anybody listens.
-pub fn say(to: usize, text: &[u8]) -> Result<usize> {
+pub fn print(to: usize, text: &[u8]) -> Result<usize> {
     // SAFETY: the kernel reads `text.len()` bytes.
     unsafe { syscall!(libc::SYS_write, to, text.as_ptr(), text.len()) }
 }

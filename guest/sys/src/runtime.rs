@@ -1,71 +1,32 @@
-//! What a standard library would have brought: the entry point, memory functions, the heap, and the end by panic.
+//! Entry point and panic handler of a freestanding program.
 
 use alloc::vec::Vec;
+use core::convert::Infallible;
 use core::panic::PanicInfo;
 use core::slice;
 
-use vivarium_guest::heap::Heap;
-use vivarium_guest::sys::process;
+use crate::process;
 
-vivarium_guest::memory_functions!("");
+const USAGE_STATUS: i32 = 64;
+/// Exit status after a panic.
+pub const PANIC_STATUS: i32 = 70;
 
-#[global_allocator]
-static HEAP: Heap = Heap::new();
+/// Error in the command line, or a condition that keeps the program from starting.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Usage(pub &'static str);
 
-#[cfg(target_arch = "x86_64")]
-core::arch::global_asm!(
-    ".globl _start",
-    "_start:",
-    "xor ebp, ebp",
-    "mov rdi, rsp",
-    "and rsp, -16",
-    "call {start}",
-    "ud2",
-    start = sym start
-);
+/// Result of a command that runs until its process exits.
+pub type Outcome = core::result::Result<Infallible, Usage>;
 
-#[cfg(target_arch = "aarch64")]
-core::arch::global_asm!(
-    ".globl _start",
-    "_start:",
-    "mov x29, xzr",
-    "mov x30, xzr",
-    "mov x0, sp",
-    "bl {start}",
-    "brk 1",
-    start = sym start
-);
-
-/// # Safety
-/// `stack` is what the kernel gives a new program: argc, argv, null, environment, null.
-unsafe extern "C" fn start(stack: *mut usize) -> ! {
-    // SAFETY: as above; argv has argc entries, and the environment begins behind the null that ends it.
-    let (arguments, environment) = unsafe {
-        let count = *stack;
-        let argv = slice::from_raw_parts(stack.add(1).cast::<*const u8>(), count);
-        let arguments: Vec<&[u8]> =
-            argv.iter().skip(1).map(|argument| slice::from_raw_parts(*argument, length(*argument))).collect();
-        (arguments, Environment(stack.add(count + 2).cast()))
-    };
-    process::exit(crate::main(&arguments, environment))
-}
-
-/// # Safety
-/// `string` must be a C string.
-unsafe fn length(string: *const u8) -> usize {
-    // SAFETY: every byte up to the zero belongs to the string.
-    unsafe { core::ffi::CStr::from_ptr(string.cast()) }.count_bytes()
-}
-
-/// The environment as the kernel has laid it out.
+/// Environment variables in the memory in which the kernel has put them.
 pub struct Environment(*mut *mut u8);
 
 impl Environment {
-    /// The value of a variable, whose bytes are then overwritten: `/proc` shows this memory.
+    /// Returns the value of a variable and overwrites its bytes, because `/proc` shows this memory.
     pub fn take_secret(&mut self, prefix: &[u8]) -> Vec<u8> {
         let mut secret = Vec::new();
         let mut entry = self.0;
-        // SAFETY: the list ends with null, its strings are ours to change, and nobody else looks at them.
+        // SAFETY: the list ends with null, the program may change its strings, and nothing else refers to them.
         unsafe {
             while !(*entry).is_null() {
                 let variable = slice::from_raw_parts_mut(*entry, length(*entry));
@@ -80,35 +41,124 @@ impl Environment {
     }
 }
 
-pub fn print(to: usize, text: &str) {
-    let _ = process::say(to, text.as_bytes());
+/// Description of a program for `program!`.
+pub struct Program {
+    pub name: &'static str,
+    pub version: &'static str,
+    pub usage: &'static str,
+    /// Runs the command that the arguments name. The first argument is the command.
+    pub run: fn(&[&[u8]], Environment) -> Outcome,
 }
 
-#[panic_handler]
-fn panic(info: &PanicInfo) -> ! {
-    print(2, "vivarium-guest: a bug");
-    if let Some(location) = info.location() {
-        print(2, " in ");
-        print(2, location.file());
-        let mut digits = [b'0'; 6];
-        let mut line = location.line();
-        for digit in digits.iter_mut().rev() {
-            *digit += (line % 10) as u8;
-            line /= 10;
+impl Program {
+    /// Runs the program and exits.
+    ///
+    /// # Safety
+    /// `stack` is the initial stack of a process: argc, argv, null, environment, null.
+    pub unsafe fn start(&self, stack: *mut usize) -> ! {
+        // SAFETY: argv has argc entries, and the environment begins behind the null that ends argv.
+        let (arguments, environment) = unsafe {
+            let count = *stack;
+            let argv = slice::from_raw_parts(stack.add(1).cast::<*const u8>(), count);
+            let arguments: Vec<&[u8]> =
+                argv.iter().skip(1).map(|argument| slice::from_raw_parts(*argument, length(*argument))).collect();
+            (arguments, Environment(stack.add(count + 2).cast()))
+        };
+        if arguments == [b"--version"] {
+            print(1, &[self.name, " ", self.version, "\n"]);
+            process::exit(0)
         }
-        let _ = process::say(2, b" line ");
-        let _ = process::say(2, &digits);
+        let Err(Usage(problem)) = (self.run)(&arguments, environment);
+        print(2, &[self.name, ": ", problem, "\n", self.usage]);
+        process::exit(USAGE_STATUS)
     }
-    print(2, "\n");
-    process::exit(70)
+
+    /// Prints the source location of a panic and exits.
+    pub fn panic(&self, info: &PanicInfo) -> ! {
+        print(2, &[self.name, ": internal error"]);
+        if let Some(location) = info.location() {
+            let mut digits = [b'0'; 6];
+            let mut line = location.line();
+            for digit in digits.iter_mut().rev() {
+                *digit += (line % 10) as u8;
+                line /= 10;
+            }
+            let digits = core::str::from_utf8(&digits).unwrap_or_default();
+            print(2, &[" in ", location.file(), " line ", digits]);
+        }
+        print(2, &["\n"]);
+        process::exit(PANIC_STATUS)
+    }
 }
 
-/// Precompiled parts of the library name this, although nothing unwinds.
-#[unsafe(no_mangle)]
-extern "C" fn rust_eh_personality() {}
+/// # Safety
+/// `string` must be a C string.
+unsafe fn length(string: *const u8) -> usize {
+    // SAFETY: every byte up to the zero belongs to the string.
+    unsafe { core::ffi::CStr::from_ptr(string.cast()) }.count_bytes()
+}
 
-/// As above.
-#[unsafe(no_mangle)]
-extern "C" fn _Unwind_Resume() -> ! {
-    process::exit(70)
+fn print(to: usize, texts: &[&str]) {
+    for text in texts {
+        let _ = process::print(to, text.as_bytes());
+    }
+}
+
+/// Defines entry point, allocator, memory functions and panic handler of the binary that uses it.
+#[macro_export]
+macro_rules! program {
+    ($program:expr) => {
+        static PROGRAM: $crate::runtime::Program = $program;
+
+        #[global_allocator]
+        static HEAP: $crate::heap::Heap = $crate::heap::Heap::new();
+
+        $crate::memory_functions!("");
+
+        #[cfg(target_arch = "x86_64")]
+        core::arch::global_asm!(
+            ".globl _start",
+            "_start:",
+            "xor ebp, ebp",
+            "mov rdi, rsp",
+            "and rsp, -16",
+            "call {start}",
+            "ud2",
+            start = sym start
+        );
+
+        #[cfg(target_arch = "aarch64")]
+        core::arch::global_asm!(
+            ".globl _start",
+            "_start:",
+            "mov x29, xzr",
+            "mov x30, xzr",
+            "mov x0, sp",
+            "bl {start}",
+            "brk 1",
+            start = sym start
+        );
+
+        /// # Safety
+        /// As for `Program::start`.
+        unsafe extern "C" fn start(stack: *mut usize) -> ! {
+            // SAFETY: `_start` passes the initial stack of the process.
+            unsafe { PROGRAM.start(stack) }
+        }
+
+        #[panic_handler]
+        fn panic(info: &core::panic::PanicInfo) -> ! {
+            PROGRAM.panic(info)
+        }
+
+        /// Precompiled parts of the core library refer to it, although nothing unwinds.
+        #[unsafe(no_mangle)]
+        extern "C" fn rust_eh_personality() {}
+
+        /// Precompiled parts of the core library refer to it, although nothing unwinds.
+        #[unsafe(no_mangle)]
+        extern "C" fn _Unwind_Resume() -> ! {
+            $crate::process::exit($crate::runtime::PANIC_STATUS)
+        }
+    };
 }

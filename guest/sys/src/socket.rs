@@ -1,6 +1,6 @@
 //! Sockets that the guest opens.
 
-use super::{Errno, Fd, Result, syscall};
+use crate::{Errno, Fd, Result, syscall};
 
 fn stream(domain: i32) -> Result<Fd> {
     let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;

@@ -8,15 +8,15 @@ use alloc::vec::Vec;
 use core::ffi::CStr;
 use core::fmt::Write;
 
-use crate::sys::file::{self, open, read_directory};
-use crate::sys::{Result, process};
+use crate::file::{self, open, read_directory};
+use crate::{Result, process};
 
 /// A look at the process table is repeated so often at most; each stops everybody it sees.
-const LOOKS: usize = 200;
+const MAX_SCANS: usize = 200;
 
 /// One line of the process table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct ProcessEntry {
     pub pid: i32,
     pub parent: i32,
     pub dead: bool,
@@ -26,17 +26,17 @@ pub struct Line {
 }
 
 /// Everyone in `/proc`.
-pub fn everyone() -> Result<Vec<Line>> {
+pub fn all_processes() -> Result<Vec<ProcessEntry>> {
     let proc = open(c"/proc", libc::O_RDONLY | libc::O_DIRECTORY)?;
-    let mut lines = Vec::new();
+    let mut entries = Vec::new();
     let mut buffer = [0u8; 8192];
     loop {
         let length = read_directory(&proc, &mut buffer)?;
         if length == 0 {
-            return Ok(lines);
+            return Ok(entries);
         }
-        for entry in crate::walk::entries(&buffer[..length]) {
-            lines.extend(number(entry.name.to_bytes()).and_then(line_of));
+        for name in crate::walk::entries(&buffer[..length]) {
+            entries.extend(number(name.name.to_bytes()).and_then(read_entry));
         }
     }
 }
@@ -45,7 +45,7 @@ fn number(digits: &[u8]) -> Option<i32> {
     core::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-fn line_of(pid: i32) -> Option<Line> {
+fn read_entry(pid: i32) -> Option<ProcessEntry> {
     let mut path = Path { bytes: [0; 32], length: 0 };
     write!(path, "/proc/{pid}/stat\0").ok()?;
     let mut buffer = [0u8; 1024];
@@ -54,11 +54,11 @@ fn line_of(pid: i32) -> Option<Line> {
 }
 
 /// The name in brackets may hold anything, so fields are counted from the last bracket.
-fn parse(pid: i32, text: &[u8]) -> Option<Line> {
+fn parse(pid: i32, text: &[u8]) -> Option<ProcessEntry> {
     let after = text.iter().rposition(|byte| *byte == b')')? + 2;
     let fields: Vec<&str> = core::str::from_utf8(text.get(after..)?).ok()?.split(' ').collect();
     let field = |index: usize| fields.get(index)?.parse::<u64>().ok();
-    Some(Line {
+    Some(ProcessEntry {
         pid,
         parent: number(fields.get(1)?.as_bytes())?,
         dead: matches!(*fields.first()?, "Z" | "X"),
@@ -82,21 +82,21 @@ impl Write for Path {
 }
 
 /// All living descendants of `root`, without itself.
-pub fn descendants(root: i32) -> Vec<Line> {
-    let lines = everyone().unwrap_or_default();
+pub fn descendants(root: i32) -> Vec<ProcessEntry> {
+    let entries = all_processes().unwrap_or_default();
     let mut known = BTreeSet::from([root]);
     loop {
         let before = known.len();
-        for line in &lines {
-            if known.contains(&line.parent) {
-                known.insert(line.pid);
+        for entry in &entries {
+            if known.contains(&entry.parent) {
+                known.insert(entry.pid);
             }
         }
         if known.len() == before {
             break;
         }
     }
-    lines.into_iter().filter(|line| line.pid != root && !line.dead && known.contains(&line.pid)).collect()
+    entries.into_iter().filter(|entry| entry.pid != root && !entry.dead && known.contains(&entry.pid)).collect()
 }
 
 /// Kills a command with all its descendants.
@@ -109,9 +109,9 @@ pub fn kill(root: i32) {
 /// Kills all descendants of `root`, not itself.
 pub fn kill_below(root: i32) {
     let mut stopped = BTreeSet::new();
-    for _ in 0..LOOKS {
+    for _ in 0..MAX_SCANS {
         let found: Vec<i32> =
-            descendants(root).iter().map(|line| line.pid).filter(|pid| stopped.insert(*pid)).collect();
+            descendants(root).iter().map(|entry| entry.pid).filter(|pid| stopped.insert(*pid)).collect();
         for pid in &found {
             let _ = process::kill(*pid, libc::SIGSTOP);
         }
@@ -131,8 +131,8 @@ pub fn signal(root: i32, signal: i32) {
     }
     let below = descendants(root);
     let _ = process::kill(root, signal);
-    for line in below {
-        let _ = process::kill(line.pid, signal);
+    for entry in below {
+        let _ = process::kill(entry.pid, signal);
     }
 }
 
@@ -143,13 +143,13 @@ mod tests {
     #[test]
     fn aNameWithBracketsAndSpacesIsNoTrap() {
         let text = b"42 (a) R 1 (b) S 7 42 42 0 -1 0 0 0 0 0 1 2 3 4 20 0 1 0 5 1000 9 0 0";
-        let line = parse(42, text).unwrap();
-        assert_eq!(line, Line { pid: 42, parent: 7, dead: false, ticks: 10, resident_pages: 9 });
+        let entry = parse(42, text).unwrap();
+        assert_eq!(entry, ProcessEntry { pid: 42, parent: 7, dead: false, ticks: 10, resident_pages: 9 });
     }
 
     #[test]
     fn thisTestIsInTheTable() {
         let own = std::process::id() as i32;
-        assert!(everyone().unwrap().iter().any(|line| line.pid == own));
+        assert!(all_processes().unwrap().iter().any(|entry| entry.pid == own));
     }
 }

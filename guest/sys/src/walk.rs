@@ -4,8 +4,8 @@ use alloc::ffi::CString;
 use alloc::vec::Vec;
 use core::ffi::CStr;
 
-use crate::sys::file::{Stat, open_at, read_directory, seek, stat_at, stat_of};
-use crate::sys::{Errno, Fd, Result};
+use crate::file::{Stat, open_at, read_directory, seek, stat_at, stat_of};
+use crate::{Errno, Fd, Result};
 
 /// Files that are being written; never shown.
 pub const TEMPORARY: &[u8] = b".viv-tmp-";

@@ -2,6 +2,8 @@
 
 #![allow(dead_code)]
 
+mod wait;
+
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
@@ -14,9 +16,9 @@ use std::time::{Duration, Instant};
 pub use vivarium_guest::request::service;
 use vivarium_guest::wire::Frames;
 pub use vivarium_guest::wire::{Fields, kind};
+#[allow(unused_imports)]
+pub use wait::{TIMEOUT, is_alive, until};
 
-/// Longer than anything here takes; a test that waits for it has failed.
-pub const PATIENCE: Duration = Duration::from_secs(60);
 pub const SECRET: &str = "a secret of the test";
 
 /// Why a request failed, by number.
@@ -249,7 +251,7 @@ impl Drop for Host {
     fn drop(&mut self) {
         // A guest that closed the connection cannot be told.
         let told = self.stream.write_all(&[0, 0, 0, 0, 0, 0, 0, 0, kind::SHUTDOWN]).is_ok();
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while told && self.guest.try_wait().is_ok_and(|status| status.is_none()) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -267,7 +269,7 @@ fn greet(listener: &UnixListener) -> (UnixStream, Vec<u8>) {
     });
     let (mut stream, _) = accepted.unwrap();
     stream.set_nonblocking(false).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     let hello = read_frame(&mut stream).unwrap();
     assert_eq!(hello.kind, kind::HELLO);
     stream.write_all(&[0, 0, 0, 2, 0, 0, 0, 0, kind::WELCOME, 0, 1]).unwrap();
@@ -290,7 +292,7 @@ fn read_whole(stream: &mut UnixStream, bytes: &mut [u8]) -> Option<()> {
         Ok(()) => return Some(()),
         Err(error) => error,
     };
-    assert_ne!(error.kind(), std::io::ErrorKind::WouldBlock, "the guest said nothing for {PATIENCE:?}");
+    assert_ne!(error.kind(), std::io::ErrorKind::WouldBlock, "the guest said nothing for {TIMEOUT:?}");
     None
 }
 
@@ -352,20 +354,5 @@ impl Put<'_> {
         host.open(channel, service::WRITE, |f| {
             f.string(self.path.as_bytes()).u32(0o640).u8(self.flags).u64(size).u64(files).u64(total)
         });
-    }
-}
-
-/// Whether a process with this pid runs (a zombie does not).
-pub fn is_alive(pid: i32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
-}
-
-/// Waits until something holds.
-pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(Instant::now() < deadline, "never: {what}");
-        std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -4,7 +4,7 @@ use core::ffi::CStr;
 
 use super::options::Groups;
 use super::{Step, about};
-use crate::sys::{Errno, Fd, Result, file};
+use vivarium_sys::{Errno, Fd, Result, file};
 
 /// Makes the groups, sets their limits, and joins those of the first version. Gives the group of the second version,
 /// if that is what the host has: a process is best born into it.
@@ -30,8 +30,8 @@ pub fn join(groups: &Groups) -> Step<Option<Fd>> {
 }
 
 /// Sets the limits that hold for the sandbox only: the launcher, which is in the same groups, is done by then.
-pub fn seal(groups: &Groups) -> Step<()> {
-    set(&groups.seals)
+pub fn set_final_limits(groups: &Groups) -> Step<()> {
+    set(&groups.final_settings)
 }
 
 fn set(settings: &[(&CStr, &CStr)]) -> Step<()> {

@@ -6,8 +6,8 @@ use alloc::string::String;
 use core::ffi::CStr;
 
 use super::{Step, failed, mount};
-use crate::sys::event::pause_ms;
-use crate::sys::{Errno, Fd, Result, file, syscall};
+use vivarium_sys::event::sleep_ms;
+use vivarium_sys::{Errno, Fd, Result, file, syscall};
 
 const LOOP_CONFIGURE: usize = 0x4C0A;
 const LOOP_CTL_GET_FREE: usize = 0x4C82;
@@ -84,7 +84,7 @@ fn await_sole_use(backing: &Fd) -> Step<()> {
                 let _ = unsafe { syscall!(libc::SYS_fcntl, backing.raw(), libc::F_SETLEASE, libc::F_UNLCK) };
                 return Ok(());
             }
-            Err(Errno(libc::EAGAIN)) => pause_ms(1),
+            Err(Errno(libc::EAGAIN)) => sleep_ms(1),
             Err(error) => return Err(failed("see whether the disk is in use", error)),
         }
     }
@@ -99,7 +99,7 @@ fn bind_loop(backing: &Fd) -> Step<(usize, Fd)> {
             .map_err(|e| failed("find a free loop device", e))?;
         match open_loop(number).and_then(|device| configure(&device, backing).map(|()| device)) {
             Ok(device) => return Ok((number, device)),
-            Err(Errno(libc::EBUSY | ENXIO | libc::ENOENT)) => pause_ms(attempt / 16),
+            Err(Errno(libc::EBUSY | ENXIO | libc::ENOENT)) => sleep_ms(attempt / 16),
             Err(error) => return Err(failed("set up a loop device", error)),
         }
     }

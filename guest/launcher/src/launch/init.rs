@@ -12,8 +12,8 @@ use core::convert::Infallible;
 use core::ffi::CStr;
 
 use super::options::{Entry, Options};
-use super::{Step, failed, room, userns};
-use crate::sys::{Errno, Fd, Result, file, process, socket, syscall};
+use super::{Step, failed, root, userns};
+use vivarium_sys::{Errno, Fd, Result, file, process, socket, syscall};
 
 /// The guest's: to become the sandbox user, to signal its processes, and to drop these four for them.
 const CAPABILITIES: [usize; 4] = [5, 6, 7, 8]; // KILL, SETGID, SETUID, SETPCAP
@@ -23,32 +23,32 @@ const CLOSE_ON_EXEC: usize = 4;
 const NAMESPACES: i32 = libc::CLONE_NEWNET | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS | libc::CLONE_NEWCGROUP;
 
 /// The launcher's side of the first process.
-pub struct Newcomer {
+pub struct InitProcess {
     pid: i32,
-    orders: Fd,
+    commands: Fd,
     report: Fd,
 }
 
-impl Newcomer {
+impl InitProcess {
     /// Starts the process, in `group` if the host has the second version of cgroups.
-    pub fn bear(options: &Options, entry: &Entry, secret: &[u8], group: Option<&Fd>) -> Step<Newcomer> {
+    pub fn spawn(options: &Options, entry: &Entry, secret: &[u8], group: Option<&Fd>) -> Step<InitProcess> {
         let pipe = || file::pipe().map_err(|e| failed("make a pipe", e));
-        let ((orders, to_it), (from_it, report)) = (pipe()?, pipe()?);
+        let ((commands, to_it), (from_it, report)) = (pipe()?, pipe()?);
         let pid = userns::clone_as(options.base, libc::CLONE_NEWPID, group)
             .map_err(|e| failed("make a user namespace", e))?;
         if pid == 0 {
             drop((to_it, from_it));
-            let Err(failure) = become_guest(options, entry, secret, &orders);
+            let Err(failure) = become_guest(options, entry, secret, &commands);
             let _ = report.write(failure.as_bytes());
             process::exit(1)
         }
-        Ok(Newcomer { pid, orders: to_it, report: from_it })
+        Ok(InitProcess { pid, commands: to_it, report: from_it })
     }
 
     /// Maps its ids, lets it go on, and gives its user namespace.
     pub fn map(&self, base: u32) -> Step<Fd> {
         let ids = userns::map_ids(self.pid, base)?;
-        self.order()?;
+        self.proceed()?;
         Ok(ids)
     }
 
@@ -57,9 +57,9 @@ impl Newcomer {
     }
 
     /// Lets it enter what the launcher has set up, and waits until it has become the guest.
-    pub fn admit(self) -> Step<()> {
-        self.order()?;
-        drop(self.orders);
+    pub fn await_guest(self) -> Step<()> {
+        self.proceed()?;
+        drop(self.commands);
         let mut words = [0; 512];
         let length = self.report.read(&mut words).map_err(|e| failed("hear from init", e))?;
         if length > 0 {
@@ -68,42 +68,42 @@ impl Newcomer {
         if process::has_ended(self.pid) { Err(String::from("init ended at once")) } else { Ok(()) }
     }
 
-    fn order(&self) -> Step<()> {
-        self.orders.write(b"!").map(drop).map_err(|e| failed("reach init", e))
+    fn proceed(&self) -> Step<()> {
+        self.commands.write(b"!").map(drop).map_err(|e| failed("reach init", e))
     }
 }
 
-fn become_guest(options: &Options, entry: &Entry, secret: &[u8], orders: &Fd) -> Step<Infallible> {
-    obey(orders)?;
-    become_root_of_the_range()?;
-    leave_the_host(entry.hostname)?;
-    obey(orders)?;
-    room::enter(options, entry)?;
-    let_go()?;
-    shed_capabilities()?;
+fn become_guest(options: &Options, entry: &Entry, secret: &[u8], commands: &Fd) -> Step<Infallible> {
+    await_command(commands)?;
+    become_namespace_root()?;
+    enter_namespaces(entry.hostname)?;
+    await_command(commands)?;
+    root::enter(options, entry)?;
+    close_descriptors()?;
+    drop_capabilities()?;
     Err(execute(options, secret))
 }
 
 /// Waits for the launcher's next order. Without a launcher there is nothing left to do.
-fn obey(orders: &Fd) -> Step<()> {
-    match orders.read(&mut [0]) {
+fn await_command(commands: &Fd) -> Step<()> {
+    match commands.read(&mut [0]) {
         Ok(1) => Ok(()),
         _ => process::exit(1),
     }
 }
 
-fn become_root_of_the_range() -> Step<()> {
+fn become_namespace_root() -> Step<()> {
     let become_root = || {
-        process::no_groups()?;
+        process::clear_groups()?;
         process::become_group(0)?;
         process::become_user(0)
     };
     become_root().map_err(|e| failed("become root of the user range", e))
 }
 
-fn leave_the_host(hostname: &CStr) -> Step<()> {
+fn enter_namespaces(hostname: &CStr) -> Step<()> {
     let _ = process::new_session();
-    forget_keys().map_err(|e| failed("make a keyring", e))?;
+    join_new_keyring().map_err(|e| failed("make a keyring", e))?;
     // SAFETY: no pointers.
     unsafe { syscall!(libc::SYS_unshare, NAMESPACES) }.map_err(|e| failed("make the namespaces", e))?;
     socket::loopback_up().map_err(|e| failed("bring up the loopback interface", e))?;
@@ -115,7 +115,7 @@ fn leave_the_host(hostname: &CStr) -> Step<()> {
 }
 
 /// The host's keys are not the sandbox's. A kernel without keys has none to share.
-fn forget_keys() -> Result<()> {
+fn join_new_keyring() -> Result<()> {
     // SAFETY: a null name asks for a keyring without one.
     match unsafe { syscall!(libc::SYS_keyctl, JOIN_SESSION_KEYRING, 0) } {
         Ok(_) | Err(Errno(libc::ENOSYS)) => Ok(()),
@@ -124,7 +124,7 @@ fn forget_keys() -> Result<()> {
 }
 
 /// Being root of the range, the guest has after `execve` what the bounding set leaves.
-fn shed_capabilities() -> Step<()> {
+fn drop_capabilities() -> Step<()> {
     let step = |e| failed("shed capabilities", e);
     for capability in (0..=LAST_CAPABILITY).filter(|c| !CAPABILITIES.contains(c)) {
         // The kernel may know fewer than there are numbers.
@@ -138,11 +138,11 @@ fn shed_capabilities() -> Step<()> {
 }
 
 /// Of the launcher's descriptors only standard error stays open, for last words.
-fn let_go() -> Step<()> {
+fn close_descriptors() -> Step<()> {
     let step = |e| failed("let go of the launcher", e);
     let nothing = file::open(c"/dev/null", libc::O_RDWR).map_err(step)?;
-    process::place(nothing.raw(), 0).map_err(step)?;
-    process::place(nothing.raw(), 1).map_err(step)?;
+    process::duplicate_to(nothing.raw(), 0).map_err(step)?;
+    process::duplicate_to(nothing.raw(), 1).map_err(step)?;
     // SAFETY: no pointers.
     unsafe { syscall!(libc::SYS_close_range, 3, u32::MAX, CLOSE_ON_EXEC) }.map(drop).map_err(step)
 }

@@ -7,7 +7,7 @@ use core::ffi::CStr;
 
 use super::options::Mount;
 use super::{Step, about, failed};
-use crate::sys::{Fd, Result, syscall};
+use vivarium_sys::{Fd, Result, syscall};
 
 pub const READ_ONLY: u64 = 0x1;
 pub const NOSUID: u64 = 0x2;

@@ -60,7 +60,7 @@ pub struct Groups<'a> {
     /// Files and what is written to them, in order.
     pub settings: Vec<(&'a CStr, &'a CStr)>,
     /// The same, for what would hinder the launcher itself.
-    pub seals: Vec<(&'a CStr, &'a CStr)>,
+    pub final_settings: Vec<(&'a CStr, &'a CStr)>,
 }
 
 /// What has been read so far.
@@ -99,7 +99,7 @@ impl<'a> Reading<'a> {
             b"--join" => self.groups.joined.push(next()?),
             b"--unified" => self.groups.unified = Some(next()?),
             b"--set" => self.groups.settings.push((next()?, next()?)),
-            b"--seal" => self.groups.seals.push((next()?, next()?)),
+            b"--seal" => self.groups.final_settings.push((next()?, next()?)),
             b"--mount" => self.mounts.push(Mount { source: next()?, target: next()?, options: next()? }),
             b"--inner-bind" => self.inner_binds.push(Mount { source: next()?, target: next()?, options: next()? }),
             b"--mask" => self.masked.push(next()?),

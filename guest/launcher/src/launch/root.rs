@@ -9,7 +9,7 @@ use core::ffi::CStr;
 use super::mount::{self, NODEV, NOEXEC, NOSUID, READ_ONLY};
 use super::options::{Entry, Mount, Options};
 use super::{Step, about, failed};
-use crate::sys::{Errno, Fd, Result, file, process, syscall};
+use vivarium_sys::{Errno, Fd, Result, file, process, syscall};
 
 const DEVICES: [&CStr; 6] = [c"/dev/null", c"/dev/zero", c"/dev/full", c"/dev/random", c"/dev/urandom", c"/dev/tty"];
 const LINKS: [(&CStr, &CStr); 5] = [
@@ -89,7 +89,7 @@ fn mask<'a>(path: &'a CStr, host: &Fd, nothing: &mut Option<&'a CStr>) -> Step<(
 }
 
 fn leave(host: &Fd) -> Step<()> {
-    file::enter(host).map_err(|e| failed("go back to the host", e))?;
+    file::change_directory(host).map_err(|e| failed("go back to the host", e))?;
     // SAFETY: the path is a C string.
     unsafe { syscall!(libc::SYS_umount2, c".".as_ptr(), libc::MNT_DETACH) }.map_err(|e| failed("leave the host", e))?;
     process::change_directory(c"/").map_err(|e| failed("enter the root", e))

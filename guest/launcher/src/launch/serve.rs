@@ -15,19 +15,19 @@ use core::ffi::CStr;
 
 use super::options::Options;
 use super::{Step, disk, failed, start};
-use crate::sys::{Fd, event, file, process};
+use vivarium_sys::{Fd, event, file, process};
 
 /// A request that is being obeyed. Its process is ours to reap, so the number stays its own until then.
 struct Child {
     pid: i32,
-    life: Fd,
+    pidfd: Fd,
     number: Vec<u8>,
 }
 
 /// Far more than any request has.
 const LONGEST: usize = 1 << 20;
 /// How long nothing must be asked for before a spare disk is made.
-const REST_MS: u32 = 20;
+const IDLE_MS: u32 = 20;
 /// A line that is written whole, whatever others write at the time.
 const LONGEST_ANSWER: usize = 4096;
 
@@ -42,27 +42,27 @@ pub fn serve() -> ! {
                 // For the next sandbox; if it cannot be made, that one makes its own.
                 let _ = template.take().map(|template: CString| disk::keep_spare(&template));
             }
-            Some(false) => children.retain(|child| !settle(child, &answers)),
+            Some(false) => children.retain(|child| !reap(child, &answers)),
             Some(true) => {
                 let Some(request) = read(&requests) else { process::exit(0) };
                 template = template_of(&request).or(template);
-                children.extend(delegate(&request, &answers));
+                children.extend(fork_for(&request, &answers));
             }
         }
     }
 }
 
 /// Waits for a request, or for the end of a child; gives nothing after a rest, if that is to be noticed.
-fn wait(requests: &Fd, children: &[Child], rest: bool) -> Option<bool> {
-    let awaited: Vec<&Fd> = core::iter::once(requests).chain(children.iter().map(|child| &child.life)).collect();
-    event::first_readable(&awaited, rest.then_some(REST_MS))
+fn wait(requests: &Fd, children: &[Child], idle: bool) -> Option<bool> {
+    let awaited: Vec<&Fd> = core::iter::once(requests).chain(children.iter().map(|child| &child.pidfd)).collect();
+    event::first_readable(&awaited, idle.then_some(IDLE_MS))
 }
 
-fn delegate(request: &[u8], answers: &Fd) -> Option<Child> {
+fn fork_for(request: &[u8], answers: &Fd) -> Option<Child> {
     let number = number_of(request);
     match process::fork_into(0, None) {
-        Ok(0) => obey(request, answers),
-        Ok(pid) => process::life_of(pid).ok().map(|life| Child { pid, life, number: number.to_vec() }),
+        Ok(0) => run_request(request, answers),
+        Ok(pid) => process::pidfd(pid).ok().map(|pidfd| Child { pid, pidfd, number: number.to_vec() }),
         Err(error) => {
             answer(answers, number, &failed("fork", error));
             None
@@ -71,7 +71,7 @@ fn delegate(request: &[u8], answers: &Fd) -> Option<Child> {
 }
 
 /// Reports whether a child has ended; if it was killed, nobody else says so.
-fn settle(child: &Child, answers: &Fd) -> bool {
+fn reap(child: &Child, answers: &Fd) -> bool {
     let Some(status) = process::status_of(child.pid) else { return false };
     if libc::WIFSIGNALED(status) {
         let failure = format!("the launch was killed (signal {}), out of memory?", libc::WTERMSIG(status));
@@ -104,20 +104,20 @@ fn fill(from: &Fd, mut into: &mut [u8]) -> Option<()> {
 }
 
 /// The life of the process that a request has for itself.
-fn obey(request: &[u8], answers: &Fd) -> ! {
+fn run_request(request: &[u8], answers: &Fd) -> ! {
     process::default_signals();
     let words: Vec<&CStr> =
         request.split_inclusive(|b| *b == 0).filter_map(|word| CStr::from_bytes_with_nul(word).ok()).collect();
-    let failure = obey_words(&words).err().unwrap_or_default();
+    let failure = run_launch(&words).err().unwrap_or_default();
     answer(answers, number_of(request), &failure);
     process::exit(i32::from(!failure.is_empty()))
 }
 
-fn obey_words(words: &[&CStr]) -> Step<()> {
+fn run_launch(words: &[&CStr]) -> Step<()> {
     let [_, log, secret, arguments @ ..] = words else { return Err(String::from("the request is not whole")) };
     // The guest inherits it.
     let log = file::create(log, libc::O_APPEND).map_err(|e| failed("open the log", e))?;
-    process::place(log.raw(), 2).map_err(|e| failed("open the log", e))?;
+    process::duplicate_to(log.raw(), 2).map_err(|e| failed("open the log", e))?;
     let options = Options::parse(arguments)?;
     let entry = options.entry.as_ref().ok_or("--start is missing")?;
     start(&options, entry, secret.to_bytes())

@@ -5,7 +5,7 @@ use alloc::format;
 use core::ffi::CStr;
 
 use super::{Step, failed};
-use crate::sys::{Fd, Result, file, process, syscall};
+use vivarium_sys::{Fd, Result, file, process, syscall};
 
 const IDS: u32 = 65_536;
 /// Capabilities stay while the effective user changes.
@@ -36,10 +36,10 @@ pub fn with_range(base: u32) -> Step<Fd> {
 pub fn clone_as(owner: u32, flags: i32, group: Option<&Fd>) -> Result<i32> {
     let usual = process::control(libc::PR_GET_SECUREBITS, 0)?;
     process::control(libc::PR_SET_SECUREBITS, usual | NO_SETUID_FIXUP)?;
-    process::act_as(owner, 0, false)?;
+    process::set_effective_ids(owner, 0, false)?;
     let child = process::fork_into(libc::CLONE_NEWUSER | flags, group);
     if child != Ok(0) {
-        process::act_as(0, 0, false)?;
+        process::set_effective_ids(0, 0, false)?;
         process::control(libc::PR_SET_SECUREBITS, usual)?;
     }
     child

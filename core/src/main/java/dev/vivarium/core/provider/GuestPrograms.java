@@ -1,4 +1,4 @@
-package dev.vivarium.core.guest;
+package dev.vivarium.core.provider;
 
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -11,38 +11,48 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/// The guest program, which travels as a resource and is put on the disk once. Stateless.
-public final class GuestBinary {
-    private static final String RESOURCE = "/dev/vivarium/guest/vivarium-guest";
+/// Paths of the native programs, which are resources of the `guest` module. Immutable.
+///
+/// @param guest    init process of a sandbox; runs inside
+/// @param launcher starts machines and removes orphaned ones; runs on the host
+public record GuestPrograms(Path guest, Path launcher) {
+    private static final String RESOURCES = "/dev/vivarium/guest/";
     private static final int HASH_DIGITS = 16;
 
-    private GuestBinary() {}
+    public GuestPrograms {
+        guest = guest.toAbsolutePath();
+        launcher = launcher.toAbsolutePath();
+    }
 
-    /// Copies the program to `vivarium-guest-<hash>` in `directory`, unless it is there, and names it. Machines
-    /// that run on an older program keep their file.
-    public static Path extractTo(Path directory) {
-        try (var resource = GuestBinary.class.getResourceAsStream(RESOURCE)) {
+    /// Copies each program to `<name>-<hash>` in `directory` unless that file exists. Machines that run on an older
+    /// program keep its file.
+    public static GuestPrograms extractTo(Path directory) {
+        return new GuestPrograms(extract("vivarium-guest", directory), extract("vivarium-launcher", directory));
+    }
+
+    private static Path extract(String name, Path directory) {
+        try (var resource = GuestPrograms.class.getResourceAsStream(RESOURCES + name)) {
             if (resource == null) {
                 throw new SandboxException(new Failure.ProviderFailed(
-                        "find the guest program", "it is not on the class path; build the guest module first"));
+                        "find the program " + name, "it is not on the class path; build the guest module first"));
             }
             byte[] program = resource.readAllBytes();
-            var file = directory.resolve("vivarium-guest-" + hash(program));
+            var file = directory.resolve(name + "-" + hash(program));
             if (!Files.exists(file)) {
                 install(program, file);
             }
             return file;
         } catch (IOException e) {
-            throw new SandboxException(new Failure.ProviderFailed("write the guest program", String.valueOf(e)), e);
+            throw new SandboxException(new Failure.ProviderFailed("write the program " + name, String.valueOf(e)), e);
         }
     }
 
     private static void install(byte[] program, Path file) throws IOException {
         Files.createDirectories(file.getParent());
-        var unready = Files.createTempFile(file.getParent(), "vivarium-guest-", ".new");
-        Files.write(unready, program);
-        Files.setPosixFilePermissions(unready, PosixFilePermissions.fromString("r-xr-xr-x"));
-        Files.move(unready, file, StandardCopyOption.ATOMIC_MOVE);
+        var temporary = Files.createTempFile(file.getParent(), file.getFileName() + "-", ".new");
+        Files.write(temporary, program);
+        Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString("r-xr-xr-x"));
+        Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
     }
 
     private static String hash(byte[] program) {
