@@ -53,6 +53,7 @@ test-guest: setup
 	@$(cargo) fmt --all --check
 	@$(cargo) clippy --quiet --locked --lib --bins --tests -- --deny warnings
 	@$(cargo) test --quiet --locked
+	@scripts/check-aarch64
 
 .PHONY: test-console
 test-console: ## style, types, tests and size of the console

@@ -1,4 +1,4 @@
-//! Where the services work: what they share of the guest.
+//! State that services share, and the interface of a service.
 
 use alloc::collections::BTreeMap;
 
@@ -11,46 +11,46 @@ use vivarium_sys::Fd;
 use vivarium_sys::event::Epoll;
 use vivarium_sys::process::{self, Cpus, Reaped};
 
-/// Everything that a service may touch beside its own state.
+/// Shared state of the guest that a service may use.
 pub struct Context {
     pub poll: Epoll,
     pub out: Outbox,
-    /// The workspace, open only as a place to start from.
+    /// The workspace, opened with `O_PATH`.
     pub workspace: Fd,
     pub null: Fd,
     pub user: User,
-    /// Which channel a process belongs to.
+    /// Channel of each process.
     pub pids: BTreeMap<i32, u32>,
     pub drains: Drains,
     pub incoming: IncomingConnections,
     pub cpus: CpuShare,
-    /// How long the guest has been without a host.
+    /// Time without a host.
     pub orphan_timer: OrphanTimer,
-    /// The limit on open files that commands get back.
+    /// Limit of open files for commands.
     pub open_files: libc::rlimit,
     pub started_us: u64,
-    /// Makes the names of temporary files differ.
+    /// Counter for the names of temporary files.
     pub counter: u64,
 }
 
 impl Context {
-    /// What channels say finds room, or nobody is there to hear it and only what is kept has work to do.
+    /// Reports whether channels may run: the send queue has room, or only kept processes run without a connection.
     pub fn can_work(&self) -> bool {
         self.out.has_room() || !self.out.is_open()
     }
 }
 
-/// The sandbox user, or nobody else at all.
+/// User that runs commands and accesses files.
 #[derive(Clone, Copy)]
 pub struct User {
     pub uid: u32,
     pub gid: u32,
-    /// No isolation: everything runs as whoever started the guest.
+    /// No isolation: everything runs as the user that started the guest.
     pub plain: bool,
 }
 
 impl User {
-    /// Until the guard is dropped, files are opened with the rights of the sandbox user.
+    /// Switches file access to the sandbox user until the guard is dropped.
     pub fn impersonate(&self) -> vivarium_sys::Result<Impersonation> {
         if !self.plain {
             process::set_effective_ids(self.uid, self.gid, true)?;
@@ -59,7 +59,7 @@ impl User {
     }
 }
 
-/// The guest has the sandbox user's rights while this lives.
+/// Guard that switches back to the user of the guest.
 pub struct Impersonation {
     back: bool,
 }
@@ -67,13 +67,13 @@ pub struct Impersonation {
 impl Drop for Impersonation {
     fn drop(&mut self) {
         if self.back && process::set_effective_ids(0, 0, false).is_err() {
-            // Going on with the wrong rights would be worse than going.
+            // The guest must not continue with the wrong user.
             process::exit(70);
         }
     }
 }
 
-/// Which processors commands may see: a rotating choice of them.
+/// Round-robin choice of the processors for commands.
 pub struct CpuShare {
     pub allowed: Cpus,
     pub count: u32,
@@ -81,7 +81,7 @@ pub struct CpuShare {
 }
 
 impl CpuShare {
-    /// The set for one more command; none if all may be used.
+    /// Returns the set for the next command; none if it may use all.
     pub fn take(&mut self) -> Option<Cpus> {
         let total: u32 = self.allowed.iter().map(|word| word.count_ones()).sum();
         if self.count == 0 || self.count >= total {
@@ -99,11 +99,11 @@ impl CpuShare {
     }
 }
 
-/// Output that nobody wants any more: read, so that the writer does not block, and thrown away.
+/// Output streams without a reader. The guest discards their data so that the writers do not block.
 #[derive(Default)]
 pub struct Drains(BTreeMap<i32, Fd>);
 
-/// Marks the tokens of drains; the rest is the descriptor.
+/// Flag in the epoll token of a drain. The other bits are the descriptor.
 pub const DRAIN: u64 = 1 << 63;
 
 impl Drains {
@@ -114,11 +114,11 @@ impl Drains {
         }
     }
 
-    /// Throws away some of what waits in one; forgets it at its end.
+    /// Discards pending data of one stream. Removes the stream at its end.
     pub fn discard(&mut self, raw: i32, null: &Fd) {
         let Some(fd) = self.0.get(&raw) else { return };
         let mut scratch = [0u8; 4096];
-        // A terminal cannot be spliced.
+        // Terminals do not support splice.
         let moved = vivarium_sys::file::splice(fd, null, 1 << 20).or_else(|error| match error.0 {
             libc::EINVAL => fd.read(&mut scratch),
             _ => Err(error),
@@ -129,31 +129,31 @@ impl Drains {
     }
 }
 
-/// What a service wants after a slice of work.
+/// Request of a service after one slice of work.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next {
-    /// To go on as soon as there is room.
+    /// Call `run` again when the send queue has room.
     Again,
-    /// To be woken by an event, credit, data or its deadline.
+    /// Call `run` after an event, credit, data or the deadline.
     Wait,
-    /// END or FAIL has been sent.
+    /// The service has sent END or FAIL.
     Done,
 }
 
-/// A process that the handshake lists.
+/// Process in the list of the handshake.
 pub struct Running<'a> {
     pub service: u8,
     pub pid: i32,
     pub started_ms: i64,
-    /// Its name, if it is kept for the next host.
+    /// Name of a process that is kept for the next host.
     pub kept: Option<&'a [u8]>,
 }
 
-/// An open channel. Calls come from the loop only; each does a bounded amount of work.
+/// Service of an open channel. The loop calls it; each call does a bounded amount of work.
 pub trait Service {
     fn run(&mut self, channel: u32, context: &mut Context) -> Next;
 
-    /// Its descriptor `source` has something to tell. True if `run` should be called.
+    /// Records an event of descriptor `source`. Returns true if the loop should call `run`.
     fn wake(&mut self, _source: u8, _events: u32) -> bool {
         false
     }
@@ -166,16 +166,16 @@ pub trait Service {
 
     fn credit(&mut self, _stream: u8, _bytes: u32) {}
 
-    /// The host has lost interest. `run` follows, and ends the channel or waits for the end.
+    /// Handles CLOSE from the host. The loop then calls `run`, which ends the channel or waits for its end.
     fn close(&mut self, context: &mut Context);
 
-    /// The connection is gone. True if the channel outlives it.
+    /// Handles the end of the connection. Returns true if the channel stays open.
     fn disconnected(&mut self, context: &mut Context) -> bool {
         self.close(context);
         false
     }
 
-    /// Lets a process go on alone; true if that is possible.
+    /// Detaches a process from the channel. Returns true on success.
     fn detach(&mut self, _channel: u32, _place: &mut Context) -> bool {
         false
     }
@@ -186,7 +186,7 @@ pub trait Service {
 
     fn reaped(&mut self, _child: Reaped) {}
 
-    /// A host takes over what is kept; false if this is not.
+    /// Attaches a host to a kept process. Returns false if the process is not kept.
     fn attach(&mut self, _channel: u32, _credit: u32, _place: &mut Context) -> bool {
         false
     }
@@ -195,7 +195,7 @@ pub trait Service {
         None
     }
 
-    /// When `tick` is wanted, on the monotonic clock.
+    /// Time of the next `tick` on the monotonic clock.
     fn deadline(&self) -> Option<u64> {
         None
     }
@@ -203,10 +203,10 @@ pub trait Service {
     fn tick(&mut self, _now_us: u64) {}
 }
 
-/// A service that has begun, or that had its answer at once.
+/// Result of OPEN: a running service, none if the reply is already queued, or a failure.
 pub type Opened = Result<Option<alloc::boxed::Box<dyn Service>>, Fail>;
 
-/// The token of a channel's descriptor `source`.
+/// Epoll token for descriptor `source` of a channel.
 pub fn token(channel: u32, source: u8) -> u64 {
     u64::from(channel) << 8 | u64::from(source)
 }

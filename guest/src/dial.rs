@@ -1,4 +1,4 @@
-//! Connections to what listens inside the sandbox, and from what connects out of it.
+//! TCP and unix connections between host and programs in the sandbox, in both directions.
 
 use alloc::boxed::Box;
 
@@ -10,23 +10,23 @@ use crate::wire::{Violation, kind};
 use vivarium_sys::{Errno, Fd, now_us, socket};
 
 const SLICE: usize = 256 * 1024;
-/// How long a listener may leave an attempt without an answer, as one does whose backlog is full.
+/// Timeout of a connection attempt. A listener with a full backlog does not answer.
 const CONNECT_TIMEOUT_US: u64 = 5_000_000;
 const INTEREST: i32 = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP;
 
-/// A connection, from the first attempt to the end of both directions.
+/// Connection from the first attempt to the end of both directions.
 pub struct Dialed {
     socket: Fd,
-    /// The port to try on `::1` when nothing listens on 127.0.0.1.
+    /// Port to try on `::1` if nothing listens on 127.0.0.1.
     ipv6_port: Option<u16>,
     connected: bool,
-    /// The kernel has said something about the attempt.
+    /// The attempt has a result.
     ready: bool,
-    /// When the attempt is given up, on the monotonic clock.
+    /// Deadline of the attempt on the monotonic clock.
     deadline_us: u64,
     timed_out: bool,
     input: Inbound,
-    /// We have said that nothing more will come.
+    /// The guest has shut down its write side.
     shut: bool,
     output: Outbound,
     output_ended: bool,
@@ -60,7 +60,7 @@ pub fn open(channel: u32, credit: u32, to: (u8, u16, &[u8]), context: &mut Conte
     })))
 }
 
-/// The other way round: a connection that came from inside and stands.
+/// Service for an established connection from inside the sandbox.
 pub fn accepted(channel: u32, credit: u32, socket: Fd, context: &Context) -> vivarium_sys::Result<Box<dyn Service>> {
     context.poll.add(&socket, token(channel, 0), INTEREST)?;
     Ok(Box::new(Dialed {
@@ -80,7 +80,7 @@ pub fn accepted(channel: u32, credit: u32, socket: Fd, context: &Context) -> viv
 
 fn connect_failure(error: Errno) -> Fail {
     match error.0 {
-        // A full backlog of a unix socket.
+        // The backlog of a unix socket is full.
         libc::EAGAIN => Fail { errno: error.0, ..Fail::new(Code::Refused, "the listener is busy") },
         libc::ETIMEDOUT => Fail { errno: error.0, ..Fail::new(Code::Refused, "the listener does not answer") },
         libc::EPROTOTYPE => Fail { errno: error.0, ..Fail::new(Code::Refused, "not a stream socket") },
@@ -109,7 +109,7 @@ impl Dialed {
         }
     }
 
-    /// Begins the second attempt, if there is one to make.
+    /// Starts the attempt on `::1`, if any.
     fn try_ipv6(&mut self, channel: u32, context: &mut Context) -> bool {
         let (Some(port), Ok(impersonation)) = (self.ipv6_port.take(), context.user.impersonate()) else {
             return false;

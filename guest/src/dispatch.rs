@@ -1,4 +1,4 @@
-//! What a frame from the host means.
+//! Dispatch of frames from the host.
 
 use crate::context::Opened;
 use crate::fail::{Code, Fail};
@@ -7,7 +7,7 @@ use crate::request::Request;
 use crate::wire::{Fields, Frame, GENERATION, MAX_CHANNELS, MAX_DATA, Violation, kind};
 use crate::{dial, exec, files, hash, list, listen, remove, stats, watch, write};
 
-/// The first frame of a connection must be WELCOME; REFUSE ends it like any other.
+/// Checks the first frame of a connection, which must be WELCOME. Any other frame, such as REFUSE, ends the connection.
 pub fn welcome(frame: &Frame) -> Result<(), Violation> {
     let fits = frame.kind == kind::WELCOME && frame.channel == 0;
     match Fields(frame.payload).u16()? {
@@ -16,11 +16,11 @@ pub fn welcome(frame: &Frame) -> Result<(), Violation> {
     }
 }
 
-/// Does what a frame asks for. An error ends the connection.
+/// Handles a frame. An error ends the connection.
 pub fn frame(guest: &mut Guest, frame: &Frame) -> Result<(), Violation> {
     match frame.channel {
         0 => of_connection(guest, frame),
-        // These numbers are ours to open.
+        // Only the guest opens channels with these numbers.
         number if number & listen::GUEST_CHANNEL != 0 && frame.kind == kind::OPEN => Err(Violation),
         _ if frame.kind == kind::OPEN => open(guest, frame),
         _ => of_channel(guest, frame),
@@ -37,7 +37,7 @@ fn of_connection(guest: &mut Guest, frame: &Frame) -> Result<(), Violation> {
         kind::SHUTDOWN => guest.shut_down(),
         kind::HELLO | kind::WELCOME | kind::REFUSE | kind::PONG => Err(Violation),
         kind::OPEN..=kind::ATTACH | kind::ARRIVED | kind::FAIL | kind::END => Err(Violation),
-        // Of a later host; what is not for a channel can be left undone.
+        // A newer host may send unknown kinds. Those on channel 0 are ignored.
         _ => Ok(()),
     }
 }
@@ -89,7 +89,7 @@ fn begin(guest: &mut Guest, number: u32, request: &Request) -> Opened {
 fn of_channel(guest: &mut Guest, frame: &Frame) -> Result<(), Violation> {
     let mut f = Fields(frame.payload);
     let number = frame.channel;
-    // Fields are read before the channel is looked up: a broken frame is a violation on any channel.
+    // Parses before the channel lookup: a malformed frame is a violation on any channel.
     match frame.kind {
         kind::DATA => {
             let (stream, bytes) = (f.u8()?, f.rest());
@@ -145,7 +145,7 @@ fn detach(guest: &mut Guest, number: u32) {
     }
 }
 
-/// What is not kept, or has a host, cannot be taken over.
+/// Fails unless the process is kept and has no host.
 fn attach(guest: &mut Guest, number: u32, credit: u32) {
     if let Some(channel) = guest.channels.get_mut(&number)
         && !channel.service.attach(number, credit, &mut guest.context)
@@ -154,7 +154,7 @@ fn attach(guest: &mut Guest, number: u32, credit: u32) {
     }
 }
 
-/// A kind that a later host knows: this channel cannot go on, the others can.
+/// Fails the channel for a frame of an unknown kind. Other channels continue.
 fn unknown(guest: &mut Guest, number: u32) {
     if let Some(mut channel) = guest.channels.remove(&number) {
         channel.service.close(&mut guest.context);

@@ -1,4 +1,4 @@
-//! Commands: from the request to the last byte of output and the reason of the end.
+//! Start of commands and terminals.
 
 use alloc::boxed::Box;
 use alloc::ffi::CString;
@@ -17,15 +17,15 @@ use vivarium_sys::file::{pipe, set_nonblocking};
 
 const DEFAULT_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
 
-/// Names travel in the handshake, which must fit into one small frame.
+/// Longest name of a kept process. The handshake with all names must fit into one small frame.
 const LONGEST_NAME: usize = 32;
 
 /// The ends of a command's standard streams.
 struct Ends {
-    /// Ours; input is none for `/dev/null` and for a terminal, where output is both.
+    /// The guest's end. None for `/dev/null` and for a terminal, whose output descriptor is used for input too.
     input: Option<Fd>,
     outputs: [Option<Fd>; 2],
-    /// The command's, closed here once it runs.
+    /// The command's ends. The guest closes them after the start.
     child_ends: Vec<Fd>,
     standard: [i32; 3],
 }
@@ -127,7 +127,7 @@ fn fail_of(error: SpawnError) -> Fail {
     }
 }
 
-/// The request's strings as the kernel wants them.
+/// C strings of the request.
 struct Strings {
     candidates: Vec<CString>,
     argv: Vec<CString>,
@@ -149,7 +149,7 @@ impl Strings {
     }
 }
 
-/// Where the program may be: itself if it is a path, or in each directory of `PATH`.
+/// Paths to try for a program: the path itself, or the name in each directory of `PATH`.
 fn candidates(program: &[u8], env: &[&[u8]]) -> Vec<Vec<u8>> {
     if program.contains(&b'/') {
         return Vec::from([program.to_vec()]);

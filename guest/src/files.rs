@@ -1,4 +1,4 @@
-//! Files: the requests that have their answer at once, and reading.
+//! File requests with an immediate reply, and reading.
 
 use alloc::boxed::Box;
 
@@ -11,7 +11,7 @@ use vivarium_sys::{Errno, Fd};
 
 const SLICE: usize = 256 * 1024;
 
-/// `stat` as the wire has it.
+/// Writes the `stat` fields of the wire protocol.
 pub fn put_stat(out: &mut Frames, stat: &Stat) {
     let kind = match stat.mode & libc::S_IFMT {
         libc::S_IFREG => 1,
@@ -22,13 +22,13 @@ pub fn put_stat(out: &mut Frames, stat: &Stat) {
     out.u8(kind).u32(stat.mode & 0o7777).u64(stat.size).i64(stat.mtime_ns).u32(stat.uid);
 }
 
-/// `stat` and what tells two versions of a file apart, as the last fields of a payload.
+/// Writes `stat` and the fields that identify a version of the file, as the last fields of a payload.
 pub fn put_version(out: &mut Frames, stat: &Stat) {
     put_stat(out, stat);
     out.u64(stat.inode).i64(stat.ctime_ns);
 }
 
-/// Ends a channel that has nothing more to say than that it is done.
+/// Ends a channel with an empty END.
 pub fn end(channel: u32, context: &mut Context) -> Opened {
     context.out.frames.begin(channel, kind::END).end();
     Ok(None)
@@ -68,7 +68,7 @@ fn is_directory(directory: &Fd, name: &core::ffi::CStr) -> bool {
     stat_at(directory, name).is_ok_and(|stat| stat.is(libc::S_IFDIR))
 }
 
-/// `move` is a word of the language.
+/// Moves an entry.
 pub fn rename(channel: u32, from: &[u8], to: &[u8], replace: bool, context: &mut Context) -> Opened {
     let (from, to) = (paths::check(from)?, paths::check(to)?);
     {
@@ -76,7 +76,7 @@ pub fn rename(channel: u32, from: &[u8], to: &[u8], replace: bool, context: &mut
         let source = paths::parent(&context.workspace, &from)?;
         let target = paths::parent(&context.workspace, &to)?;
         put_in_place((&source.0, &source.1), (&target.0, &target.1), replace).map_err(|error| match error {
-            // Not an escape: two file systems meet inside the workspace.
+            // EXDEV is no escape here: source and target are on different file systems inside the workspace.
             Errno(libc::EXDEV) => Fail { errno: libc::EXDEV, ..Fail::new(Code::InputOutput, "on another file system") },
             error => Fail::of(error, "cannot move it"),
         })?;
@@ -84,7 +84,7 @@ pub fn rename(channel: u32, from: &[u8], to: &[u8], replace: bool, context: &mut
     end(channel, context)
 }
 
-/// Renames; without `replace` only if the target does not exist.
+/// Renames. Without `replace`, fails if the target exists.
 pub fn put_in_place(
     from: (&Fd, &core::ffi::CStr),
     to: (&Fd, &core::ffi::CStr),
@@ -94,7 +94,7 @@ pub fn put_in_place(
         return file::rename_at(from, to, 0);
     }
     match file::rename_at(from, to, libc::RENAME_NOREPLACE) {
-        // A file system that cannot do it in one step.
+        // The file system does not support RENAME_NOREPLACE.
         Err(Errno(libc::EINVAL)) => match stat_at(to.0, to.1) {
             Ok(_) => Err(Errno(libc::EEXIST)),
             Err(_) => file::rename_at(from, to, 0),
@@ -103,7 +103,7 @@ pub fn put_in_place(
     }
 }
 
-/// A file on its way to the host.
+/// Transfer of a file to the host.
 pub struct Reading {
     file: Fd,
     offset: u64,
@@ -112,11 +112,11 @@ pub struct Reading {
     credit: u64,
 }
 
-/// Opens a regular file for reading, with the rights of the sandbox user; anything else that stands there is refused.
+/// Opens a regular file for reading as the sandbox user. Fails for any other type.
 pub fn open_file(path: &[u8], context: &mut Context) -> Result<(Fd, Stat), Fail> {
     let path = paths::check(path)?;
     let impersonation = context.user.impersonate().map_err(impersonation_failure)?;
-    // Not waited for, whatever it is: a FIFO opens at once, and is then seen not to be a file.
+    // Non-blocking, so that the open of a FIFO returns. The type check below then rejects it.
     let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_NOCTTY;
     let file = paths::open(&context.workspace, &path, flags).map_err(|error| Fail::of(error, "cannot open it"))?;
     drop(impersonation);
@@ -139,7 +139,7 @@ pub fn read(channel: u32, credit: u32, path: &[u8], range: (u64, u64), context: 
 }
 
 impl Reading {
-    /// Reads once, straight into a frame; none at the end of a file that has shrunk.
+    /// Reads once into a frame. Returns 0 at the end of a file that has shrunk.
     fn read_once(&mut self, channel: u32, context: &mut Context) -> Result<usize, Fail> {
         let room = self.left.min(self.credit).min(MAX_DATA as u64) as usize;
         let out = &mut context.out.frames;
@@ -152,7 +152,7 @@ impl Reading {
         count.map_err(|error| Fail::of(error, "cannot read it"))
     }
 
-    /// Says how the file is now: one that was written to meanwhile may have been sent half old, half new.
+    /// Sends END with the current status of the file, so that the host detects a write during the transfer.
     fn end(&self, channel: u32, context: &mut Context) {
         let out = &mut context.out.frames;
         match stat_of(&self.file) {

@@ -1,4 +1,4 @@
-//! The loop: one turn takes what has happened, lets every channel do a slice of work, and sends what came of it.
+//! Event loop. One turn handles events, runs one slice of work for each channel, and sends the frames.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -15,18 +15,18 @@ use vivarium_sys::event::{self, Epoll, Event};
 use vivarium_sys::tree;
 use vivarium_sys::{Fd, file, now_us, process};
 
-/// Reads from the host in one turn at most; each is up to 64 KiB.
+/// Largest number of reads from the host in one turn, each up to 64 KiB.
 const READS: usize = 4;
-/// After so long without any event the buffers are given back.
+/// Time without events after which the guest releases its buffers.
 const RELEASE_AFTER_US: u64 = 1_000_000;
 
-/// An open channel and whether it waits for its turn.
+/// Open channel and whether it is in the run queue.
 pub struct Channel {
     pub service: Box<dyn Service>,
     queued: bool,
 }
 
-/// The whole state of the program.
+/// State of the program.
 pub struct Guest<'a> {
     socket: &'a [u8],
     secret: Vec<u8>,
@@ -40,7 +40,7 @@ pub struct Guest<'a> {
 }
 
 impl<'a> Guest<'a> {
-    /// How many processors commands may see; none: all.
+    /// Limits the number of processors for commands; 0 means all.
     pub fn limit_cpus(&mut self, count: u32) {
         self.context.cpus.count = count;
     }
@@ -80,7 +80,7 @@ impl<'a> Guest<'a> {
         })
     }
 
-    /// Lives until it is told to shut down.
+    /// Runs until shutdown.
     pub fn run(mut self) -> ! {
         let mut events = [Event { events: 0, u64: 0 }; 64];
         loop {
@@ -97,7 +97,7 @@ impl<'a> Guest<'a> {
         }
     }
 
-    /// Microseconds until something is due; none if nothing is.
+    /// Microseconds until the next deadline; none without one.
     fn timeout(&self) -> Option<u64> {
         let work = !self.queue.is_empty() && self.context.can_work();
         let input =
@@ -150,7 +150,7 @@ impl<'a> Guest<'a> {
             if self.context.out.is_open() || kept {
                 self.enqueue(number);
             } else {
-                // Nobody will hear of it: the next handshake just does not list it.
+                // There is no host to notify. The next handshake does not list the process.
                 self.channels.remove(&number);
             }
         }
@@ -195,7 +195,7 @@ impl<'a> Guest<'a> {
         Ok(())
     }
 
-    /// A sandbox without a host ends when its grace is over: nobody would end it otherwise.
+    /// Shuts down when the grace without a host is over.
     fn end_if_orphaned(&mut self) {
         if self.connection.as_ref().is_some_and(|connection| connection.welcomed) {
             self.context.orphan_timer.reset();
@@ -204,7 +204,7 @@ impl<'a> Guest<'a> {
         }
     }
 
-    /// Processes stay, everything else ends with the connection; the caller drops the socket.
+    /// Ends all channels but those of processes. The caller drops the socket.
     fn disconnect(&mut self) {
         self.context.out.reset(false);
         self.queue.clear();
@@ -214,7 +214,7 @@ impl<'a> Guest<'a> {
             channel.service.disconnected(context)
         });
         self.context.incoming = IncomingConnections::default();
-        // What is kept reads on.
+        // Kept processes continue to read their output.
         let kept: Vec<u32> = self.channels.keys().copied().collect();
         kept.into_iter().for_each(|number| self.enqueue(number));
         self.retry.later();
@@ -252,7 +252,7 @@ impl<'a> Guest<'a> {
         }
     }
 
-    /// Gives each channel that has something to do one slice, as long as its output finds room.
+    /// Runs one slice of each queued channel while the send queue has room.
     fn work(&mut self) {
         for _ in 0..self.queue.len() {
             if !self.context.can_work() {
@@ -297,7 +297,7 @@ impl<'a> Guest<'a> {
         }
     }
 
-    /// Takes every process along. As init it is enough to go: the kernel ends the others.
+    /// Ends all processes and exits. When init exits, the kernel kills the other processes.
     pub fn shut_down(&mut self) -> ! {
         let own = process::own_pid();
         if own != 1 {

@@ -1,4 +1,4 @@
-//! What a file holds, in a few bytes: its SHA-256, so that the host can tell two contents apart without moving them.
+//! SHA-256 of a file, so that the host can compare contents without a transfer.
 
 use alloc::boxed::Box;
 
@@ -11,28 +11,28 @@ use crate::wire::kind;
 use vivarium_sys::Fd;
 use vivarium_sys::file::{Stat, stat_of};
 
-/// How much is hashed before the others have their turn: under a millisecond without help from the processor.
+/// Bytes hashed in one turn: less than a millisecond without hardware support.
 const SLICE: usize = 128 * 1024;
 const PIECE: usize = 16 * 1024;
 
-/// A file that is being hashed.
+/// Hash of a file in progress.
 struct Hashing {
     file: Fd,
-    /// As it was when it was opened.
+    /// Status at the time of opening.
     stat: Stat,
     offset: u64,
     digest: Sha256,
     closed: bool,
 }
 
-/// Opens a regular file, whatever else may stand there.
+/// Opens a regular file; fails for any other type.
 pub fn open(path: &[u8], context: &mut Context) -> Opened {
     let (file, stat) = open_file(path, context)?;
     Ok(Some(Box::new(Hashing { file, stat, offset: 0, digest: Sha256::new(), closed: false })))
 }
 
 impl Hashing {
-    /// Takes in one slice; true at the end, which is where the file ended when it was opened.
+    /// Hashes one slice. Returns true at the size that the file had when it was opened.
     fn take_some(&mut self) -> Result<bool, Fail> {
         let mut piece = [0; PIECE];
         for _ in 0..SLICE / PIECE {

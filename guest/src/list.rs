@@ -1,4 +1,4 @@
-//! Listing a directory or a tree, a slice at a time.
+//! Listing of a directory or a tree, one slice in a turn.
 
 use alloc::boxed::Box;
 
@@ -11,10 +11,10 @@ use crate::wire::{Frames, MAX_DATA, kind};
 use vivarium_sys::file::Stat;
 use vivarium_sys::walk::{Step, TEMPORARY, Walk};
 
-/// Entries are sent when so many bytes have come together.
+/// Bytes of entries that fill a frame.
 const BATCH: usize = 32 * 1024;
 
-/// A listing on its way to the host.
+/// Listing in progress.
 pub struct Listing {
     walk: Walk,
     recursive: bool,
@@ -56,7 +56,7 @@ impl Listing {
                 Ok(Step::Entry(name, stat)) => {
                     self.note(&stat);
                     if self.recursive && stat.is(libc::S_IFDIR) {
-                        // One that may not be read is listed, and counts as empty.
+                        // An unreadable directory is listed as empty.
                         let _ = self.walk.descend(name);
                     }
                 }
@@ -71,7 +71,7 @@ impl Listing {
 
     fn note(&mut self, stat: &Stat) {
         self.totals.add(stat);
-        // A path that fits no frame can be counted, but not told.
+        // A path that is too long for a frame is counted, but not sent.
         if self.entries_left == 0 || self.walk.path().len() > MAX_DATA - BATCH - 64 {
             self.truncated = true;
             return;
@@ -81,7 +81,7 @@ impl Listing {
         self.batch.string(self.walk.path());
     }
 
-    /// Sends what has come together, if there is credit for it.
+    /// Sends the collected entries if the credit allows it.
     fn send(&mut self, channel: u32, context: &mut Context) -> bool {
         let length = self.batch.buffer.len() as u64;
         if length > self.credit {

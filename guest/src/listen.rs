@@ -1,4 +1,5 @@
-//! Connections that programs inside make outwards: they end at a listener on the loopback, and the host takes them on.
+//! Outbound connections of programs in the sandbox. They connect to a loopback listener, and the guest forwards each
+//! to the host on a channel.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -11,36 +12,36 @@ use crate::guest::Guest;
 use crate::wire::kind;
 use vivarium_sys::{Errno, Fd, socket};
 
-/// Listeners at a time: the way out, the way to the server, and some to come.
+/// Largest number of listeners: egress proxy, control port and two in reserve.
 const LISTENERS: usize = 4;
-/// Half of all channels for one, three quarters for all together: the host must still find some for its own.
+/// Half of all channels for one listener, three quarters for all, so that the host can still open channels.
 const MAX_CONNECTIONS: usize = 512;
 const MAX_TOTAL: usize = 768;
-/// Accepted in one slice.
+/// Connections accepted in one turn.
 const SLICE: usize = 16;
-/// Numbers of the channels that we open. The two bits below say at which place they arrived.
+/// Flag in the numbers of channels that the guest opens. The next two bits are the slot of the listener.
 pub const GUEST_CHANNEL: u32 = 1 << 31;
 const SLOT_SHIFT: u32 = 29;
 const COUNTER_MASK: u32 = (1 << SLOT_SHIFT) - 1;
 
-/// What has come to the listeners, and how much of it is still there.
+/// Accepted connections of all listeners.
 #[derive(Default)]
 pub struct IncomingConnections {
     slots: [Slot; LISTENERS],
-    /// How many have been accepted and have no channel yet.
+    /// Accepted connections without a channel.
     pending: usize,
 }
 
-/// The place of one listener. Connections may stay when it has gone, and count for the next one that has the place.
+/// Slot of one listener. Connections may outlive the listener and then count for the next listener in the slot.
 #[derive(Default)]
 struct Slot {
-    /// The channel of the listener, if there is one.
+    /// Channel of the listener, if any.
     listener: Option<u32>,
     max: usize,
     credit: u32,
     pending: Vec<Fd>,
     open: usize,
-    /// The number that the last one got.
+    /// Counter of the last channel number.
     last: u32,
 }
 
@@ -49,7 +50,7 @@ impl IncomingConnections {
         self.pending > 0
     }
 
-    /// A place for a listener of so many connections.
+    /// Returns a free slot for a listener with a maximum of `max` connections.
     fn free_slot(&self, max: usize) -> Result<usize, Fail> {
         let promised: usize = self.slots.iter().filter(|slot| slot.listener.is_some()).map(|slot| slot.max).sum();
         if promised + max > MAX_TOTAL {
@@ -63,10 +64,10 @@ impl IncomingConnections {
 }
 
 struct Listener {
-    /// None once it is closed: its port is free at once, so that the next one can have it.
+    /// None after close, so that the port is free immediately.
     socket: Option<Fd>,
     slot: usize,
-    /// Somebody may be waiting.
+    /// The backlog may have a connection.
     ready: bool,
 }
 
@@ -107,7 +108,7 @@ impl Service for Listener {
         for _ in 0..SLICE {
             let slot = &mut context.incoming.slots[self.slot];
             if !self.ready || slot.open + slot.pending.len() >= slot.max {
-                // Who finds no room waits in the kernel, until one of the others has gone.
+                // Further connections stay in the backlog of the kernel until another one ends.
                 return Next::Wait;
             }
             match socket::accept(socket) {
@@ -117,7 +118,7 @@ impl Service for Listener {
                 }
                 Err(Errno(libc::EINTR | libc::ECONNABORTED)) => {}
                 Err(Errno(libc::EAGAIN)) => self.ready = false,
-                // No descriptor, no memory: perhaps when one has gone.
+                // Out of descriptors or memory. Retries after another connection ends.
                 Err(_) => return Next::Wait,
             }
         }
@@ -139,7 +140,7 @@ impl Service for Listener {
     }
 }
 
-/// Makes channels of the connections that have come.
+/// Opens a channel for each accepted connection.
 pub fn open_pending(guest: &mut Guest) {
     guest.context.incoming.pending = 0;
     for at in 0..LISTENERS {
@@ -168,7 +169,7 @@ fn free_number(guest: &mut Guest, at: usize) -> u32 {
     }
 }
 
-/// A channel has ended: if it was one of ours, its place is free for another.
+/// Releases the slot of a channel that the guest opened, after its end.
 pub fn channel_ended(guest: &mut Guest, number: u32) {
     if number & GUEST_CHANNEL == 0 {
         return;

@@ -1,16 +1,16 @@
-//! How long the guest goes on without a host.
+//! Timer for the time without a host.
 
-/// One turn of the loop counts for this long at most. A guest that was frozen or stopped therefore does not count that
-/// time: when it is thawed it still has time to reconnect.
+/// Longest time that one turn of the loop counts. The time of a freeze does not count, so that a guest has time to
+/// reconnect after it is thawed.
 const MAX_TURN_US: u64 = 1_000_000;
 
-/// Measures the time without a connection that the host has welcomed.
+/// Time without a connection on which the host has sent WELCOME.
 #[derive(Default)]
 pub struct OrphanTimer {
-    /// None: the guest waits for ever.
+    /// None means no limit.
     grace_us: Option<u64>,
     spent_us: u64,
-    /// When the guest last looked, on the monotonic clock; none while a host is connected.
+    /// Last check on the monotonic clock; none while a host is connected.
     checked_us: Option<u64>,
 }
 
@@ -20,7 +20,7 @@ impl OrphanTimer {
         self.grace_us = (seconds > 0).then_some(u64::from(seconds) * 1_000_000);
     }
 
-    /// A host is connected: the next absence starts from zero.
+    /// Sets the time to zero, for a connected host.
     pub fn reset(&mut self) {
         (self.spent_us, self.checked_us) = (0, None);
     }
@@ -32,7 +32,7 @@ impl OrphanTimer {
         self.grace_us.is_some_and(|grace| self.spent_us >= grace)
     }
 
-    /// When to look again; none if nothing is measured.
+    /// Time of the next check; none while the timer does not run.
     pub fn next_check(&self) -> Option<u64> {
         let (checked, grace) = (self.checked_us?, self.grace_us?);
         Some(checked + grace.saturating_sub(self.spent_us).min(MAX_TURN_US))

@@ -1,4 +1,4 @@
-//! A running command on its channel.
+//! Service of a running command.
 
 use alloc::boxed::Box;
 
@@ -12,10 +12,10 @@ use vivarium_sys::process::{self, Reaped};
 use vivarium_sys::tree;
 use vivarium_sys::{Fd, now_unix_ms, now_us};
 
-/// Read from one command before others have their turn.
+/// Bytes read from one command in one turn.
 const SLICE: usize = 256 * 1024;
 
-/// Why a command ended, as END says it.
+/// Reason in END for the end of a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Cause {
@@ -27,10 +27,9 @@ enum Cause {
     Detached = 5,
 }
 
-/// How long a command may run, and how long it may be silent, in microseconds; none is for ever.
-///
-/// Time runs from when they are made, which must be before the command is: on a busy machine it may be half done
-/// before the guest runs again.
+/// Limits of run time and of time without output, in microseconds; none means no limit.
+/// Create the limits before the command, because their time starts then. On a busy machine the command may run for
+/// some time before the guest runs again.
 pub struct Limits {
     since_us: u64,
     wall: Option<u64>,
@@ -44,14 +43,14 @@ impl Limits {
     }
 }
 
-/// How a command runs.
+/// Mode of a command.
 pub struct Mode {
     pub terminal: bool,
-    /// The name by which the next host finds it, if it is kept for one.
+    /// Name for the next host, if the process is kept.
     pub kept: Option<Box<[u8]>>,
 }
 
-/// A command, its streams and its limits.
+/// Running command with its streams and limits.
 pub struct Process {
     pid: i32,
     terminal: bool,
@@ -63,10 +62,10 @@ pub struct Process {
     started_us: u64,
     started_ms: i64,
     last_output_us: u64,
-    /// Why we have killed it, if we have.
+    /// Reason if the guest has killed it.
     killed: Option<Cause>,
     ended: Option<(Reaped, u64)>,
-    /// The connection that opened the channel is gone.
+    /// The process has no connection to a host.
     orphaned: bool,
 }
 
@@ -129,7 +128,7 @@ impl Process {
                         read = true;
                     }
                     Ok(ReadResult::WouldBlock) => {}
-                    // A terminal whose other side is closed says EIO.
+                    // The read of a terminal fails with EIO after its peer is closed.
                     Ok(ReadResult::End) | Err(_) => *slot = None,
                 }
             }
@@ -142,7 +141,7 @@ impl Process {
         }
     }
 
-    /// The same for a kept command: it is heard through its memory, and goes on talking when nobody listens.
+    /// Reads output of a kept command through its ring, with and without a connection.
     fn read_kept(&mut self, channel: u32, context: &mut Context) {
         let mut budget = SLICE;
         let (terminal, connected) = (self.terminal, !self.orphaned);
@@ -165,7 +164,7 @@ impl Process {
         }
     }
 
-    /// Some of its output can be taken now.
+    /// Reports whether output can be read or sent now.
     fn is_runnable(&self) -> bool {
         self.outputs.iter().any(|(fd, output)| match (self.kept.is_some(), self.orphaned) {
             (true, true) => fd.is_some() && output.is_readable(),
@@ -174,7 +173,7 @@ impl Process {
         })
     }
 
-    /// All that was written until the end has been sent.
+    /// Reports whether all output up to the exit is sent.
     fn is_drained(&self) -> bool {
         if self.kept.is_some() && (self.orphaned || self.outputs.iter().any(|(_, output)| !output.is_sent())) {
             return false;
@@ -208,14 +207,14 @@ impl Process {
 
     fn outcome(&self, status: i32) -> (Cause, i32) {
         match (self.killed, libc::WIFSIGNALED(status)) {
-            // It may have ended by itself while we were about to kill it.
+            // If the command exited before the kill, its own status counts.
             (Some(cause), true) => (cause, libc::SIGKILL),
             (_, true) => (Cause::Signalled, libc::WTERMSIG(status)),
             (_, false) => (Cause::Exited, libc::WEXITSTATUS(status)),
         }
     }
 
-    /// Nobody will come back for what it said.
+    /// Drops the kept output.
     fn discard_kept_output(&mut self) {
         self.kept = None;
         for (_, output) in &mut self.outputs {
@@ -223,7 +222,7 @@ impl Process {
         }
     }
 
-    /// What still writes to the streams goes on, unheard.
+    /// Discards further output of processes that still write to the streams.
     fn drain_output(&mut self, context: &mut Context) {
         self.stdin = None;
         for (slot, _) in &mut self.outputs {
@@ -273,7 +272,7 @@ impl Service for Process {
     }
 
     fn eof(&mut self, _stream: u8) {
-        // A terminal has no end of input; whoever wants one types it.
+        // A terminal has no end of input other than a typed Ctrl-D.
         if !self.terminal {
             self.input.end();
         }
@@ -378,7 +377,7 @@ impl Service for Process {
         if over(self.started_us, self.limits.wall) {
             self.kill(Cause::TimedOut);
         } else if over(self.last_output_us, self.limits.idle) {
-            // What waits for credit, or for a connection, has been written.
+            // Unread output, which waits for credit or a connection, counts as activity.
             if self.outputs.iter().any(|(fd, output)| fd.is_some() && output.ready) {
                 self.last_output_us = now_us;
             } else {

@@ -1,4 +1,4 @@
-//! Removing an entry, or a whole tree from its leaves up. Links are removed, never followed.
+//! Removal of an entry or of a tree, leaves first. Symbolic links are removed, never followed.
 
 use alloc::boxed::Box;
 use alloc::ffi::CString;
@@ -14,7 +14,7 @@ use vivarium_sys::file::{open_at, stat_at, unlink_at};
 use vivarium_sys::walk::{Step, Walk};
 use vivarium_sys::{Errno, Fd, Result};
 
-/// A tree that is being removed.
+/// Removal of a tree in progress.
 pub struct Removing {
     directory: Fd,
     name: CString,
@@ -42,7 +42,7 @@ pub fn open(channel: u32, path: &[u8], recursive: bool, context: &mut Context) -
 }
 
 impl Removing {
-    /// Removes a slice; true when all is gone.
+    /// Removes one slice. Returns true when the tree is gone.
     fn remove_some(&mut self) -> Result<bool> {
         for _ in 0..SLICE {
             match self.walk.step()? {
@@ -61,7 +61,7 @@ impl Removing {
 
     fn unlink(&mut self, name: &CString, flags: i32) -> Result<()> {
         match unlink_at(self.walk.directory()?, name, flags) {
-            // Somebody else was faster.
+            // Another process removed it.
             Err(Errno(libc::ENOENT)) => Ok(()),
             Err(error) => Err(error),
             Ok(()) => {

@@ -1,8 +1,8 @@
-//! Bulk output on its way to the socket without passing through our memory.
+//! Zero-copy path of bulk output from a command to the socket.
 //!
-//! The kernel moves the pages of a command's pipe into a pipe of our own and from there into the socket. Nothing is
-//! copied, and the command's pipe is locked for a moment instead of for a copy, during which its writer would wait.
-//! What is in our own pipe nobody else can take away or add to, so frames stay whole whatever a command does.
+//! The kernel splices pages from the pipe of a command into a private pipe, and from there into the socket. It locks
+//! the pipe of the command only for a moment, so the writer does not wait for a copy. Commands cannot access the
+//! private pipe, so frames stay complete.
 
 use alloc::vec::Vec;
 
@@ -10,24 +10,24 @@ use crate::wire::{HEADER, extend_by, kind};
 use vivarium_sys::file::{pipe, set_nonblocking, splice, widen_pipe};
 use vivarium_sys::{Errno, Fd, Result};
 
-/// Bytes of DATA in a frame: with the header sixteen pages, which is what the kernel sends in one piece.
+/// Bytes of DATA in a frame. With the header they fill sixteen pages, which the kernel sends in one piece.
 const FRAME: usize = 15 * 4096;
-/// Taken at a time; a PING waits for no more than this.
+/// Bytes taken at a time. The reply to a PING waits for at most one batch.
 pub const BATCH: usize = 4 * FRAME;
-/// Twice what a batch needs: a pipe counts pages, and the pages of small writes are not full.
+/// Capacity of the private pipe: two batches, because pages of small writes are not full.
 const CAPACITY: usize = 512 * 1024;
-/// The header of a DATA frame with the number of the stream.
+/// Size of the header of a DATA frame with the stream number.
 const HEAD: usize = HEADER + 1;
 
-/// A pipe of our own, made when it is first needed.
+/// Private pipe for bulk output, opened on first use.
 #[derive(Default)]
 pub struct SplicePipe {
     ends: Option<(Fd, Fd)>,
-    /// Bytes in it.
+    /// Bytes in the pipe.
     buffered: usize,
-    /// Some of the batch is gone.
+    /// A part of the batch is sent.
     partly_sent: bool,
-    /// It does not work here, so everything is copied.
+    /// The kernel does not support this path, so the guest copies all output.
     unsupported: bool,
 }
 
@@ -36,9 +36,9 @@ impl SplicePipe {
         self.buffered == 0
     }
 
-    /// Takes a batch of DATA from a pipe that holds `count` bytes. If fewer came, because somebody else reads from that
-    /// pipe too or its pages are nearly empty, the batch goes to `copy`, where its last frame is put right. Returns how
-    /// many came.
+    /// Takes a batch of DATA from a pipe that holds `count` bytes. Fewer bytes may arrive, because another process
+    /// reads from the pipe or its pages are nearly empty. Then the batch moves to `copy` with a corrected last frame.
+    /// Returns the number of bytes.
     pub fn take(&mut self, from: &Fd, count: usize, (channel, stream): (u32, u8), copy: &mut Vec<u8>) -> Result<usize> {
         if self.unsupported || self.open().is_err() {
             return Ok(0);
@@ -80,7 +80,7 @@ impl SplicePipe {
         moved
     }
 
-    /// Copies everything that waits behind what `copy` has; all of it or nothing.
+    /// Appends the content of the pipe to `copy`, completely or not at all.
     fn copy_out(&mut self, copy: &mut Vec<u8>) -> Result<()> {
         let Some((reader, _)) = &self.ends else { return Ok(()) };
         let old = copy.len();
@@ -98,7 +98,7 @@ impl SplicePipe {
         Ok(())
     }
 
-    /// Sends what the socket takes. If it takes nothing in this way, the batch goes to the front of `frames`.
+    /// Sends until the socket is full. If the socket does not support splice, moves the batch to the front of `frames`.
     pub fn flush(&mut self, socket: &Fd, frames: &mut Vec<u8>) -> Result<()> {
         let Some((reader, _)) = &self.ends else { return Ok(()) };
         match splice(reader, socket, self.buffered) {
@@ -119,7 +119,7 @@ impl SplicePipe {
         }
     }
 
-    /// Gives the pipe back; it must be empty.
+    /// Closes the pipe, which must be empty.
     pub fn release(&mut self) {
         self.ends = None;
     }
@@ -133,7 +133,7 @@ fn head(channel: u32, stream: u8, length: usize) -> [u8; HEAD] {
     head
 }
 
-/// Lets the frame at `at` hold `length` bytes; one without any is taken away.
+/// Sets the data length of the frame at `at`. Removes a frame without data.
 fn set_length(frames: &mut Vec<u8>, at: usize, length: usize) {
     if length == 0 {
         frames.truncate(at);

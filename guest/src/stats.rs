@@ -1,4 +1,4 @@
-//! What the sandbox uses.
+//! Resource usage of the sandbox.
 
 use crate::context::{Context, Opened};
 use crate::fail::Fail;
@@ -6,12 +6,12 @@ use crate::wire::kind;
 use vivarium_sys::tree;
 use vivarium_sys::{file, now_us, process};
 
-/// `/proc` counts processor time in hundredths of a second on every architecture.
+/// Microseconds in a clock tick of `/proc`, which is 1/100 s on every architecture.
 const TICK_US: u64 = 10_000;
 const PAGE: u64 = 4096;
 
 pub fn send(channel: u32, context: &mut Context) -> Opened {
-    // Without a process table of our own, only what descends from us is ours.
+    // Without a PID namespace, only descendants of the guest belong to the sandbox.
     let lines = tree::descendants(process::own_pid());
     let cpu = lines.iter().map(|line| line.ticks * TICK_US).sum::<u64>() + process::reaped_cpu_us();
     let memory = lines.iter().map(|line| line.resident_pages * PAGE).sum();
@@ -24,7 +24,7 @@ pub fn send(channel: u32, context: &mut Context) -> Opened {
     Ok(None)
 }
 
-/// SETUP: how many processors later commands may see, and how long the guest goes on without a host.
+/// Handles SETUP: the number of processors for later commands, and the orphan grace.
 pub fn setup(channel: u32, cpus: u32, orphan_grace: Option<u32>, context: &mut Context) -> Opened {
     context.cpus.count = cpus;
     if let Some(seconds) = orphan_grace {

@@ -1,4 +1,4 @@
-//! The two directions of a stream inside a channel, with their credit.
+//! Streams of a channel, with flow control by credit.
 
 use alloc::vec::Vec;
 
@@ -10,31 +10,31 @@ use vivarium_sys::event::Epoll;
 use vivarium_sys::file;
 use vivarium_sys::{Errno, Fd, Result, now_us};
 
-/// Full reads after which a process counts as a bulk writer.
+/// Number of full reads after which a process counts as a bulk writer.
 const BULK: u32 = 4;
-/// Less is copied.
+/// Smaller amounts are copied.
 const MIN_SPLICE: usize = 16 * 1024;
-/// A terminal never has more to say at once.
+/// Largest read from a terminal.
 const TERMINAL_READ: u64 = 4096;
-/// Between two looks at a pipe that fills quickly; a wide pipe is not full so soon.
+/// Poll interval for the pipe of a bulk writer. A widened pipe does not fill up in this time.
 const POLL_INTERVAL_US: u64 = 200;
 
-/// Bytes from the host on their way into a descriptor.
+/// Bytes from the host for a descriptor.
 #[derive(Default)]
 pub struct Inbound {
     waiting: Vec<u8>,
     written: usize,
-    /// Consumed, but not yet given back as credit.
+    /// Consumed bytes that are not yet returned as credit.
     owed: u64,
-    /// Of what waits, sent by an earlier host: no credit is given back for it.
+    /// Waiting bytes from an earlier host, for which the guest returns no credit.
     stale: u64,
     ended: bool,
-    /// The reader is gone: what comes is thrown away, and counted as consumed.
+    /// The reader has closed its end. Further bytes are discarded and count as consumed.
     broken: bool,
 }
 
 impl Inbound {
-    /// Takes what the host sent. More than its credit is a violation.
+    /// Accepts bytes from the host. More than its credit is a violation.
     pub fn push(&mut self, fd: Option<&Fd>, mut bytes: &[u8]) -> core::result::Result<(), Violation> {
         let held = self.waiting() + bytes.len() as u64 + self.owed - self.stale;
         if self.ended || held > HOST_CREDIT {
@@ -56,7 +56,7 @@ impl Inbound {
         self.waiting.len() == self.written
     }
 
-    /// All that will ever come has been passed on.
+    /// Reports whether all input is written.
     pub fn is_done(&self) -> bool {
         self.ended && self.is_empty()
     }
@@ -65,7 +65,7 @@ impl Inbound {
         self.broken
     }
 
-    /// Passes on what waits, as far as the descriptor takes it.
+    /// Writes waiting bytes until the descriptor is full.
     pub fn pump(&mut self, fd: Option<&Fd>) {
         while !self.is_empty() {
             let waiting = core::mem::take(&mut self.waiting);
@@ -99,13 +99,13 @@ impl Inbound {
         (self.waiting.len() - self.written) as u64
     }
 
-    /// Another host, with all the credit that a host has at first.
+    /// Resets the credit for another host.
     pub fn attach(&mut self) {
         self.owed = 0;
         self.stale = self.waiting();
     }
 
-    /// Gives credit back in large portions.
+    /// Returns credit in large portions.
     pub fn return_credit(&mut self, channel: u32, out: &mut Outbox) {
         if self.owed >= MAX_DATA as u64 && !self.ended {
             out.frames.begin(channel, kind::CREDIT).u8(0).u32(self.owed as u32).end();
@@ -114,7 +114,7 @@ impl Inbound {
     }
 }
 
-/// What came of one attempt to read.
+/// Result of one read.
 #[derive(PartialEq, Eq)]
 pub enum ReadResult {
     Bytes(usize),
@@ -122,27 +122,27 @@ pub enum ReadResult {
     End,
 }
 
-/// Bytes from a descriptor on their way to the host.
+/// Bytes from a descriptor for the host.
 pub struct Outbound {
     pub stream: u8,
     pub credit: u64,
-    /// There may be something to read.
+    /// The descriptor may be readable.
     pub ready: bool,
-    /// The other end has been closed: ready until the end has been read.
+    /// The other end is closed. The descriptor stays ready until the guest has read the end of file.
     hung_up: bool,
-    /// Bytes that came, whether sent or thrown away.
+    /// Bytes read, sent and discarded.
     pub total: u64,
     pub limit: u64,
-    /// What remains to be read before END, once the process is gone.
+    /// Bytes to read before END, after the process has exited.
     pub last: Option<u64>,
     full_reads: u32,
-    /// Whether the kernel may carry what a bulk writer writes, and how much it has since we last found little.
+    /// Whether the pipe of a bulk writer can be spliced, and the bytes spliced since the pipe was last nearly empty.
     can_splice: bool,
     spliced: usize,
-    /// When to look again at a pipe of which nothing is told but its end.
+    /// Time of the next poll, while epoll reports only the hangup of the pipe.
     poll_at: Option<u64>,
     muted: bool,
-    /// What was said recently, if that is kept.
+    /// Recent output of a kept process.
     pub ring: Option<Ring>,
 }
 
@@ -166,17 +166,17 @@ impl Outbound {
         }
     }
 
-    /// A stream that remembers. The recent end of it is what counts, so nothing limits its length.
+    /// Creates the stream of a kept process. It has no output limit, because the ring holds recent output only.
     pub fn kept(stream: u8, credit: u32) -> Outbound {
         Outbound { ring: Some(Ring::default()), ..Outbound::new(stream, credit, 0) }
     }
 
-    /// There may be something to read, before END if that is near.
+    /// Reports whether the guest should read, which after the exit ends with the last byte before END.
     pub fn is_readable(&self) -> bool {
         self.ready && self.last != Some(0)
     }
 
-    /// Reads once into the ring: as much as may be sent at once, or at will while nobody listens.
+    /// Reads once into the ring: within the credit, or without a limit while no host is connected.
     pub fn read_into_ring(&mut self, fd: &Fd, whole: bool, connected: bool) -> Result<ReadResult> {
         let credit = if connected { self.credit } else { u64::MAX };
         let most = if whole { MAX_DATA as u64 } else { TERMINAL_READ };
@@ -205,7 +205,7 @@ impl Outbound {
         }
     }
 
-    /// Sends what the host does not have, as far as its credit and the room go.
+    /// Sends unsent output of the ring within the credit and the room of the queue.
     pub fn send_from_ring(&mut self, channel: u32, out: &mut Outbox) {
         let Some(ring) = &mut self.ring else { return };
         while !ring.is_sent() && self.credit > 0 && out.has_room() {
@@ -217,12 +217,12 @@ impl Outbound {
         }
     }
 
-    /// The host has all that was read.
+    /// Reports whether the host has received all output of the ring.
     pub fn is_sent(&self) -> bool {
         self.ring.as_ref().is_none_or(Ring::is_sent)
     }
 
-    /// Another host listens from here on. Says from which position it will hear the stream.
+    /// Resets the stream for another host. Returns the position of its first byte.
     pub fn attach(&mut self, credit: u32) -> u64 {
         self.credit = credit.into();
         let Some(ring) = &mut self.ring else { return 0 };
@@ -235,7 +235,7 @@ impl Outbound {
         self.hung_up |= events & (libc::EPOLLHUP | libc::EPOLLRDHUP | libc::EPOLLERR) as u32 != 0;
     }
 
-    /// When `look` is wanted.
+    /// Time of the next `poll_if_due`.
     pub fn poll_at(&self) -> Option<u64> {
         self.poll_at.filter(|_| !self.ready)
     }
@@ -248,7 +248,7 @@ impl Outbound {
         self.total >= self.limit
     }
 
-    /// How much may be read now; 0 without credit.
+    /// Bytes that may be read now; 0 without credit.
     fn allowance(&self) -> usize {
         let credit = if self.is_over_limit() { u64::MAX } else { self.credit };
         credit.min(self.last.unwrap_or(u64::MAX)).min(MAX_DATA as u64) as usize
@@ -258,7 +258,7 @@ impl Outbound {
         self.ready && self.allowance() > 0
     }
 
-    /// Reads once, straight into a DATA frame. `whole` is for pipes: a short read means that nothing is left.
+    /// Reads once into a DATA frame. `whole` is true for pipes, where a short read means that the pipe is empty.
     pub fn read(&mut self, fd: &Fd, whole: bool, channel: u32, out: &mut Outbox) -> Result<ReadResult> {
         if whole && let Some(got) = self.splice_bulk(fd, channel, out)? {
             return Ok(got);
@@ -295,8 +295,8 @@ impl Outbound {
         }
     }
 
-    /// Lets the kernel carry what a bulk writer has written, if that is worth it. If it was until now, nothing is read
-    /// but a look is taken a little later: a writer that wakes us with each small write gets slower by it.
+    /// Splices the output of a bulk writer if there is enough. If a busy writer has little output now, schedules a poll
+    /// instead of a read, because a writer that wakes the guest with each small write becomes slower.
     fn splice_bulk(&mut self, fd: &Fd, channel: u32, out: &mut Outbox) -> Result<Option<ReadResult>> {
         if !self.can_splice || self.full_reads < BULK {
             return Ok(None);
@@ -320,14 +320,14 @@ impl Outbound {
         if taken == 0 {
             return Ok(None);
         }
-        // Who shares its pipe, or writes pages that are nearly empty, does so again.
+        // A short splice means a shared pipe or nearly empty pages. Both are likely to repeat, so the guest copies.
         self.can_splice = taken == count;
         self.account(taken);
         self.spliced += taken;
         Ok(Some(ReadResult::Bytes(taken)))
     }
 
-    /// Has the events of the pipe told, or not while looks are taken.
+    /// Subscribes to events of the pipe, or unsubscribes while it is polled.
     pub fn update_interest(&mut self, fd: &Fd, token: u64, poll: &Epoll) {
         let muted = self.poll_at.is_some();
         if muted != self.muted && poll.modify(fd, token, if muted { 0 } else { libc::EPOLLIN }).is_ok() {
@@ -335,7 +335,7 @@ impl Outbound {
         }
     }
 
-    /// Counts what came and says how much of it is within the limit.
+    /// Counts bytes. Returns how many of them are within the output limit.
     fn account(&mut self, count: usize) -> usize {
         let within = (self.limit.saturating_sub(self.total)).min(count as u64);
         self.total += count as u64;
@@ -346,7 +346,7 @@ impl Outbound {
         within as usize
     }
 
-    /// A process that writes a lot gets a wider pipe; the others stay cheap.
+    /// Widens the pipe of a bulk writer. Other pipes keep their small size.
     fn widen(&mut self, fd: &Fd, count: usize) {
         if count == MAX_DATA {
             self.full_reads += 1;

@@ -1,7 +1,7 @@
 //! Watching a directory or a tree for changes.
 //!
-//! The kernel watches single directories, so a tree is walked once, and every directory that appears later is walked as
-//! well. What is found in such a new directory is told as created, because it may have come before the watch did.
+//! The kernel watches single directories, so the guest walks a tree once, and every new directory when it appears.
+//! The guest reports the entries of a new directory as created, because they may be older than its watch.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -30,10 +30,10 @@ const MASK: u32 = libc::IN_CREATE
     | libc::IN_ONLYDIR
     | libc::IN_EXCL_UNLINK;
 const OPEN_DIRECTORY: i32 = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_NONBLOCK;
-/// Events are sent when so many bytes have come together, or there are no more.
+/// Bytes of events that fill a frame. Fewer are sent when no event is pending.
 const BATCH: usize = 16 * 1024;
 
-/// What happened, as the wire says it.
+/// Event types of the wire protocol.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum What {
@@ -43,16 +43,16 @@ enum What {
     Overflow = 4,
 }
 
-/// A watch on a directory, or on all below it.
+/// Watch on a directory or on a tree.
 pub struct Watching {
     inotify: Fd,
-    /// Path of the root. It is not kept open: a directory that is open is not told to be removed.
+    /// Path of the root. The guest does not keep it open: inotify does not report the removal of an open directory.
     root: Vec<u8>,
     recursive: bool,
     /// Paths of the watched directories, relative to the root.
     directories: BTreeMap<i32, Vec<u8>>,
     root_watch: i32,
-    /// Directories that are still to be walked; the first of all is the root.
+    /// Directories to walk, beginning with the root.
     walks: VecDeque<Walk>,
     started: bool,
     ready: bool,
@@ -89,7 +89,7 @@ pub fn open(channel: u32, credit: u32, path: &[u8], recursive: bool, context: &m
     })))
 }
 
-/// A path would be followed, so the directory is entered and the watch put on where we are.
+/// Enters the directory and watches `.`, because inotify would follow a symbolic link in a path.
 fn watch_directory(inotify: &Fd, directory: &Fd, context: &Context) -> Result<i32> {
     change_directory(directory)?;
     let watch = watch_here(inotify, MASK);
@@ -109,7 +109,7 @@ impl Watching {
         self.events.u8(what as u8).u8(directory.into()).string(path);
     }
 
-    /// Watches the directories of a new tree, a slice of it. An error says that not all could be watched.
+    /// Adds watches for one slice of a new tree. Fails if a directory cannot be watched.
     fn walk_some(&mut self, context: &Context) -> Result<()> {
         for _ in 0..SLICE {
             let Some(walk) = self.walks.front_mut() else { return Ok(()) };
@@ -126,7 +126,7 @@ impl Watching {
                     }
                 }
                 Ok(Step::Leave(_)) => {}
-                // A directory that has gone meanwhile needs no watch.
+                // The directory no longer exists.
                 Ok(Step::Done) | Err(_) => drop(self.walks.pop_front()),
             }
         }
@@ -179,7 +179,7 @@ impl Watching {
         }
     }
 
-    /// A directory has come: it is watched, and then looked through.
+    /// Watches a new directory, then walks it.
     fn appeared(&mut self, path: Vec<u8>, context: &Context) {
         let Ok(name) = CString::new([&self.root, path.as_slice()].join(&b'/')) else { return };
         let walk = paths::open(&context.workspace, &name, OPEN_DIRECTORY).and_then(|fd| {
@@ -194,7 +194,7 @@ impl Watching {
         }
     }
 
-    /// A directory was moved away: what is below it has another name now, or none.
+    /// Removes the watches below a directory that was moved away, because their paths are stale.
     fn gone(&mut self, path: &[u8]) {
         let inotify = &self.inotify;
         self.directories.retain(|watch, watched| {
@@ -206,7 +206,7 @@ impl Watching {
         });
     }
 
-    /// Sends whole events as far as the credit goes. Reports whether that was all of them.
+    /// Sends whole events within the credit. Reports whether all events are sent.
     fn send(&mut self, channel: u32, context: &mut Context) -> bool {
         let mut sent = 0;
         loop {
@@ -239,7 +239,7 @@ impl Watching {
     }
 }
 
-/// How many bytes of whole events fit into one frame and into the credit; one event at least.
+/// Number of bytes of whole events that fit into one frame and into the credit; at least one event.
 fn whole_events(bytes: &[u8], credit: u64) -> usize {
     let room = credit.min(crate::wire::MAX_DATA as u64);
     let mut end = 0;
@@ -253,7 +253,7 @@ fn whole_events(bytes: &[u8], credit: u64) -> usize {
     end.min(bytes.len())
 }
 
-/// One inotify record: watch, mask, name, and what follows it.
+/// Splits one inotify record into watch, mask, name and the remaining buffer.
 fn record(bytes: &[u8]) -> Option<(i32, u32, &CStr, &[u8])> {
     let word = |at: usize| bytes.get(at..)?.first_chunk().map(|word| u32::from_ne_bytes(*word));
     let end = 16 + word(12)? as usize;

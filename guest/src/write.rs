@@ -1,4 +1,4 @@
-//! Writing a file: collected under a temporary name, checked, then renamed.
+//! Writing of a file: received under a temporary name, checked, then renamed.
 
 use alloc::boxed::Box;
 use alloc::ffi::CString;
@@ -15,16 +15,16 @@ use vivarium_sys::file::{open_at, set_mode, stat_at, stat_of, unlink_at};
 use vivarium_sys::walk::Walk;
 use vivarium_sys::{Errno, Fd, process};
 
-/// How many unfinished files of earlier guests are passed over.
+/// Largest number of temporary files of earlier guests to skip.
 const MAX_LEFT: u32 = 1000;
 
-/// A file that is being received.
+/// Transfer of a file from the host.
 pub struct Writing {
     user: User,
     directory: Fd,
     name: CString,
     temporary: CString,
-    /// None once it is complete.
+    /// None after the file is complete.
     file: Option<Fd>,
     mode: u32,
     keep_mode: bool,
@@ -39,10 +39,10 @@ pub struct Writing {
 
 enum State {
     Receiving,
-    /// All is there; the limits of the workspace are being checked.
+    /// The content is complete. The guest checks the limits of the workspace.
     Checking(Option<(Walk, Totals)>),
     Failed(Fail),
-    /// The temporary name is gone.
+    /// The file has its final name.
     InPlace,
 }
 
@@ -76,8 +76,8 @@ pub fn open(request: &Write, context: &mut Context) -> Opened {
     })))
 }
 
-/// Makes a file under a name of our own. A disk may have such names from an earlier guest, which counted as we do and
-/// ended in the middle of a write; they must not be taken for the file that is to be written.
+/// Creates a temporary file. The disk may have temporary files of an earlier guest that exited during a write and used
+/// the same names; the guest skips those.
 fn begin(directory: &Fd, counter: &mut u64) -> Result<(CString, Fd), Fail> {
     let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW;
     for _ in 0..MAX_LEFT {
@@ -126,7 +126,7 @@ impl Writing {
         Ok(())
     }
 
-    /// Counts on; true when the file may be put in place.
+    /// Continues the count. Returns true when the file is within the limits.
     fn check(&mut self) -> Result<bool, Fail> {
         let State::Checking(Some((walk, totals))) = &mut self.state else { return Ok(true) };
         let impersonation = self.user.impersonate().map_err(impersonation_failure)?;
@@ -147,7 +147,7 @@ impl Writing {
         Ok(true)
     }
 
-    /// A program that is replaced stays a program. What lends rights to others is not kept.
+    /// Mode of the new file. A replaced file passes on its permission bits, but not setuid, setgid and sticky.
     fn wanted_mode(&self) -> u32 {
         let old = stat_at(&self.directory, &self.name).ok();
         match old.filter(|stat| self.keep_mode && stat.is(libc::S_IFREG)) {
@@ -161,12 +161,12 @@ impl Writing {
         let file = self.file.take().ok_or(Fail::new(Code::Invalid, "the file is complete"))?;
         set_mode(&file, self.wanted_mode()).map_err(|error| Fail::of(error, "cannot set the mode"))?;
         let stat = stat_of(&file).map_err(|error| Fail::of(error, "cannot look at it"))?;
-        // Closed before it gets its name: a watch would tell of it as modified.
+        // Closes the file before the rename, because watches would report a later close as a modification.
         drop(file);
         put_in_place((&self.directory, &self.temporary), (&self.directory, &self.name), self.replace)
             .map_err(|error| Fail::of(error, "cannot put the file in place"))?;
         self.state = State::InPlace;
-        // The new name has changed its ctime.
+        // The rename has changed the ctime.
         let stat = stat_at(&self.directory, &self.name).ok().filter(|now| now.inode == stat.inode).unwrap_or(stat);
         let out = &mut context.out.frames;
         put_version(out.begin(channel, kind::END), &stat);
@@ -237,7 +237,7 @@ impl Service for Writing {
 }
 
 impl Drop for Writing {
-    /// Whatever the way out: an unfinished file leaves nothing behind.
+    /// Removes the temporary file of an unfinished transfer.
     fn drop(&mut self) {
         if !matches!(self.state, State::InPlace)
             && let Ok(_impersonation) = self.user.impersonate()

@@ -1,12 +1,12 @@
-//! Launcher mode: builds a sandbox's file systems in a mount namespace of its own, then becomes the runtime, or
-//! starts the sandbox by itself (`serve.rs`).
+//! Start of a sandbox: builds its file systems in a private mount namespace, then executes the runtime, or starts the
+//! guest itself (`serve.rs`).
 //!
-//! Nothing it mounts is seen by the host, so nothing is left when anything dies, and a thousand sandboxes do not
-//! slow down the start of the next. The order matters: the lock first (whoever removes a half-made sandbox waits
-//! for it), then the private namespace, then the disk, the root and what is bound into it.
+//! The mounts are invisible to the host, so a crash leaves none behind, and many sandboxes do not slow down mounts of
+//! the host. The order matters: first the lock, which the removal of an unfinished sandbox waits for, then the private
+//! namespace, the disk, the root and the bind mounts.
 //!
-//! Everything appears below one fixed directory, the *stage*, which each launch covers with its own sandbox's
-//! directory. So the bundle names no path of the host, and a parent that only root may enter is no hindrance.
+//! All mounts are below one fixed directory, the *stage*. Each launch mounts the directory of its sandbox there. So the
+//! bundle contains no path of the host, and a parent directory may be accessible to root only.
 
 mod cgroup;
 mod disk;
@@ -28,16 +28,16 @@ use options::{Disk, Entry, Options};
 pub use serve::serve;
 use vivarium_sys::{Errno, Fd, file, process, syscall};
 
-/// What a step gives: a result, or one line for people.
+/// Result of a step, or an error message of one line.
 type Step<T> = core::result::Result<T, String>;
 
-/// All that the runtime gets of an environment.
+/// Environment of the runtime.
 const ENVIRONMENT: &CStr = c"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Directories that are made on the way are for everybody in the sandbox, whatever the server's own mask is.
+/// Umask for new directories, independent of the umask of the server.
 const UMASK: u32 = 0o022;
 
-/// Runs the launcher with the arguments that follow `launch`: becomes the runtime, or says in one line why not.
+/// Runs the `launch` command: executes the runtime, or prints an error and exits.
 pub fn launch(arguments: &[&[u8]]) -> ! {
     process::set_umask(UMASK);
     let arguments: Vec<CString> = arguments.iter().map(|a| CString::new(*a).unwrap_or_default()).collect();
@@ -49,9 +49,9 @@ pub fn launch(arguments: &[&[u8]]) -> ! {
     process::exit(1)
 }
 
-/// Prepares everything for a runtime.
+/// Prepares the file systems for a runtime.
 fn prepare(options: &Options) -> Step<()> {
-    // The lock must last until the runtime is done: it belongs to this process and dies with it.
+    // The lock belongs to the process, so it lasts until the runtime exits.
     core::mem::forget(lock(options.lock)?);
     mount::private_namespace()?;
     let ids = userns::with_range(options.base)?;
@@ -60,7 +60,7 @@ fn prepare(options: &Options) -> Step<()> {
     options.hidden.iter().try_for_each(|path| mount::hide(path))
 }
 
-/// Starts the sandbox without a runtime. Its first process makes namespaces while we work on the disk.
+/// Starts the sandbox without a runtime. Its init process creates namespaces while the launcher prepares the disk.
 fn start(options: &Options, entry: &Entry, secret: &[u8]) -> Step<()> {
     let _lock = lock(options.lock)?;
     mount::private_namespace()?;
@@ -73,7 +73,7 @@ fn start(options: &Options, entry: &Entry, secret: &[u8]) -> Step<()> {
     init.await_guest()
 }
 
-/// Before there is a guest: whoever hears from it can look for its process.
+/// Writes the process id before the guest runs, so that the file exists when the guest connects.
 fn write_pid(pid: i32) -> Step<()> {
     let step = |e| failed("note the process id", e);
     let note = file::create(c"pid", libc::O_TRUNC).map_err(step)?;
@@ -94,7 +94,7 @@ fn set_stage(options: &Options, ids: &Fd) -> Step<()> {
     })
 }
 
-/// The lock of the machine's directory, which lasts until the runtime is done.
+/// Takes the lock of the machine's directory.
 fn lock(path: &CStr) -> Step<Fd> {
     let flags = libc::O_RDWR | libc::O_CREAT;
     // SAFETY: the path is a C string.
@@ -105,7 +105,7 @@ fn lock(path: &CStr) -> Step<Fd> {
     Ok(lock)
 }
 
-/// Becomes the runtime.
+/// Executes the runtime.
 fn execute(options: &Options) -> String {
     let mut argv: Vec<*const u8> = options.command.iter().map(|a| a.as_ptr().cast()).collect();
     argv.push(core::ptr::null());
@@ -113,7 +113,7 @@ fn execute(options: &Options) -> String {
     failed("execute the runtime", process::execute(options.command[0], &argv, &environment))
 }
 
-/// A step that failed at a path.
+/// Error message for a step that failed at a path.
 fn about(step: &str, path: &CStr, error: Errno) -> String {
     failed(&format!("{step} {}", String::from_utf8_lossy(path.to_bytes())), error)
 }

@@ -19,12 +19,12 @@ use vivarium_sys::tree;
 use vivarium_sys::walk::{self, Step, Walk};
 use vivarium_sys::{Fd, Result, event, file, now_us, process};
 
-/// How often the watcher looks whether a server is back.
+/// Interval of the check for a new server.
 const PERIOD_MS: u32 = 1_000;
-/// How long the processes, cgroups and loop device of one machine may take to go.
+/// Time limit for the removal of processes, cgroups and loop device of one machine.
 const REMOVAL_US: u64 = 30_000_000;
 const RETRY_MS: u32 = 10;
-/// After so many machines that could not be removed the watcher gives up; the next server tries again.
+/// Number of failed removals after which the watcher exits. The next server tries again.
 const MOST_FAILURES: u32 = 20;
 
 /// Options from the command line of the server.
@@ -44,7 +44,7 @@ struct Watcher<'a> {
 pub fn watch(arguments: &[&[u8]]) -> core::result::Result<Infallible, Usage> {
     let watcher = Watcher::parse(arguments)?;
     process::default_signals();
-    // Signals for the process group or the terminal of the server are not meant for the watcher.
+    // Leaves the process group and the terminal of the server, so that their signals do not reach the watcher.
     let _ = process::new_session();
     let _ = process::change_directory(c"/");
     watcher.enter_own_groups();
@@ -193,7 +193,7 @@ impl<'a> Watcher<'a> {
 struct Claim(Fd);
 
 impl Claim {
-    /// None if a server has the home, or if nobody ever locked it.
+    /// Takes the lock. Returns none if a server holds it or the lock file does not exist.
     fn take(home: &str) -> Option<Claim> {
         let lock = file::open(&lock_of(home), libc::O_RDWR).ok()?;
         file::try_lock(&lock).ok()?;

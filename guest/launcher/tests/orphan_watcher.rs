@@ -21,7 +21,7 @@ const OTHER: &str = "sbx00000000000000000002";
 
 static COUNTER: AtomicU32 = AtomicU32::new(0);
 
-/// A home with the machines of a server that has ended.
+/// Home with the machines of a server that has exited.
 struct Home {
     folder: PathBuf,
     children: Vec<Child>,

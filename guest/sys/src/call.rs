@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// What the kernel said instead of a result.
+/// Error number of a system call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Errno(pub i32);
 
@@ -20,12 +20,12 @@ pub fn check(value: isize) -> Result<usize> {
 }
 
 /// # Safety
-/// As for the call itself: pointers must be valid for what the kernel does with them.
+/// Pointers must be valid for the system call.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub unsafe fn raw(number: libc::c_long, a: [usize; 6]) -> isize {
     let result: isize;
-    // SAFETY: the registers are those of the x86_64 system call convention; the caller answers for the pointers.
+    // SAFETY: the registers are those of the x86_64 system call convention; the caller guarantees valid pointers.
     unsafe {
         core::arch::asm!("syscall", inlateout("rax") number as isize => result,
             in("rdi") a[0], in("rsi") a[1], in("rdx") a[2], in("r10") a[3], in("r8") a[4], in("r9") a[5],
@@ -35,12 +35,12 @@ pub unsafe fn raw(number: libc::c_long, a: [usize; 6]) -> isize {
 }
 
 /// # Safety
-/// As for the call itself: pointers must be valid for what the kernel does with them.
+/// Pointers must be valid for the system call.
 #[cfg(target_arch = "aarch64")]
 #[inline]
 pub unsafe fn raw(number: libc::c_long, a: [usize; 6]) -> isize {
     let result: isize;
-    // SAFETY: the registers are those of the aarch64 system call convention; the caller answers for the pointers.
+    // SAFETY: the registers are those of the aarch64 system call convention; the caller guarantees valid pointers.
     unsafe {
         core::arch::asm!("svc 0", in("x8") number, inlateout("x0") a[0] => result,
             in("x1") a[1], in("x2") a[2], in("x3") a[3], in("x4") a[4], in("x5") a[5], options(nostack));
@@ -48,7 +48,7 @@ pub unsafe fn raw(number: libc::c_long, a: [usize; 6]) -> isize {
     result
 }
 
-/// `syscall!(number, arguments…)`: a `Result<usize>`; must stand in an unsafe block.
+/// `syscall!(number, arguments…)` returns a `Result<usize>`. Use it in an unsafe block.
 #[macro_export]
 macro_rules! syscall {
     ($number:expr $(, $argument:expr)* $(,)?) => {{

@@ -1,13 +1,13 @@
-//! Waiting: epoll, signals as a descriptor, inotify, clocks.
+//! Events and time: epoll, signalfd, inotify, clocks.
 
 use alloc::vec::Vec;
 
 use crate::{Fd, Result, syscall};
 
-/// A set of descriptors to wait on.
+/// Epoll instance.
 pub struct Epoll(Fd);
 
-/// What happened, as epoll tells it.
+/// Event of epoll.
 pub type Event = libc::epoll_event;
 
 impl Epoll {
@@ -17,7 +17,7 @@ impl Epoll {
         Ok(Epoll(Fd::owned(fd)))
     }
 
-    /// Edge-triggered for both directions: the owner remembers readiness, so nothing is re-armed.
+    /// Adds a descriptor, edge-triggered. The owner must remember readiness.
     pub fn add(&self, fd: &Fd, token: u64, interest: i32) -> Result<()> {
         let event = Event { events: (interest | libc::EPOLLET) as u32, u64: token };
         // SAFETY: `event` outlives the call.
@@ -25,7 +25,7 @@ impl Epoll {
         Ok(())
     }
 
-    /// For a descriptor that lives on under another token, and is heard of for as long as there is something to read.
+    /// Gives a descriptor another token and makes it level-triggered for reading.
     pub fn set_token(&self, fd: &Fd, token: u64) -> Result<()> {
         let event = Event { events: libc::EPOLLIN as u32, u64: token };
         // SAFETY: `event` outlives the call.
@@ -33,7 +33,7 @@ impl Epoll {
         Ok(())
     }
 
-    /// Changes what is told of a descriptor; without interest it is its end alone.
+    /// Changes the interest of a descriptor. With an empty interest epoll reports only errors and hangup.
     pub fn modify(&self, fd: &Fd, token: u64, interest: i32) -> Result<()> {
         let event = Event { events: (interest | libc::EPOLLET) as u32, u64: token };
         // SAFETY: `event` outlives the call.
@@ -41,10 +41,10 @@ impl Epoll {
         Ok(())
     }
 
-    /// Waits up to `timeout_us` (none: for ever); an interrupted wait is an empty one.
+    /// Waits up to `timeout_us`; none means no timeout. Returns 0 if a signal interrupts the wait.
     pub fn wait(&self, events: &mut [Event], timeout_us: Option<u64>) -> usize {
         match timeout_us {
-            // A kernel without the finer call waits the millisecond.
+            // Without epoll_pwait2 the timeout has millisecond resolution.
             Some(us @ 1..1000) => self.wait_briefly(events, us).unwrap_or_else(|_| self.wait_ms(events, 1)),
             Some(us) => self.wait_ms(events, us.div_ceil(1000).min(60_000) as i32),
             None => self.wait_ms(events, -1),
@@ -68,7 +68,7 @@ impl Epoll {
     }
 }
 
-/// Blocks every signal for good and gives a descriptor on which SIGCHLD and SIGTERM arrive.
+/// Blocks all signals. Returns a descriptor that reports SIGCHLD and SIGTERM.
 pub fn signals() -> Result<Fd> {
     let all = u64::MAX;
     let wanted: u64 = 1 << (libc::SIGCHLD - 1) | 1 << (libc::SIGTERM - 1);
@@ -80,7 +80,7 @@ pub fn signals() -> Result<Fd> {
     Ok(Fd::owned(fd))
 }
 
-/// The signals that have come, bit n for signal n. Only a few kinds arrive, so one read takes them all.
+/// Reads the pending signals, bit n for signal n. One read is enough for two kinds of signals.
 pub fn pending_signals(fd: &Fd) -> u64 {
     const RECORD: usize = 128;
     let mut records = [0u8; 4 * RECORD];
@@ -95,7 +95,7 @@ pub fn inotify() -> Result<Fd> {
     Ok(Fd::owned(fd))
 }
 
-/// Watches the current directory (see `file::enter`): a path would be followed, a descriptor is not.
+/// Watches the current directory. A path instead of `.` could be a symbolic link, which inotify follows.
 pub fn watch_here(inotify: &Fd, mask: u32) -> Result<i32> {
     // SAFETY: the path is a constant C string.
     let wd = unsafe { syscall!(libc::SYS_inotify_add_watch, inotify.raw(), c".".as_ptr(), mask) }?;
@@ -132,8 +132,8 @@ pub fn sleep_ms(milliseconds: u32) {
     let _ = unsafe { syscall!(libc::SYS_nanosleep, time.as_ptr(), 0) };
 }
 
-/// Waits until one of them has something to read, or its other end is gone, and reports whether the first is among
-/// these; gives nothing if so many milliseconds pass before.
+/// Waits until a descriptor is readable or hung up. Reports whether the first descriptor is among them; none after the
+/// timeout.
 pub fn first_readable(fds: &[&Fd], milliseconds: Option<u32>) -> Option<bool> {
     let awaited = |fd: &&Fd| libc::pollfd { fd: fd.raw(), events: libc::POLLIN, revents: 0 };
     let mut awaited: Vec<libc::pollfd> = fds.iter().map(awaited).collect();
@@ -141,6 +141,6 @@ pub fn first_readable(fds: &[&Fd], milliseconds: Option<u32>) -> Option<bool> {
     let time = time.as_ref().map_or(core::ptr::null(), |time| time.as_ptr());
     // SAFETY: the kernel reads and writes as many as it is told; a timespec is two 64-bit words, or none.
     let ready = unsafe { syscall!(libc::SYS_ppoll, awaited.as_mut_ptr(), awaited.len(), time, 0, 0) };
-    // If it cannot wait here, whoever reads the first will.
+    // After an error the caller blocks in its read of the first descriptor.
     (ready != Ok(0)).then(|| ready.is_err() || awaited.first().is_some_and(|first| first.revents != 0))
 }

@@ -43,12 +43,12 @@ impl Fd {
 
 impl Drop for Fd {
     fn drop(&mut self) {
-        // SAFETY: the descriptor is ours alone.
+        // SAFETY: this value owns the descriptor.
         let _ = unsafe { syscall!(libc::SYS_close, self.0) };
     }
 }
 
-/// What the guest needs of `struct stat`.
+/// Fields of `struct stat`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stat {
     pub mode: u32,
@@ -88,19 +88,19 @@ pub fn stat_of(fd: &Fd) -> Result<Stat> {
     stat_call(fd.0, c"", libc::AT_EMPTY_PATH)
 }
 
-/// Of the entry itself: a symbolic link is not followed.
+/// Status of an entry. Does not follow a symbolic link.
 pub fn stat_at(directory: &Fd, name: &CStr) -> Result<Stat> {
     stat_call(directory.0, name, libc::AT_SYMLINK_NOFOLLOW)
 }
 
-/// Opens relative to the guest's own current directory; for paths of the platform, never for a caller's.
+/// Opens a path of the platform, relative to the current directory. Never use it for paths of a caller.
 pub fn open(path: &CStr, flags: i32) -> Result<Fd> {
     // SAFETY: the path is a C string.
     let fd = unsafe { syscall!(libc::SYS_openat, libc::AT_FDCWD as isize, path.as_ptr(), flags | libc::O_CLOEXEC) }?;
     Ok(Fd(fd as i32))
 }
 
-/// Opens a private file of the platform for reading and writing, and makes it if it is not there.
+/// Opens a private file of the platform for reading and writing. Creates it if it does not exist.
 pub fn create(name: &CStr, flags: i32) -> Result<Fd> {
     let flags = flags | libc::O_RDWR | libc::O_CREAT | libc::O_CLOEXEC;
     // SAFETY: the name is a C string.
@@ -155,8 +155,8 @@ pub fn truncate(fd: &Fd) -> Result<()> {
     unsafe { syscall!(libc::SYS_ftruncate, fd.0, 0) }.map(drop)
 }
 
-/// A record lock on the whole file, which Java's file channels see too. It belongs to the process, survives `execve`
-/// and is not passed to children. Fails if another process has the file locked.
+/// Sets a record lock on the whole file, which Java's file channels respect. The lock belongs to the process, survives
+/// `execve` and is not inherited by children. Fails if another process holds it.
 pub fn try_lock(fd: &Fd) -> Result<()> {
     let whole = write_lock();
     // SAFETY: the kernel reads one flock.
@@ -193,7 +193,7 @@ pub fn set_mode(fd: &Fd, mode: u32) -> Result<()> {
     unsafe { syscall!(libc::SYS_fchmod, fd.0, mode) }.map(drop)
 }
 
-/// Raw directory entries; `entries` in `walk.rs` takes them apart.
+/// Reads raw directory entries; `walk::entries` parses them.
 pub fn read_directory(fd: &Fd, into: &mut [u8]) -> Result<usize> {
     // SAFETY: the kernel writes at most `into.len()` bytes.
     unsafe { syscall!(libc::SYS_getdents64, fd.0, into.as_mut_ptr(), into.len()) }
@@ -204,13 +204,13 @@ pub fn seek(fd: &Fd, offset: i64) -> Result<()> {
     unsafe { syscall!(libc::SYS_lseek, fd.0, offset, libc::SEEK_SET) }.map(drop)
 }
 
-/// Makes a directory the current one, so that what takes only a path can be told about a descriptor.
+/// Makes a directory the current one.
 pub fn change_directory(directory: &Fd) -> Result<()> {
     // SAFETY: no pointers.
     unsafe { syscall!(libc::SYS_fchdir, directory.0) }.map(drop)
 }
 
-/// A pipe, reader first. Both ends are blocking and close on exec.
+/// Creates a pipe; the reader is the first descriptor. Both ends are blocking and close on exec.
 pub fn pipe() -> Result<(Fd, Fd)> {
     let mut ends = [0i32; 2];
     // SAFETY: the kernel writes two descriptors.
@@ -223,13 +223,13 @@ pub fn set_nonblocking(fd: &Fd) -> Result<()> {
     unsafe { syscall!(libc::SYS_fcntl, fd.0, libc::F_SETFL, libc::O_NONBLOCK) }.map(drop)
 }
 
-/// Best effort: the kernel may refuse beyond its per-user limit.
+/// Sets the capacity of a pipe. Best effort: the kernel has a limit for each user.
 pub fn widen_pipe(fd: &Fd, bytes: usize) {
     // SAFETY: no pointers.
     let _ = unsafe { syscall!(libc::SYS_fcntl, fd.0, libc::F_SETPIPE_SZ, bytes) };
 }
 
-/// How many bytes wait to be read.
+/// Number of bytes that can be read.
 pub fn readable_bytes(fd: &Fd) -> Result<u64> {
     let mut count = 0i32;
     // SAFETY: the kernel writes one int.
@@ -243,7 +243,7 @@ pub fn splice(from: &Fd, sink: &Fd, bytes: usize) -> Result<usize> {
     unsafe { syscall!(libc::SYS_splice, from.0, 0, sink.0, 0, bytes, libc::SPLICE_F_NONBLOCK) }
 }
 
-/// Size and free space of the file system: total and free bytes, total and free inodes.
+/// Returns total and free bytes, total and free inodes of the file system.
 pub fn space(fd: &Fd) -> Result<[u64; 4]> {
     let mut fs = core::mem::MaybeUninit::<libc::statfs>::zeroed();
     // SAFETY: the kernel fills the structure; all zeroes is a valid one.
@@ -255,7 +255,7 @@ pub fn space(fd: &Fd) -> Result<[u64; 4]> {
     Ok([fs.f_blocks * block, fs.f_bavail * block, fs.f_files, fs.f_ffree])
 }
 
-/// Reads a small file whole, as `/proc` has them.
+/// Reads a small file, such as one in `/proc`, with one call.
 pub fn read_small<'a>(path: &CStr, into: &'a mut [u8]) -> Result<&'a [u8]> {
     let file = open(path, libc::O_RDONLY)?;
     let length = file.read(into)?;

@@ -1,6 +1,6 @@
-//! The guest's memory: small blocks in size classes, large ones as mappings of their own.
+//! Allocator: small blocks in size classes, large blocks as separate mappings.
 //!
-//! A large block goes back to the kernel when it is freed, so the guest is small again after a burst.
+//! The allocator returns a freed large block to the kernel, so memory shrinks after a burst.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
@@ -12,7 +12,7 @@ const SMALLEST: usize = 16;
 /// Blocks of 16, 32, … 2,048 bytes; larger ones are mapped by pages.
 const CLASSES: usize = 8;
 const PAGE: usize = 4096;
-/// Asked of the kernel at a time for small blocks; pages are only real once touched.
+/// Size of a mapping for small blocks. The kernel allocates its pages on first use.
 const CHUNK: usize = 64 * 1024;
 
 struct Free {
@@ -21,7 +21,7 @@ struct Free {
     left: usize,
 }
 
-/// An allocator for a program with one thread.
+/// Allocator for a program with one thread.
 pub struct Heap(UnsafeCell<Free>);
 
 // SAFETY: the guest has one thread, and a child that shares its memory never allocates.
@@ -34,7 +34,7 @@ impl Heap {
     }
 }
 
-/// The class that holds `layout`, or none if it is for a mapping.
+/// Size class for `layout`; none if the block needs a mapping.
 fn class(layout: Layout) -> Option<usize> {
     let size = layout.size().max(layout.align()).max(SMALLEST);
     let class = size.next_power_of_two().trailing_zeros() - SMALLEST.trailing_zeros();
@@ -64,12 +64,12 @@ impl Free {
 
     fn carve(&mut self, size: usize) -> *mut u8 {
         if self.left < size {
-            // What is left of the old chunk, at most 2 KiB, is given up.
+            // The rest of the old chunk, at most 2 KiB, is wasted.
             let Ok(chunk) = map(CHUNK) else { return null_mut() };
             (self.fresh, self.left) = (chunk as *mut u8, CHUNK);
         }
-        // SAFETY: `left` says that the end of the chunk holds `size` more bytes.
-        // Taken from the end: chunk sizes are powers of two, so each block is aligned to the words we need.
+        // SAFETY: the chunk has `left` unused bytes, and `size` is not larger.
+        // Blocks come from the end of the chunk. Their sizes are powers of two, so rounding down aligns them.
         let block = unsafe { self.fresh.add(self.left - size) };
         let aligned = (block as usize & !(size - 1)) as *mut u8;
         if (aligned as usize) < self.fresh as usize {
@@ -95,7 +95,7 @@ unsafe impl GlobalAlloc for Heap {
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         match class(layout) {
             Some(class) => {
-                // SAFETY: one thread; the block is free, so its first word is ours.
+                // SAFETY: one thread; the block is free, so the heap may write its first word.
                 unsafe {
                     let free = &mut *self.0.get();
                     *block.cast::<*mut u8>() = free.lists[class];

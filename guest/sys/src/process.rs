@@ -1,10 +1,10 @@
-//! Processes: their birth, identity, limits and end.
+//! Processes: start, credentials, limits and exit.
 
 use core::ffi::CStr;
 
 use crate::{Fd, Result, syscall};
 
-/// A child that has ended.
+/// Exited child.
 pub struct Reaped {
     pub pid: i32,
     pub status: i32,
@@ -13,7 +13,7 @@ pub struct Reaped {
     pub max_rss: u64,
 }
 
-/// One child that has ended, if there is one.
+/// Reaps one exited child, if any.
 pub fn reap() -> Option<Reaped> {
     let mut status = 0i32;
     // SAFETY: all zeroes is a valid rusage, and the kernel writes no more than one.
@@ -51,13 +51,13 @@ pub fn kill(pid: i32, signal: i32) -> Result<()> {
     unsafe { syscall!(libc::SYS_kill, pid as isize, signal) }.map(drop)
 }
 
-/// Reports whether a child has ended; it is then reaped.
+/// Reaps a child if it has exited. Reports whether it has.
 pub fn has_ended(pid: i32) -> bool {
-    // SAFETY: status and usage are not wanted.
+    // SAFETY: null pointers for status and usage are allowed.
     unsafe { syscall!(libc::SYS_wait4, pid as isize, 0, libc::WNOHANG, 0) }.unwrap_or(1) > 0
 }
 
-/// The status of a child that has ended; it is then reaped.
+/// Reaps a child if it has exited. Returns its status.
 pub fn status_of(pid: i32) -> Option<i32> {
     let mut status = 0i32;
     // SAFETY: the kernel writes one int.
@@ -65,7 +65,7 @@ pub fn status_of(pid: i32) -> Option<i32> {
     ended.is_ok_and(|ended| ended > 0).then_some(status)
 }
 
-/// A descriptor that can be read once the child has ended.
+/// Opens a pidfd, which becomes readable when the child exits.
 pub fn pidfd(pid: i32) -> Result<Fd> {
     // SAFETY: no pointers.
     unsafe { syscall!(libc::SYS_pidfd_open, pid as isize, 0) }.map(Fd::owned)
@@ -83,7 +83,7 @@ pub fn exit(code: i32) -> ! {
     }
 }
 
-/// `prctl` with plain numbers.
+/// Calls `prctl` with an option that takes no pointer.
 pub fn control(option: i32, value: usize) -> Result<usize> {
     // SAFETY: used only with options that take no pointer.
     unsafe { syscall!(libc::SYS_prctl, option, value, 0, 0, 0) }
@@ -96,7 +96,7 @@ pub fn load_seccomp(filter: &[libc::sock_filter]) -> Result<()> {
         .map(drop)
 }
 
-/// Effective user and group only; the real ones stay, so that the way back is open.
+/// Sets the effective user and group. The real ones stay, so that the process can switch back.
 pub fn set_effective_ids(uid: u32, gid: u32, group_first: bool) -> Result<()> {
     let keep = u32::MAX;
     // SAFETY: no pointers.
@@ -124,7 +124,7 @@ pub fn set_limit(resource: u32, limit: &libc::rlimit) -> Result<()> {
     unsafe { syscall!(libc::SYS_prlimit64, 0, resource, limit as *const libc::rlimit, 0) }.map(drop)
 }
 
-/// A set of processors, as the kernel has it.
+/// CPU set in the format of the kernel.
 pub type Cpus = [u64; 16];
 
 pub fn affinity() -> Cpus {
@@ -139,7 +139,7 @@ pub fn set_affinity(cpus: &Cpus) -> Result<()> {
     unsafe { syscall!(libc::SYS_sched_setaffinity, 0, size_of::<Cpus>(), cpus.as_ptr()) }.map(drop)
 }
 
-/// Gives every signal its default action back; whoever started us may have left some ignored.
+/// Resets every signal to its default action. The parent may have ignored some.
 pub fn default_signals() {
     let action = [0usize; 4];
     for signal in 1..=64 {
@@ -148,16 +148,16 @@ pub fn default_signals() {
     }
 }
 
-/// Lets every signal through again; for a new child.
+/// Unblocks all signals, for a new child.
 pub fn unblock_signals() {
     let none = 0u64;
     // SAFETY: the mask is 8 bytes.
     let _ = unsafe { syscall!(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, &raw const none, 0, 8) };
 }
 
-/// Closes every descriptor that was inherited beyond the standard three.
+/// Closes all inherited descriptors but the standard three.
 pub fn close_inherited() {
-    // SAFETY: nothing of ours is open yet when this is called.
+    // SAFETY: the program has opened no descriptor yet.
     let _ = unsafe { syscall!(libc::SYS_close_range, 3, u32::MAX, 0) };
 }
 
@@ -166,7 +166,7 @@ pub fn new_session() -> Result<()> {
     unsafe { syscall!(libc::SYS_setsid) }.map(drop)
 }
 
-/// Puts `fd` at a standard number, without close-on-exec.
+/// Duplicates `fd` to the number `at` without close-on-exec.
 pub fn duplicate_to(fd: i32, at: i32) -> Result<()> {
     // SAFETY: no pointers.
     unsafe { syscall!(libc::SYS_dup3, fd, at, 0) }.map(drop)
@@ -177,13 +177,13 @@ pub fn clear_groups() -> Result<()> {
     unsafe { syscall!(libc::SYS_setgroups, 0, 0) }.map(drop)
 }
 
-/// Real, effective and saved: there is no way back.
+/// Sets the real, effective and saved group permanently.
 pub fn become_group(gid: u32) -> Result<()> {
     // SAFETY: no pointers.
     unsafe { syscall!(libc::SYS_setresgid, gid, gid, gid) }.map(drop)
 }
 
-/// As `become_group`; needs no capability if the effective user is the one already.
+/// Sets the real, effective and saved user permanently. Needs no capability if the effective user is already `uid`.
 pub fn become_user(uid: u32) -> Result<()> {
     // SAFETY: no pointers.
     unsafe { syscall!(libc::SYS_setresuid, uid, uid, uid) }.map(drop)
@@ -199,20 +199,20 @@ pub fn change_directory(path: &CStr) -> Result<()> {
     unsafe { syscall!(libc::SYS_chdir, path.as_ptr()) }.map(drop)
 }
 
-/// Replaces the program; comes back only with an error. Both lists must end with a null pointer.
+/// Executes a program. Returns only on failure. Both lists must end with a null pointer.
 pub fn execute(path: &CStr, argv: &[*const u8], env: &[*const u8]) -> crate::Errno {
     debug_assert!(argv.last().is_some_and(|last| last.is_null()) && env.last().is_some_and(|last| last.is_null()));
-    // SAFETY: the lists end with null and point to C strings that their owner keeps.
+    // SAFETY: the lists end with null and point to C strings that outlive the call.
     unsafe { syscall!(libc::SYS_execve, path.as_ptr(), argv.as_ptr(), env.as_ptr()) }.err().unwrap_or(crate::Errno(0))
 }
 
-/// Makes the terminal on descriptor 0 the controlling one of this session.
+/// Makes the terminal on descriptor 0 the controlling terminal of the session.
 pub fn set_controlling_terminal() -> Result<()> {
     // SAFETY: the argument is a number.
     unsafe { syscall!(libc::SYS_ioctl, 0, libc::TIOCSCTTY, 0) }.map(drop)
 }
 
-/// Opens the other end of a terminal's master and unlocks it first.
+/// Unlocks and opens the peer of a terminal master.
 pub fn terminal_peer(master: &Fd) -> Result<Fd> {
     let unlocked = 0i32;
     let flags = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
@@ -223,7 +223,7 @@ pub fn terminal_peer(master: &Fd) -> Result<Fd> {
     }
 }
 
-/// The number of a terminal, as it is called in `/dev/pts`.
+/// Number of a terminal in `/dev/pts`.
 pub fn terminal_number(master: &Fd) -> Result<u32> {
     let mut number = 0u32;
     // SAFETY: the kernel writes one int.
@@ -231,7 +231,7 @@ pub fn terminal_number(master: &Fd) -> Result<u32> {
     Ok(number)
 }
 
-/// Gives up the capabilities that would be passed on to programs with capabilities of their own.
+/// Clears the inheritable capabilities.
 pub fn drop_inheritable() -> Result<()> {
     let header = [0x2008_0522u32, 0];
     // Effective, permitted, inheritable; the lower and then the upper half.
@@ -245,7 +245,7 @@ pub fn drop_inheritable() -> Result<()> {
     Ok(())
 }
 
-/// Keeps of the permitted capabilities those in `kept`, a set of the lower 32, and makes them effective.
+/// Drops all capabilities but those in `kept`, a set of the lower 32, and makes these effective.
 pub fn keep_capabilities(kept: u32) -> Result<()> {
     let header = [0x2008_0522u32, 0];
     let sets = [kept, kept, 0, 0, 0, 0];
@@ -276,7 +276,7 @@ struct CloneArguments {
     cgroup: u64,
 }
 
-/// Forks, with new namespaces as `flags` says, and with the child born into a cgroup (version 2) if one is given.
+/// Forks with the namespaces in `flags`. The child starts in `group`, a cgroup of version 2, if given.
 pub fn fork_into(flags: i32, group: Option<&Fd>) -> Result<i32> {
     const INTO_CGROUP: u64 = 0x2_0000_0000;
     let arguments = CloneArguments {
@@ -289,8 +289,8 @@ pub fn fork_into(flags: i32, group: Option<&Fd>) -> Result<i32> {
     unsafe { syscall!(libc::SYS_clone3, &raw const arguments, size_of::<CloneArguments>()) }.map(|pid| pid as i32)
 }
 
-/// Starts a child that shares our memory and runs `body` on the stack that ends at `stack_top`.
-/// We sleep until it has executed another program or ended.
+/// Starts a child that shares the memory of this process and runs `body` on the stack that ends at `stack_top`.
+/// The parent sleeps until the child has executed another program or exited.
 ///
 /// # Safety
 /// `body` must not return, allocate, or unwind, and `stack_top` must be the end of an unused, 16-byte aligned stack.
@@ -317,7 +317,7 @@ pub unsafe fn clone_sharing<T>(
     crate::call::check(result).map(|pid| pid as i32)
 }
 
-/// Writes a line for whoever started us, if anybody listens.
+/// Writes to a standard descriptor. Best effort.
 pub fn print(to: usize, text: &[u8]) -> Result<usize> {
     // SAFETY: the kernel reads `text.len()` bytes.
     unsafe { syscall!(libc::SYS_write, to, text.as_ptr(), text.len()) }

@@ -1,4 +1,4 @@
-//! Sockets that the guest opens.
+//! Sockets.
 
 use crate::{Errno, Fd, Result, syscall};
 
@@ -9,7 +9,7 @@ fn stream(domain: i32) -> Result<Fd> {
     Ok(Fd::owned(fd))
 }
 
-/// Connects to a unix socket; a full backlog is EAGAIN.
+/// Connects to a unix socket. Fails with EAGAIN if its backlog is full.
 pub fn connect_unix(path: &[u8]) -> Result<Fd> {
     // SAFETY: all zeroes is a valid address.
     let mut address: libc::sockaddr_un = unsafe { core::mem::zeroed() };
@@ -26,14 +26,14 @@ pub fn connect_unix(path: &[u8]) -> Result<Fd> {
     Ok(fd)
 }
 
-/// Lets as much wait in the socket as the kernel allows, up to `bytes`.
+/// Sets the send buffer to `bytes`, or to the largest size that the kernel allows.
 pub fn widen(fd: &Fd, bytes: i32) {
     let (level, option) = (libc::SOL_SOCKET, libc::SO_SNDBUF);
     // SAFETY: the kernel reads one int.
     let _ = unsafe { syscall!(libc::SYS_setsockopt, fd.raw(), level, option, &raw const bytes, size_of_val(&bytes)) };
 }
 
-/// Begins a connection to a port of 127.0.0.1; see `connected`.
+/// Starts a connection to a port of 127.0.0.1; see `connected`.
 pub fn connect_loopback(port: u16) -> Result<Fd> {
     begin(stream(libc::AF_INET)?, &loopback(port))
 }
@@ -47,7 +47,7 @@ fn loopback(port: u16) -> libc::sockaddr_in {
     address
 }
 
-/// The same for `::1`, which is all that some programs listen on when they are told `localhost`.
+/// Starts a connection to a port of `::1`. Some programs listen only there for `localhost`.
 pub fn connect_loopback6(port: u16) -> Result<Fd> {
     // SAFETY: all zeroes is a valid address.
     let mut address: libc::sockaddr_in6 = unsafe { core::mem::zeroed() };
@@ -65,7 +65,7 @@ fn begin<Address>(fd: Fd, address: &Address) -> Result<Fd> {
     }
 }
 
-/// Listens on a port of 127.0.0.1, of the kernel's choice if it is 0; says which.
+/// Listens on a port of 127.0.0.1 and returns the port. The kernel chooses for port 0.
 pub fn listen_loopback(port: u16) -> Result<(Fd, u16)> {
     const BACKLOG: usize = 128;
     let fd = stream(libc::AF_INET)?;
@@ -82,15 +82,15 @@ pub fn listen_loopback(port: u16) -> Result<(Fd, u16)> {
     Ok((fd, u16::from_be(address.sin_port)))
 }
 
-/// The next connection that waits; EAGAIN if none does.
+/// Accepts a connection. Fails with EAGAIN if there is none.
 pub fn accept(listener: &Fd) -> Result<Fd> {
     let flags = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-    // SAFETY: nobody wants to know the address.
+    // SAFETY: null pointers for the address are allowed.
     let fd = unsafe { syscall!(libc::SYS_accept4, listener.raw(), 0, 0, flags) }?;
     Ok(Fd::owned(fd))
 }
 
-/// Whether a begun connection stands, once the socket is writable.
+/// Returns the result of a connection attempt, after the socket is writable.
 pub fn connected(fd: &Fd) -> Result<()> {
     let (mut error, mut length) = (0i32, 4u32);
     // SAFETY: the kernel writes one int and its length.
@@ -101,7 +101,7 @@ pub fn connected(fd: &Fd) -> Result<()> {
     if error == 0 { Ok(()) } else { Err(Errno(error)) }
 }
 
-/// Tells the peer that nothing more will come.
+/// Shuts down the write side.
 pub fn shut_write(fd: &Fd) {
     // SAFETY: no pointers.
     let _ = unsafe { syscall!(libc::SYS_shutdown, fd.raw(), libc::SHUT_WR) };

@@ -1,7 +1,7 @@
-//! A process and everything that descends from it.
+//! Process trees.
 //!
-//! A command is a subreaper, so whatever forks away from it stays below it. To kill a tree that grows while one looks,
-//! every member is stopped first; only when a look finds nobody new is it killed, the root last.
+//! A command is a subreaper, so its descendants stay below it. A tree may grow during a scan of `/proc`. Therefore
+//! `kill` first stops every member, repeats the scan until it finds no new process, and kills all, the root last.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -11,21 +11,21 @@ use core::fmt::Write;
 use crate::file::{self, open, read_directory};
 use crate::{Result, process};
 
-/// A look at the process table is repeated so often at most; each stops everybody it sees.
+/// Largest number of scans.
 const MAX_SCANS: usize = 200;
 
-/// One line of the process table.
+/// Process in `/proc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessEntry {
     pub pid: i32,
     pub parent: i32,
     pub dead: bool,
-    /// Clock ticks of itself and of the children it has waited for.
+    /// Clock ticks of the process and of its reaped children.
     pub ticks: u64,
     pub resident_pages: u64,
 }
 
-/// Everyone in `/proc`.
+/// Returns all processes in `/proc`.
 pub fn all_processes() -> Result<Vec<ProcessEntry>> {
     let proc = open(c"/proc", libc::O_RDONLY | libc::O_DIRECTORY)?;
     let mut entries = Vec::new();
@@ -53,7 +53,7 @@ fn read_entry(pid: i32) -> Option<ProcessEntry> {
     parse(pid, text)
 }
 
-/// The name in brackets may hold anything, so fields are counted from the last bracket.
+/// Parses the fields after the last bracket, because the name in brackets may contain any character.
 fn parse(pid: i32, text: &[u8]) -> Option<ProcessEntry> {
     let after = text.iter().rposition(|byte| *byte == b')')? + 2;
     let fields: Vec<&str> = core::str::from_utf8(text.get(after..)?).ok()?.split(' ').collect();
@@ -81,7 +81,7 @@ impl Write for Path {
     }
 }
 
-/// All living descendants of `root`, without itself.
+/// Returns all descendants of `root` that are no zombies, without `root`.
 pub fn descendants(root: i32) -> Vec<ProcessEntry> {
     let entries = all_processes().unwrap_or_default();
     let mut known = BTreeSet::from([root]);
@@ -106,7 +106,7 @@ pub fn kill(root: i32) {
     let _ = process::kill(root, libc::SIGKILL);
 }
 
-/// Kills all descendants of `root`, not itself.
+/// Kills all descendants of `root`, but not `root`.
 pub fn kill_below(root: i32) {
     let mut stopped = BTreeSet::new();
     for _ in 0..MAX_SCANS {

@@ -1,4 +1,4 @@
-//! A tree of directories, one entry at a time, by descriptors: depth and length of paths do not matter.
+//! Directory walk with descriptors. Depth and path length have no limit.
 
 use alloc::ffi::CString;
 use alloc::vec::Vec;
@@ -7,21 +7,21 @@ use core::ffi::CStr;
 use crate::file::{Stat, open_at, read_directory, seek, stat_at, stat_of};
 use crate::{Errno, Fd, Result};
 
-/// Files that are being written; never shown.
+/// Prefix of files that are being written. Listings hide them.
 pub const TEMPORARY: &[u8] = b".viv-tmp-";
-/// So many directories are open at a time; those further up are opened again on the way back.
+/// Largest number of open directories. The walk reopens closed ancestors on its way back.
 const OPEN: usize = 48;
 const OPEN_DIRECTORY: i32 = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_NONBLOCK;
 
-/// One entry of a directory, as the kernel lists it.
+/// Directory entry of `getdents64`.
 pub struct Entry<'a> {
     pub name: &'a CStr,
-    /// Where to go on after this entry.
+    /// Offset of the next entry.
     pub next: i64,
     length: usize,
 }
 
-/// Takes a buffer of `getdents64` apart.
+/// Iterates over a buffer of `getdents64`.
 pub fn entries(mut buffer: &[u8]) -> impl Iterator<Item = Entry<'_>> {
     core::iter::from_fn(move || {
         let entry = first(buffer)?;
@@ -37,17 +37,17 @@ fn first(buffer: &[u8]) -> Option<Entry<'_>> {
     Some(Entry { name, next, length })
 }
 
-/// What the walk has come upon. `Walk::path` is its path, `Walk::directory` the directory that holds it.
+/// Step of a walk. `Walk::path` is the path of the entry, `Walk::directory` its directory.
 pub enum Step {
-    /// An entry; call `descend` to have those of a directory next.
+    /// Entry; call `descend` to enter a directory.
     Entry(CString, Stat),
-    /// A directory whose entries have all been seen.
+    /// End of a directory.
     Leave(CString),
     Done,
 }
 
 struct Level {
-    /// None while it is closed for being far up.
+    /// None while the directory is closed.
     fd: Option<Fd>,
     identity: (u64, u64),
     name: CString,
@@ -58,14 +58,14 @@ struct Level {
     prefix: usize,
 }
 
-/// A walk that can be left and taken up again.
+/// Resumable walk.
 pub struct Walk {
     levels: Vec<Level>,
     path: Vec<u8>,
 }
 
 impl Walk {
-    /// Begins in `directory`, which must be open for reading; `path` is what its entries' paths begin with.
+    /// Starts in `directory`, which must be open for reading. `path` is the prefix of all paths.
     pub fn new(directory: Fd, path: Vec<u8>) -> Result<Walk> {
         let mut walk = Walk { levels: Vec::new(), path };
         walk.push(directory, CString::default())?;
@@ -76,7 +76,7 @@ impl Walk {
         &self.path
     }
 
-    /// The directory in which the last step was made.
+    /// Directory of the last step.
     pub fn directory(&self) -> Result<&Fd> {
         self.levels.last().and_then(|level| level.fd.as_ref()).ok_or(Errno(libc::ESTALE))
     }
@@ -92,7 +92,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Goes into the directory that was the last entry. It is opened by name, but never through a link.
+    /// Enters the directory of the last entry. Does not follow symbolic links.
     pub fn descend(&mut self, name: CString) -> Result<()> {
         let fd = open_at(self.directory()?, &name, OPEN_DIRECTORY, 0)?;
         self.push(fd, name)
@@ -112,7 +112,7 @@ impl Walk {
                 continue;
             }
             match stat_at(fd, entry.name) {
-                // Gone since the directory was read.
+                // The entry no longer exists.
                 Err(Errno(libc::ENOENT)) => continue,
                 Err(error) => return Err(error),
                 Ok(stat) => {
@@ -155,7 +155,7 @@ impl Level {
         Ok(length > 0)
     }
 
-    /// Comes back from below. Whoever has moved the lower directory meanwhile does not lead us elsewhere.
+    /// Reopens a closed directory from its child. Fails if the child has been moved elsewhere.
     fn reopen(&mut self, below: &Level) -> Result<()> {
         let below = below.fd.as_ref().ok_or(Errno(libc::ESTALE))?;
         let fd = open_at(below, c"..", OPEN_DIRECTORY, 0)?;
@@ -164,7 +164,7 @@ impl Level {
             return Err(Errno(libc::ESTALE));
         }
         if self.resume != 0 {
-            // The rest of the batch is still to come, so the descriptor stands behind it.
+            // Continues after the batch, which may still have entries to return.
             let end = entries(&self.batch[self.at..]).last().map_or(self.resume, |entry| entry.next);
             seek(&fd, end)?;
         }

@@ -1,4 +1,4 @@
-//! A host for tests: starts a real guest without isolation and speaks the wire with it.
+//! Test host: starts a real guest without isolation and talks to it over the wire protocol.
 
 #![allow(dead_code)]
 
@@ -21,7 +21,7 @@ pub use wait::{TIMEOUT, is_alive, until};
 
 pub const SECRET: &str = "a secret of the test";
 
-/// Why a request failed, by number.
+/// Failure codes.
 pub mod code {
     pub const INVALID: u16 = 1;
     pub const NOT_FOUND: u16 = 2;
@@ -39,7 +39,7 @@ pub struct Frame {
     pub payload: Vec<u8>,
 }
 
-/// All that came on a channel.
+/// Frames of a channel.
 #[derive(Default, Debug)]
 pub struct Outcome {
     pub started: Option<Vec<u8>>,
@@ -125,16 +125,16 @@ impl Host {
         (self.stream, self.hello) = greet(&self.listener);
     }
 
-    /// The next connection, which the guest has made for a reason of its own.
+    /// Accepts the next connection, which the guest has opened itself.
     pub fn accept_again(&mut self) {
         (self.stream, self.hello) = greet(&self.listener);
     }
 
-    /// Drops the connection and waits until the guest has noticed: it stands before the door, and is not let in.
+    /// Drops the connection and waits until the guest has reconnected, without accepting it.
     pub fn leave(&mut self) {
         self.stream.shutdown(std::net::Shutdown::Both).unwrap();
         let mut door = libc::pollfd { fd: self.listener.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        // SAFETY: one descriptor of ours, for as long as the call takes.
+        // SAFETY: the test owns the descriptor during the call.
         until("the guest knocks", || unsafe { libc::poll(&mut door, 1, 0) } == 1);
     }
 
@@ -189,14 +189,14 @@ impl Host {
         }
     }
 
-    /// Reads until the channel has ended; credit is given back at once.
+    /// Reads until the end of the channel. Returns credit immediately.
     pub fn finish(&mut self, channel: u32) -> Outcome {
         let mut outcome = Outcome::default();
         while !self.step(channel, &mut outcome, true) {}
         outcome
     }
 
-    /// Takes one frame; true if it ended the channel.
+    /// Handles one frame. Returns true if it ends the channel.
     pub fn step(&mut self, channel: u32, outcome: &mut Outcome, repay: bool) -> bool {
         let frame = self.frame();
         if frame.channel != channel {
@@ -239,7 +239,7 @@ impl Host {
         self.finish(channel)
     }
 
-    /// Reads until the stream has said so much.
+    /// Reads until the stream contains the text.
     pub fn await_text(&mut self, channel: u32, outcome: &mut Outcome, text: &str) {
         while !outcome.text(1).contains(text) {
             assert!(!self.step(channel, outcome, true), "{text} never came: {outcome:?}");
@@ -249,7 +249,7 @@ impl Host {
 
 impl Drop for Host {
     fn drop(&mut self) {
-        // A guest that closed the connection cannot be told.
+        // The guest may have closed the connection.
         let told = self.stream.write_all(&[0, 0, 0, 0, 0, 0, 0, 0, kind::SHUTDOWN]).is_ok();
         let deadline = Instant::now() + TIMEOUT;
         while told && self.guest.try_wait().is_ok_and(|status| status.is_none()) && Instant::now() < deadline {
@@ -276,7 +276,7 @@ fn greet(listener: &UnixListener) -> (UnixStream, Vec<u8>) {
     (stream, hello.payload)
 }
 
-/// The next frame; none when the guest has closed the connection. One that only says nothing fails the test.
+/// Reads the next frame; none at the end of the connection. A timeout fails the test.
 fn read_frame(stream: &mut UnixStream) -> Option<Frame> {
     let mut head = [0; 9];
     read_whole(stream, &mut head)?;
@@ -305,7 +305,7 @@ pub struct Run {
     pub output_limit: u64,
     pub cwd: &'static str,
     pub argv: Vec<String>,
-    /// The name under which it is kept for the next host.
+    /// Name of a kept process.
     pub kept: Option<String>,
 }
 
@@ -339,7 +339,7 @@ impl Run {
     }
 }
 
-/// A file that is to be written.
+/// Request to write a file.
 pub struct Put<'a> {
     pub path: &'a str,
     pub flags: u8,
@@ -348,7 +348,7 @@ pub struct Put<'a> {
 }
 
 impl Put<'_> {
-    /// Asks for it; the content comes after.
+    /// Opens the channel. The content follows.
     pub fn begin(&self, host: &mut Host, channel: u32) {
         let [size, files, total] = self.limits;
         host.open(channel, service::WRITE, |f| {

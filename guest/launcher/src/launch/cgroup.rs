@@ -1,4 +1,4 @@
-//! The sandbox's cgroups: made, bounded and joined before there is a process that could outgrow them.
+//! Cgroups of a sandbox. The launcher creates, limits and joins them before it starts a process in them.
 
 use core::ffi::CStr;
 
@@ -6,11 +6,11 @@ use super::options::Groups;
 use super::{Step, about};
 use vivarium_sys::{Errno, Fd, Result, file};
 
-/// Makes the groups, sets their limits, and joins those of the first version. Gives the group of the second version,
-/// if that is what the host has: a process is best born into it.
+/// Creates the groups, sets their limits, and joins those of version 1. Returns the group of version 2, if any, in
+/// which the init process should start.
 ///
-/// Moving a process into a group makes the kernel wait for all others, ten milliseconds and more. A process that
-/// moves its only thread by itself, and one that is born into the group, does not wait.
+/// Moving another process into a group takes ten milliseconds or more, because the kernel synchronizes all processors.
+/// A process that moves its own single thread, or that starts in the group, does not wait.
 pub fn join(groups: &Groups) -> Step<Option<Fd>> {
     for directory in groups.joined.iter().chain(&groups.unified) {
         make(directory).map_err(|e| about("make the cgroup", directory, e))?;
@@ -29,7 +29,7 @@ pub fn join(groups: &Groups) -> Step<Option<Fd>> {
         .transpose()
 }
 
-/// Sets the limits that hold for the sandbox only: the launcher, which is in the same groups, is done by then.
+/// Sets the limits that apply only to the sandbox. The launcher is in the same groups, so it calls this last.
 pub fn set_final_limits(groups: &Groups) -> Step<()> {
     set(&groups.final_settings)
 }

@@ -1,4 +1,4 @@
-//! The sandbox's disk: a sparse ext4 image on a loop device that clears itself when the last mount goes.
+//! Disk of a sandbox: a sparse ext4 image on a loop device that the kernel detaches after the last unmount.
 
 use alloc::ffi::CString;
 use alloc::format;
@@ -16,10 +16,10 @@ const DIRECT_IO: u32 = 16;
 const FICLONE: usize = 0x4004_9409;
 const ENXIO: i32 = 6;
 
-/// Another launch may take the same free device first; that many can hardly win in a row.
+/// Number of attempts to get a free loop device, because concurrent launches may take the same one.
 const ATTEMPTS: u32 = 256;
-/// How long an earlier machine on the same image may take to let go of it.
-const PATIENCE_MS: u32 = 30_000;
+/// Time limit for an earlier machine to release the same image.
+const RELEASE_TIMEOUT_MS: u32 = 30_000;
 
 /// `struct loop_config`: descriptor, block size, `struct loop_info64`, reserved.
 #[repr(C)]
@@ -45,8 +45,8 @@ struct Info {
     init: [u64; 2],
 }
 
-/// Mounts the image on `disk`, and writes which loop device it has to `loop` beside it, so that whoever ends the
-/// sandbox can tell when it is gone.
+/// Mounts the image on `disk` and writes the number of its loop device to the file `loop`. The server uses it to detect
+/// when the device is detached.
 pub fn attach_image(image: &CStr, template: &CStr, ids: &Fd) -> Step<()> {
     let backing = match file::open(image, libc::O_RDWR) {
         Err(Errno(libc::ENOENT)) => make(template, image)?,
@@ -58,8 +58,8 @@ pub fn attach_image(image: &CStr, template: &CStr, ids: &Fd) -> Step<()> {
     mount_device(&device, ids)
 }
 
-/// By its descriptor, not by a name under /dev: the node may be missing there, and it cannot be swapped. The name of
-/// the link is what `df` shows inside.
+/// Mounts the device through a link to its descriptor, because the node in /dev may be missing or replaced. `df` in the
+/// sandbox shows the name of the link.
 fn mount_device(device: &Fd, ids: &Fd) -> Step<()> {
     let (name, here) = (c"sandbox-disk", libc::AT_FDCWD as isize);
     let target = path(&format!("/proc/self/fd/{}", device.raw()));
@@ -72,10 +72,10 @@ fn mount_device(device: &Fd, ids: &Fd) -> Step<()> {
     mounted
 }
 
-/// Two loop devices on one image would destroy it. A write lease is granted only while nobody else has the file open,
-/// so it tells when the device of a machine that just ended has let go.
+/// Waits until the loop device of an earlier machine is detached, because two devices on one image would destroy it.
+/// The kernel grants a write lease only while nothing else has the file open.
 fn await_sole_use(backing: &Fd) -> Step<()> {
-    for _ in 0..PATIENCE_MS {
+    for _ in 0..RELEASE_TIMEOUT_MS {
         // SAFETY: no pointers.
         let lease = unsafe { syscall!(libc::SYS_fcntl, backing.raw(), libc::F_SETLEASE, libc::F_WRLCK) };
         match lease {
@@ -107,7 +107,7 @@ fn bind_loop(backing: &Fd) -> Step<(usize, Fd)> {
 }
 
 fn configure(device: &Fd, backing: &Fd) -> Result<()> {
-    // Direct: otherwise each page of a file is kept in memory twice. Some file systems cannot; then buffered.
+    // Direct I/O avoids a second copy of each page in memory. Falls back to buffered I/O.
     match set_backing(device, backing, AUTOCLEAR | DIRECT_IO) {
         Err(Errno(libc::EINVAL)) => set_backing(device, backing, AUTOCLEAR),
         other => other,
@@ -123,7 +123,7 @@ fn set_backing(device: &Fd, backing: &Fd, flags: u32) -> Result<()> {
     unsafe { syscall!(libc::SYS_ioctl, device.raw(), LOOP_CONFIGURE, &raw const config) }.map(drop)
 }
 
-/// Opens a loop device. Where /dev is not kept by the kernel, the node is made for a moment.
+/// Opens a loop device. If /dev is not a devtmpfs, creates the node temporarily.
 fn open_loop(number: usize) -> Result<Fd> {
     match file::open(&path(&format!("/dev/loop{number}")), libc::O_RDWR) {
         Err(Errno(libc::ENOENT)) => open_loop_by_number(number),
@@ -157,7 +157,7 @@ fn note(number: usize) -> Step<()> {
     note.write(format!("{number}").as_bytes()).map(drop).map_err(step)
 }
 
-/// The spare copy of a template if there is one, else a copy: an image is whole or not there.
+/// Creates an image atomically: renames the spare copy of the template, or copies the template.
 fn make(template: &CStr, image: &CStr) -> Step<Fd> {
     let step = |e| failed("make the disk from its template", e);
     if rename(&spare_of(template), image).is_ok() {
@@ -169,14 +169,14 @@ fn make(template: &CStr, image: &CStr) -> Step<Fd> {
     Ok(target)
 }
 
-/// Puts a copy of a template aside, on the disk already: a loop device would wait for that. One that is there stays.
+/// Creates a spare copy of a template, unless there is one. Flushes it, because a loop device would wait for that.
 pub fn keep_spare(template: &CStr) -> Result<()> {
     let spare = spare_of(template);
     if file::open(&spare, libc::O_PATH).is_ok() {
         return Ok(());
     }
-    // It has no name until it is whole. The launcher of a server that was killed may be about the same, and two that
-    // write to one file would spoil what a sandbox has taken already.
+    // The file has no name until it is complete. The launcher of a killed server may run the same code, and two writers
+    // would corrupt an image that a sandbox already uses.
     let directory = file::open(&parent(template), libc::O_PATH | libc::O_DIRECTORY)?;
     let unnamed = file::open_at(&directory, c".", libc::O_TMPFILE | libc::O_RDWR, 0o600)?;
     copy(template, &unnamed)?;
@@ -203,7 +203,7 @@ fn rename(from: &CStr, to: &CStr) -> Result<()> {
     unsafe { syscall!(libc::SYS_renameat2, here, from.as_ptr(), here, to.as_ptr(), 0) }.map(drop)
 }
 
-/// Copies a template with its holes.
+/// Copies a template and keeps it sparse.
 fn copy(template: &CStr, target: &Fd) -> Result<()> {
     let source = file::open(template, libc::O_RDONLY)?;
     // SAFETY: no pointers.

@@ -1,8 +1,8 @@
-//! The first process of a sandbox, from its birth to the moment at which it becomes the guest.
+//! Init process of a sandbox, from clone to the execution of the guest.
 //!
-//! It is born into the sandbox's user and process namespaces and then makes the others, so that all of them belong
-//! to its user range. The launcher works on the disk and the root meanwhile; it tells, by a byte each, when the ids
-//! are mapped and when the stage is set. Whoever dies first takes the other along: the pipes end.
+//! The process starts in the user and PID namespaces of the sandbox and creates the others, so that its user namespace
+//! owns them. Meanwhile the launcher prepares the disk and the root. It sends one byte when the ids are mapped, and one
+//! when the stage is ready. If either process dies, the other one sees the end of a pipe and exits.
 
 use alloc::ffi::CString;
 use alloc::format;
@@ -15,14 +15,14 @@ use super::options::{Entry, Options};
 use super::{Step, failed, root, userns};
 use vivarium_sys::{Errno, Fd, Result, file, process, socket, syscall};
 
-/// The guest's: to become the sandbox user, to signal its processes, and to drop these four for them.
+/// Capabilities of the guest: to become the sandbox user, to signal its processes, and to drop these four for them.
 const CAPABILITIES: [usize; 4] = [5, 6, 7, 8]; // KILL, SETGID, SETUID, SETPCAP
 const LAST_CAPABILITY: usize = 63;
 const JOIN_SESSION_KEYRING: usize = 1;
 const CLOSE_ON_EXEC: usize = 4;
 const NAMESPACES: i32 = libc::CLONE_NEWNET | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS | libc::CLONE_NEWCGROUP;
 
-/// The launcher's side of the first process.
+/// Launcher's handle of the init process.
 pub struct InitProcess {
     pid: i32,
     commands: Fd,
@@ -30,7 +30,7 @@ pub struct InitProcess {
 }
 
 impl InitProcess {
-    /// Starts the process, in `group` if the host has the second version of cgroups.
+    /// Starts the process, in `group` if the host has cgroups of version 2.
     pub fn spawn(options: &Options, entry: &Entry, secret: &[u8], group: Option<&Fd>) -> Step<InitProcess> {
         let pipe = || file::pipe().map_err(|e| failed("make a pipe", e));
         let ((commands, to_it), (from_it, report)) = (pipe()?, pipe()?);
@@ -45,7 +45,7 @@ impl InitProcess {
         Ok(InitProcess { pid, commands: to_it, report: from_it })
     }
 
-    /// Maps its ids, lets it go on, and gives its user namespace.
+    /// Maps the ids, lets the process continue, and returns its user namespace.
     pub fn map(&self, base: u32) -> Step<Fd> {
         let ids = userns::map_ids(self.pid, base)?;
         self.proceed()?;
@@ -56,7 +56,7 @@ impl InitProcess {
         self.pid
     }
 
-    /// Lets it enter what the launcher has set up, and waits until it has become the guest.
+    /// Lets the process enter the root and waits until it has executed the guest.
     pub fn await_guest(self) -> Step<()> {
         self.proceed()?;
         drop(self.commands);
@@ -84,7 +84,7 @@ fn become_guest(options: &Options, entry: &Entry, secret: &[u8], commands: &Fd) 
     Err(execute(options, secret))
 }
 
-/// Waits for the launcher's next order. Without a launcher there is nothing left to do.
+/// Waits for the next byte of the launcher. Exits if the launcher has died.
 fn await_command(commands: &Fd) -> Step<()> {
     match commands.read(&mut [0]) {
         Ok(1) => Ok(()),
@@ -114,20 +114,20 @@ fn enter_namespaces(hostname: &CStr) -> Step<()> {
         .map_err(|e| failed("name the host", e))
 }
 
-/// The host's keys are not the sandbox's. A kernel without keys has none to share.
+/// Joins a new session keyring, because the keys of the host must not be visible. The kernel may lack keyrings.
 fn join_new_keyring() -> Result<()> {
-    // SAFETY: a null name asks for a keyring without one.
+    // SAFETY: a null name requests an anonymous keyring.
     match unsafe { syscall!(libc::SYS_keyctl, JOIN_SESSION_KEYRING, 0) } {
         Ok(_) | Err(Errno(libc::ENOSYS)) => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-/// Being root of the range, the guest has after `execve` what the bounding set leaves.
+/// Limits the capabilities. Root of the user namespace gets those in the bounding set after `execve`.
 fn drop_capabilities() -> Step<()> {
     let step = |e| failed("shed capabilities", e);
     for capability in (0..=LAST_CAPABILITY).filter(|c| !CAPABILITIES.contains(c)) {
-        // The kernel may know fewer than there are numbers.
+        // The kernel may have fewer capabilities.
         if process::control(libc::PR_CAPBSET_DROP, capability).is_err() && capability == 0 {
             return Err(String::from("shed capabilities: not permitted"));
         }
@@ -137,7 +137,7 @@ fn drop_capabilities() -> Step<()> {
     process::control(libc::PR_SET_NO_NEW_PRIVS, 1).map(drop).map_err(step)
 }
 
-/// Of the launcher's descriptors only standard error stays open, for last words.
+/// Closes the descriptors of the launcher but standard error, which is the log.
 fn close_descriptors() -> Step<()> {
     let step = |e| failed("let go of the launcher", e);
     let nothing = file::open(c"/dev/null", libc::O_RDWR).map_err(step)?;

@@ -1,4 +1,4 @@
-//! Mounts, made detached and put in place only when they are finished.
+//! Mounts, created detached and attached when complete.
 
 use alloc::ffi::CString;
 use alloc::format;
@@ -34,7 +34,7 @@ struct Attributes {
     userns: u64,
 }
 
-/// From here on, what this process mounts is its own, and what the host mounts does not come in.
+/// Enters a private mount namespace. Mounts do not propagate in either direction.
 pub fn private_namespace() -> Step<()> {
     let private = libc::MS_REC | libc::MS_PRIVATE;
     // SAFETY: the target is a constant C string; source, type and data are not read for a change of propagation.
@@ -50,7 +50,7 @@ pub fn bind(source: &CStr, target: &CStr, attributes: u64, ids: Option<&Fd>) -> 
     place(clone(None, source, 0)?, target, attributes, ids, 0)
 }
 
-/// Binds what is at `source` below a directory, which may be on the other side of a change of root.
+/// Binds `source`, relative to a directory that may be outside the current root.
 pub fn bind_from(directory: &Fd, source: &CStr, target: &CStr, attributes: u64) -> Step<()> {
     place(clone(Some(directory), source, 0)?, target, attributes, None, 0)
 }
@@ -89,7 +89,7 @@ fn place(tree: Fd, target: &CStr, attributes: u64, ids: Option<&Fd>, recursive: 
     Ok(())
 }
 
-/// Adds attributes to the mount at `path`, and to none below it.
+/// Adds attributes to the mount at `path`, not to mounts below it.
 pub fn set(path: &CStr, attributes: u64) -> Step<()> {
     let wanted = Attributes { set: attributes, clear: 0, propagation: 0, userns: 0 };
     // SAFETY: the structure and the path outlive the call.
@@ -101,7 +101,7 @@ pub fn set(path: &CStr, attributes: u64) -> Step<()> {
     .map_err(|e| about("set the attributes of", path, e))
 }
 
-/// The attributes among a mount's options; the flags of `mount(2)` have the same numbers.
+/// Attributes in the options of a mount. The flags of `mount(2)` have the same values.
 pub fn attributes(options: &CStr) -> u64 {
     options.to_bytes().split(|b| *b == b',').filter_map(attribute).fold(0, |all, one| all | one)
 }
@@ -116,7 +116,7 @@ fn attribute(option: &[u8]) -> Option<u64> {
     }
 }
 
-/// Mounts a file system of the kernel's own, whose type is its source.
+/// Mounts a kernel file system. Its type is its source.
 pub fn classic(mount: &Mount) -> Step<()> {
     let words = mount.options.to_bytes().split(|b| *b == b',').filter(|word| attribute(word).is_none());
     let data = CString::new(words.collect::<Vec<_>>().join(&b',')).unwrap_or_default();
@@ -129,8 +129,8 @@ pub fn classic(mount: &Mount) -> Step<()> {
 
 /// Mounts a block device that holds ext4 on `target`.
 ///
-/// Inode tables need no zeroing in the background, since a sparse image reads as zeroes; discards punch holes into it,
-/// so that a removed file gives its space back to the host.
+/// The inode tables need no background initialization, because a sparse image reads as zeroes. Discard punches holes
+/// into the image, so that removed files release space of the host.
 pub fn ext4(device: &CStr, target: &CStr, ids: &Fd) -> Step<()> {
     let step = |e| failed("mount the disk", e);
     let context = open_filesystem(c"ext4").map_err(step)?;
@@ -142,8 +142,8 @@ pub fn ext4(device: &CStr, target: &CStr, ids: &Fd) -> Step<()> {
     place(tree, target, 0, Some(ids), 0)
 }
 
-/// Mounts `disk/upper` over `lower` on `rootfs`. The names are relative, so that the sandbox, which can read the
-/// options of its root, learns no path of the host.
+/// Mounts `disk/upper` over `lower` on `rootfs`. The names are relative, because the sandbox can read the options of
+/// its root and must not see paths of the host.
 pub fn overlay() -> Step<()> {
     let step = |e| failed("mount the overlay", e);
     let context = open_filesystem(c"overlay").map_err(step)?;
@@ -175,7 +175,7 @@ fn finish(context: &Fd, attributes: u64) -> Result<Fd> {
     }
 }
 
-/// Gives a namespace a name, by which the runtime finds it.
+/// Binds a namespace to a file, so that the runtime can open it.
 pub fn name(namespace: &Fd, target: &CStr) -> Step<()> {
     let source = alloc::ffi::CString::new(format!("/proc/self/fd/{}", namespace.raw())).unwrap_or_default();
     // SAFETY: both are C strings; a bind mount reads neither type nor data.
@@ -184,7 +184,7 @@ pub fn name(namespace: &Fd, target: &CStr) -> Step<()> {
         .map_err(|e| about("give a name to", target, e))
 }
 
-/// Takes a mount of the host out of this namespace; one that is not there is fine.
+/// Unmounts a mount of the host in this namespace, if it exists.
 pub fn hide(path: &CStr) -> Step<()> {
     // SAFETY: the path is a C string.
     match unsafe { syscall!(libc::SYS_umount2, path.as_ptr(), libc::MNT_DETACH) } {

@@ -7,18 +7,18 @@ use core::ffi::CStr;
 
 use super::Step;
 
-/// Where the sandbox keeps what it writes.
+/// Disk of the sandbox.
 pub enum Disk<'a> {
-    /// A sparse ext4 image, copied from `template` if it is not there yet.
+    /// Sparse ext4 image, copied from `template` if it does not exist.
     Image { image: &'a CStr, template: &'a CStr },
-    /// A plain directory, without a limit of its own.
+    /// Plain directory without a size limit.
     Directory(&'a CStr),
 }
 
 pub struct Options<'a> {
     pub lock: &'a CStr,
     pub stage: &'a CStr,
-    /// The sandbox's own directory, which covers the stage.
+    /// Directory of the sandbox, mounted on the stage.
     pub directory: &'a CStr,
     /// First id of the sandbox's range of users and groups.
     pub base: u32,
@@ -27,16 +27,16 @@ pub struct Options<'a> {
     /// Source on the host, target below the stage.
     pub binds: Vec<(&'a CStr, &'a CStr)>,
     pub hidden: Vec<&'a CStr>,
-    /// The runtime's command, or the guest's in a sandbox that we start by ourselves.
+    /// Command of the runtime, or of the guest without a runtime.
     pub command: &'a [&'a CStr],
     pub entry: Option<Entry<'a>>,
 }
 
-/// What a sandbox needs to know that is started without a runtime.
+/// Options of a sandbox that starts without a runtime.
 pub struct Entry<'a> {
     pub hostname: &'a CStr,
     pub groups: Groups<'a>,
-    /// File systems of the kernel's own.
+    /// Kernel file systems, such as proc.
     pub mounts: Vec<Mount<'a>>,
     /// Sources are below the stage.
     pub binds: Vec<Mount<'a>>,
@@ -50,20 +50,20 @@ pub struct Mount<'a> {
     pub options: &'a CStr,
 }
 
-/// The sandbox's cgroups, which are made if they are not there.
+/// Cgroups of the sandbox. The launcher creates missing ones.
 #[derive(Default)]
 pub struct Groups<'a> {
-    /// Of the first version.
+    /// Groups of version 1.
     pub joined: Vec<&'a CStr>,
-    /// Of the second version.
+    /// Group of version 2.
     pub unified: Option<&'a CStr>,
-    /// Files and what is written to them, in order.
+    /// Files and their values, in order.
     pub settings: Vec<(&'a CStr, &'a CStr)>,
-    /// The same, for what would hinder the launcher itself.
+    /// Files and values to write last, because they would restrict the launcher.
     pub final_settings: Vec<(&'a CStr, &'a CStr)>,
 }
 
-/// What has been read so far.
+/// Options parsed so far.
 #[derive(Default)]
 struct Reading<'a> {
     lock: Option<&'a CStr>,

@@ -1,7 +1,7 @@
-//! What a sandbox sees: its root, and all that is mounted in it.
+//! Root file system of a sandbox and its mounts.
 //!
-//! The root is entered first and furnished then, so that every path is looked up inside: a link in an image can lead
-//! nowhere else. The host stays attached behind a descriptor for as long as things are taken from it.
+//! The process enters the root before it mounts anything, so that all paths resolve inside. A symbolic link of an image
+//! cannot lead outside. A descriptor keeps the root of the host accessible as the source of bind mounts.
 
 use alloc::ffi::CString;
 use core::ffi::CStr;
@@ -20,14 +20,14 @@ const LINKS: [(&CStr, &CStr); 5] = [
     (c"pts/ptmx", c"/dev/ptmx"),
 ];
 
-/// Leaves the host for the root that the launcher has set up below the stage.
+/// Changes the root to the one that the launcher has prepared below the stage.
 pub fn enter(options: &Options, entry: &Entry) -> Step<()> {
     // SAFETY: no pointers.
     unsafe { syscall!(libc::SYS_unshare, libc::CLONE_NEWNS) }.map_err(|e| failed("make a mount namespace", e))?;
     process::change_directory(options.stage).map_err(|e| failed("enter the stage", e))?;
     let open = |path: &CStr| file::open(path, libc::O_PATH | libc::O_DIRECTORY);
     let (host, stage) = open(c"/").and_then(|host| Ok((host, open(c".")?))).map_err(|e| failed("hold the host", e))?;
-    // A mount that was there before the namespace was cannot become its root; one of our own can.
+    // A mount that is older than the namespace cannot become its root, so a new bind mount does.
     mount::bind_tree(c"rootfs", c"rootfs", 0)?;
     process::change_directory(c"rootfs").map_err(|e| failed("enter the root", e))?;
     // SAFETY: both are C strings.
@@ -59,7 +59,7 @@ fn furnish(entry: &Entry, host: &Fd, stage: &Fd) -> Step<()> {
     mount::set(c"/", READ_ONLY)
 }
 
-/// Nodes cannot be made in a user namespace, only borrowed.
+/// Binds device nodes of the host, because a user namespace cannot create nodes.
 fn devices(host: &Fd) -> Step<()> {
     for device in DEVICES {
         make_file(device).map_err(|e| about("make", device, e))?;
@@ -74,7 +74,7 @@ fn devices(host: &Fd) -> Step<()> {
     Ok(())
 }
 
-/// Covers a file with nothing to read, a directory with an empty one: the first of them, for all that follow.
+/// Hides a file below `/dev/null` and a directory below an empty one, which all hidden directories share.
 fn mask<'a>(path: &'a CStr, host: &Fd, nothing: &mut Option<&'a CStr>) -> Step<()> {
     let Some(stat) = stat(path)? else { return Ok(()) };
     if !stat.is(libc::S_IFDIR) {
@@ -99,7 +99,7 @@ fn unless_missing(path: &CStr, step: impl FnOnce() -> Step<()>) -> Step<()> {
     if stat(path)?.is_some() { step() } else { Ok(()) }
 }
 
-/// Nothing only if nothing is there: what cannot be looked at must not stay uncovered.
+/// Returns none only if the entry does not exist. Other errors fail, so that nothing stays visible.
 fn stat(path: &CStr) -> Step<Option<file::Stat>> {
     match file::open(path, libc::O_PATH | libc::O_NOFOLLOW).and_then(|fd| file::stat_of(&fd)) {
         Ok(stat) => Ok(Some(stat)),
@@ -108,7 +108,7 @@ fn stat(path: &CStr) -> Step<Option<file::Stat>> {
     }
 }
 
-/// An image need not have all the places that a sandbox needs.
+/// Creates a mount point that the image lacks.
 fn make_target(stage: &Fd, source: &CStr, target: &CStr) -> Step<()> {
     let kind = file::stat_at(stage, source).map_err(|e| about("look at", source, e))?;
     if kind.is(libc::S_IFDIR) {
@@ -137,7 +137,7 @@ fn parent(path: &CStr) -> CString {
     CString::new(&bytes[..end]).unwrap_or_default()
 }
 
-/// Makes a directory and those above it.
+/// Creates a directory and its parents.
 fn make_directory(path: &CStr) -> Step<()> {
     if path.is_empty() || stat(path)?.is_some() {
         return Ok(());

@@ -1,10 +1,10 @@
-//! The resident launcher: one program that starts sandboxes when it is told to, so that none of them waits for a
-//! program to be loaded. It ends when the server does.
+//! Resident launcher: starts sandboxes on request, so that no start waits for a program to load. It exits with the
+//! server.
 //!
-//! A request on standard input is a length (four bytes, little-endian) and as many bytes: strings that each end with
-//! a zero byte. They are the request's number, the file for last words, the secret, and then the launcher's usual
-//! arguments. The answer on standard output is one line: the number, and what went wrong if anything did. Answers
-//! come in any order: each request has a process of its own. One that dies before it has answered is answered for.
+//! A request on standard input is a length (four bytes, little-endian) and that many bytes: strings that each end with
+//! a zero byte. They are the request number, the log file, the secret, and the arguments of `launch`. The reply on
+//! standard output is one line: the number and the error message, if any. Each request has its own process, so replies
+//! arrive in any order. If a process is killed, the launcher replies for it.
 
 use alloc::ffi::CString;
 use alloc::format;
@@ -17,18 +17,18 @@ use super::options::Options;
 use super::{Step, disk, failed, start};
 use vivarium_sys::{Fd, event, file, process};
 
-/// A request that is being obeyed. Its process is ours to reap, so the number stays its own until then.
+/// Process of a request. The launcher reaps it, so its process id stays valid until then.
 struct Child {
     pid: i32,
     pidfd: Fd,
     number: Vec<u8>,
 }
 
-/// Far more than any request has.
+/// Largest request in bytes.
 const LONGEST: usize = 1 << 20;
-/// How long nothing must be asked for before a spare disk is made.
+/// Idle time after which the launcher prepares a spare disk.
 const IDLE_MS: u32 = 20;
-/// A line that is written whole, whatever others write at the time.
+/// Longest reply. Writes of this size to a pipe are atomic.
 const LONGEST_ANSWER: usize = 4096;
 
 /// Serves requests until standard input ends.
@@ -39,7 +39,7 @@ pub fn serve() -> ! {
     loop {
         match wait(&requests, &children, template.is_some()) {
             None => {
-                // For the next sandbox; if it cannot be made, that one makes its own.
+                // For the next sandbox, which creates its own disk if this fails.
                 let _ = template.take().map(|template: CString| disk::keep_spare(&template));
             }
             Some(false) => children.retain(|child| !reap(child, &answers)),
@@ -52,7 +52,7 @@ pub fn serve() -> ! {
     }
 }
 
-/// Waits for a request, or for the end of a child; gives nothing after a rest, if that is to be noticed.
+/// Waits for a request (true) or the exit of a child (false). Returns none after the idle time, if `idle` is set.
 fn wait(requests: &Fd, children: &[Child], idle: bool) -> Option<bool> {
     let awaited: Vec<&Fd> = core::iter::once(requests).chain(children.iter().map(|child| &child.pidfd)).collect();
     event::first_readable(&awaited, idle.then_some(IDLE_MS))
@@ -70,7 +70,7 @@ fn fork_for(request: &[u8], answers: &Fd) -> Option<Child> {
     }
 }
 
-/// Reports whether a child has ended; if it was killed, nobody else says so.
+/// Reports whether a child has exited. Sends the reply of a killed child.
 fn reap(child: &Child, answers: &Fd) -> bool {
     let Some(status) = process::status_of(child.pid) else { return false };
     if libc::WIFSIGNALED(status) {
@@ -80,7 +80,7 @@ fn reap(child: &Child, answers: &Fd) -> bool {
     true
 }
 
-/// What the disk of a request is made from.
+/// Disk template of a request.
 fn template_of(request: &[u8]) -> Option<CString> {
     let mut words = request.split(|b| *b == 0).skip_while(|word| *word != b"--disk-image");
     CString::new(words.nth(2)?).ok()
@@ -103,7 +103,7 @@ fn fill(from: &Fd, mut into: &mut [u8]) -> Option<()> {
     Some(())
 }
 
-/// The life of the process that a request has for itself.
+/// Main function of the process of a request.
 fn run_request(request: &[u8], answers: &Fd) -> ! {
     process::default_signals();
     let words: Vec<&CStr> =

@@ -1,4 +1,4 @@
-//! The sandbox's user namespace: how its ids are mapped, and whose account it is on.
+//! User namespace of a sandbox: id map and owner.
 
 use alloc::ffi::CString;
 use alloc::format;
@@ -8,31 +8,31 @@ use super::{Step, failed};
 use vivarium_sys::{Fd, Result, file, process, syscall};
 
 const IDS: u32 = 65_536;
-/// Capabilities stay while the effective user changes.
+/// Keeps capabilities when the effective user changes.
 const NO_SETUID_FIXUP: usize = 1 << 2;
 
-/// Makes a namespace in which 0 to 65,535 are `base` and those after it, and which `base` owns.
+/// Creates a namespace that maps 0 to 65,535 to `base` and the ids after it, and that `base` owns.
 ///
-/// The kernel charges what is counted by user (inotify instances, queued signals, message queues) to the owner of a
-/// namespace as well. If that were root, one sandbox could use up what all others and the host itself may have.
+/// The kernel also charges per-user limits (inotify instances, queued signals, message queues) to the owner of a
+/// namespace. With root as the owner, one sandbox could exhaust the limits of the host and of all other sandboxes.
 ///
-/// A namespace must have a process while its map is written; a child lends itself for that long.
+/// A namespace needs a process while its map is written, so the launcher forks a child for that time.
 pub fn with_range(base: u32) -> Step<Fd> {
     let child = clone_as(base, 0, None).map_err(|e| failed("make a user namespace", e))?;
     if child == 0 {
         loop {
-            // SAFETY: no pointers are followed: there is nothing to wait for but the kill.
+            // SAFETY: the call has null pointers only. It waits for the kill.
             let _ = unsafe { syscall!(libc::SYS_ppoll, 0, 0, 0, 0, 0) };
         }
     }
     let namespace = map_ids(child, base);
     let _ = process::kill(child, libc::SIGKILL);
-    // SAFETY: the status is not wanted.
+    // SAFETY: a null pointer for the status is allowed.
     let _ = unsafe { syscall!(libc::SYS_wait4, child, 0, 0, 0) };
     namespace
 }
 
-/// Forks into a new user namespace that `owner` owns and into what else `flags` asks for, in a cgroup if one is given.
+/// Forks into a new user namespace of `owner`, the namespaces in `flags`, and a cgroup if given.
 pub fn clone_as(owner: u32, flags: i32, group: Option<&Fd>) -> Result<i32> {
     let usual = process::control(libc::PR_GET_SECUREBITS, 0)?;
     process::control(libc::PR_SET_SECUREBITS, usual | NO_SETUID_FIXUP)?;
@@ -45,7 +45,7 @@ pub fn clone_as(owner: u32, flags: i32, group: Option<&Fd>) -> Result<i32> {
     child
 }
 
-/// Maps the ids of `child`, which is alone in its user namespace, and gives that.
+/// Maps the ids in the user namespace of `child` and returns the namespace.
 pub fn map_ids(child: i32, base: u32) -> Step<Fd> {
     let line = format!("0 {base} {IDS}\n");
     for name in ["uid_map", "gid_map"] {
