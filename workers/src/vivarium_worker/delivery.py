@@ -1,4 +1,4 @@
-"""Carries what is in the spool to the server."""
+"""SpoolDelivery of spooled records to the server."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .spool import Spool, SpoolClosed
 
 log = logging.getLogger(__name__)
 
-# What the server takes in one call. It counts calls, so that a talkative agent is not slowed to one event each.
+# Limits of one call. The server limits the number of calls, so batches keep a verbose agent fast.
 MOST_EVENTS = 100
 MOST_BYTES = 512 * 1024
-# After something that nobody has thought of, so that it is not met again at once.
+# Delay after an unexpected exception.
 PAUSE_SECONDS = 1.0
 
 
-class Courier:
-    """One thread that delivers in order, each record until the server has it. Safe to call from any thread.
+class SpoolDelivery:
+    """Thread that delivers records in order and retries each until the server has it. Thread-safe.
 
     The log knows an event by the id it got in the spool, so a repeat after a lost answer changes nothing. A
     record that the server will never take is set aside on disk, and the log is told.
@@ -39,7 +39,7 @@ class Courier:
         self._aside = aside
         self._on_lost = on_lost
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="courier", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="delivery", daemon=True)
         self._has_results = False
         self.next_action: str | None = None
 
@@ -47,7 +47,7 @@ class Courier:
         self._thread.start()
 
     def close(self) -> None:
-        """Stops; what has not arrived stays in the spool for the next worker."""
+        """Stops the thread. Undelivered records stay in the spool for the next worker."""
         self._stop.set()
         self._spool.release()
         if self._thread.is_alive():
@@ -67,7 +67,7 @@ class Courier:
             self._backend.close()
 
     def _bring(self, records: list[dict[str, Any]]) -> None:
-        """Whatever goes wrong with them, they are tried again: nobody else empties the spool."""
+        """Retries after any failure, because nothing else empties the spool."""
         try:
             self._deliver(records)
         except (Stopped, SpoolClosed, Refused):
@@ -77,7 +77,7 @@ class Courier:
             self._stop.wait(PAUSE_SECONDS)
 
     def _next(self) -> list[dict[str, Any]]:
-        """The oldest record; if that is an event, with the events that come right after it."""
+        """Returns the oldest record; if it is an event, with the events that follow it directly."""
         records = self._spool.peek(MOST_EVENTS)
         count, size = 1, len(encode(records[0]))
         while count < len(records) and records[count - 1]["to"] == records[count]["to"] == "events":
@@ -97,7 +97,7 @@ class Courier:
             if e.final:
                 raise
             if len(records) > 1:
-                # One of them is to blame, and none was taken.
+                # The server rejected the batch because of one event and stored none.
                 for record in records:
                     self._deliver([record])
                 return
@@ -117,13 +117,13 @@ class Courier:
             self.next_action = str(action) if action else None
 
     def _send_late(self, record: dict[str, Any]) -> None:
-        """What another worker has left of its own task, which is over. The log hears of it, but no task of today."""
+        """Drops a report of an earlier worker for a task that is over, and logs it."""
         data = {"task_id": record["task"], "to": record["to"], **record["body"]}
         event = events.record(events.REPORT_UNDELIVERED, data, "worker", record["id"])
         self._backend.deliver(event["to"], event["id"], event["body"], self._stop)
 
     def _is_handed_in(self) -> bool:
-        """Whether the task has a result that did not come from here: the agent's program speaks HTTP itself."""
+        """Reports whether the task already has a result, which the agent's program sent over HTTP."""
         if self._has_results:
             return False
         try:
@@ -142,7 +142,7 @@ class Courier:
         except OSError as e:
             log.error("it could not be set aside either, and is lost: %s: %s", e, record)
         body = record["body"]
-        # A refused notice of a refusal is on disk and in the worker's own log; no notice of that one.
+        # A rejected rejection event causes no further event. The worker's log has it.
         if body.get("event_type") != events.EVENT_REJECTED:
             notice = {
                 "event_id": record["id"],
@@ -151,7 +151,6 @@ class Courier:
                 "status": refusal.status,
                 "problem": refusal.problem[:1000],
             }
-            # Under an id made of the record's, which may itself be what was refused: dying before the record is
-            # acknowledged repeats the notice and adds none.
+            # The id derives from the record's id, so a repetition after a crash has no effect.
             identity = "evt_" + uuid5(NAMESPACE_OID, f"refused {record['id']}").hex
             self._spool.append(events.record(events.EVENT_REJECTED, notice, "worker", identity), urgent=True)

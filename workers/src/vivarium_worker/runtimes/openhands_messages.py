@@ -1,4 +1,4 @@
-"""Messages on their way into an OpenHands conversation."""
+"""SpoolDelivery state of messages to an OpenHands conversation."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import threading
 from ..inbox import Inbox, Message
 
 
-class Mail:
-    """Which messages were put into the conversation, and which of them the model knows. Safe for any thread."""
+class MessageTracker:
+    """Tracks which messages are in the conversation and which the model has read. Thread-safe."""
 
     def __init__(self, inbox: Inbox) -> None:
         self._inbox = inbox
@@ -17,11 +17,11 @@ class Mail:
         self._unread: dict[str, Message] = {}
         self._placed: set[str] = set()
         self._sending = ""
-        # With which of its answers the model first met a refusal that had the words: the next answer knows them.
+        # Response of the model whose refusal first contained the message. The next response includes it.
         self._told: dict[str, str] = {}
 
     def take(self, message: Message) -> bool:
-        """Whether nobody has taken it yet; it is the caller's then."""
+        """Claims a message for the caller. Returns false if it is already claimed."""
         with self._lock:
             if message.id in self._sent:
                 return False
@@ -29,18 +29,18 @@ class Mail:
             return True
 
     def begin(self, message: Message) -> None:
-        """It is about to be put in. One at a time."""
+        """Marks a message that is about to be written. One at a time."""
         with self._lock:
             self._unread[message.id] = message
             self._sending = message.id
 
     def placed(self) -> None:
-        """It is in, under the agent's lock: from here on the next step has it."""
+        """Marks the message as written, under the agent's lock. The next step includes it."""
         with self._lock:
             self._placed.add(self._sending)
 
     def read(self) -> list[Message]:
-        """The model is about to be asked with all that is in; what is new to it."""
+        """Called before each request to the model. Returns the messages that are new to it."""
         with self._lock:
             read = [message for message in self._unread.values() if message.id in self._placed]
             for message in read:
@@ -48,12 +48,12 @@ class Mail:
             return read
 
     def waiting(self) -> bool:
-        """Whether one is in that the model has not read."""
+        """Reports whether the conversation has a message that the model has not read."""
         with self._lock:
             return any(identity in self._placed for identity in self._unread)
 
     def unheard(self, answer: str) -> list[Message]:
-        """What has come and the model knew nothing of when it gave this answer, whether it has been put in yet or not.
+        """Returns messages that the model did not have for this response, written or not.
 
         Who asks tells the model, so that a later answer is not asked about the same; every call of this one is.
         """

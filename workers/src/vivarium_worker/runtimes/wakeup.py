@@ -1,4 +1,4 @@
-"""A way to wake who waits for a pipe."""
+"""Wakeup of a thread that waits for a pipe."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import os
 import threading
 
 
-class Bell:
-    """Rings until it is silenced, for a thread that waits in `poll`. Any thread may ring, also when it is closed."""
+class Wakeup:
+    """Event for a thread that waits in `poll`. It stays set until `clear`. Thread-safe, also after `close`."""
 
     def __init__(self) -> None:
         self._fd = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
@@ -18,12 +18,12 @@ class Bell:
     def fileno(self) -> int:
         return self._fd
 
-    def ring(self) -> None:
+    def set(self) -> None:
         with self._lock:
             if not self._closed:
                 os.eventfd_write(self._fd, 1)
 
-    def silence(self) -> None:
+    def clear(self) -> None:
         with contextlib.suppress(BlockingIOError):
             os.eventfd_read(self._fd)
 
