@@ -50,6 +50,7 @@ test: setup ## run every check and every test
 .PHONY: test-guest
 test-guest: setup
 	@$(cargo) test --quiet --locked
+	@scripts/check-aarch64
 
 .PHONY: test-console
 test-console: ## tests and size of the console

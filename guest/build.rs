@@ -1,4 +1,4 @@
-//! The binary brings its own entry point (`runtime.rs`); tests and the library use the usual one.
+//! Linker options of the program, which has its own entry point (`vivarium_sys::program!`). Tests use the usual one.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -1,4 +1,4 @@
-//! What the wire costs: `cargo bench`. The yardstick, a bare spawn, is measured in the same run.
+//! Benchmark of the wire protocol (`cargo bench`), with a bare spawn as the reference.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -33,7 +33,7 @@ fn timed(mut action: impl FnMut()) -> Duration {
     start.elapsed()
 }
 
-/// Interleaved, so that both see the same neighbours.
+/// Interleaves both measurements, so that they run under the same load.
 fn spawns(host: &mut Host) -> (Vec<Duration>, Vec<Duration>) {
     let command = Run::of(&["/bin/true"]);
     let mut bare = Vec::new();
@@ -48,7 +48,7 @@ fn spawns(host: &mut Host) -> (Vec<Duration>, Vec<Duration>) {
     (bare, exec)
 }
 
-/// The fastest way that a C library has.
+/// Spawns with `posix_spawn`, the fastest way of a C library.
 fn spawn() {
     let (mut pid, mut status) = (0, 0);
     let path = c"/bin/true".as_ptr();

@@ -1,19 +1,19 @@
-//! The connection to the host: made, greeted, lost and made again.
+//! Connection to the host, with handshake and reconnection.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+use crate::context::token;
 use crate::guest::Channel;
-use crate::place::token;
 use crate::request::service;
-use crate::sys::event::Epoll;
-use crate::sys::{Errno, Fd, Result, now_us, socket};
 use crate::wire::{FrameReader, Frames, GENERATION, kind};
+use vivarium_sys::event::Epoll;
+use vivarium_sys::{Errno, Fd, Result, now_us, socket};
 
 const SHORTEST_PAUSE_US: u64 = 1_000;
 const LONGEST_PAUSE_US: u64 = 100_000;
 
-/// When to connect again: soon at first, since the host may just be about to listen, then ever less often.
+/// Backoff between connection attempts. The first delays are short, because the host may be about to listen.
 pub struct Retry {
     pub at: u64,
     pause_us: u64,
@@ -32,17 +32,17 @@ impl Retry {
     }
 }
 
-/// A batch of bulk output and the next fit: the guest fills while the host empties.
+/// Size of the socket buffer: two batches of bulk output, so that guest and host work in parallel.
 const SEND_BUFFER: i32 = 512 * 1024;
 
-/// A socket to the host and what has come on it.
+/// Socket to the host and its received bytes.
 pub struct Connection {
     pub socket: Fd,
     pub reader: FrameReader,
-    /// WELCOME has come.
+    /// The guest has received WELCOME.
     pub welcomed: bool,
     pub readable: bool,
-    /// The host has hung up: readable until the end has been read.
+    /// The host has closed its end. The socket stays readable until the guest has read the end of file.
     hung_up: bool,
 }
 
@@ -55,14 +55,14 @@ impl Connection {
         Ok(Connection { socket, reader: FrameReader::default(), welcomed: false, readable: false, hung_up: false })
     }
 
-    /// Takes an event of the socket. It is told once, so what it said must be remembered.
+    /// Records an event of the socket. Events are edge-triggered, so each arrives once.
     pub fn wake(&mut self, events: u32) {
         let gone = (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
         self.hung_up |= events & gone != 0;
         self.readable |= events & (gone | libc::EPOLLIN as u32) != 0;
     }
 
-    /// Reads once. False when nothing was there, an error when the host is gone.
+    /// Reads once. Returns false without data, and an error when the connection is closed.
     pub fn fill(&mut self) -> Result<bool> {
         match self.reader.fill(|into| self.socket.read(into)) {
             Ok((0, _)) => Err(Errno(libc::ECONNRESET)),
@@ -79,7 +79,7 @@ impl Connection {
     }
 }
 
-/// The guest speaks first.
+/// Writes HELLO, the first frame of a connection.
 pub fn hello(out: &mut Frames, secret: &[u8], channels: &BTreeMap<u32, Channel>) {
     let running: Vec<_> =
         channels.iter().filter_map(|(number, channel)| Some((*number, channel.service.running()?))).collect();

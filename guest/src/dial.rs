@@ -1,40 +1,40 @@
-//! Connections to what listens inside the sandbox, and from what connects out of it.
+//! TCP and unix connections between host and programs in the sandbox, in both directions.
 
 use alloc::boxed::Box;
 
+use crate::context::{Context, Next, Opened, Service, token};
 use crate::fail::{Code, Fail};
-use crate::files::acting_fail;
-use crate::place::{Next, Opened, Place, Service, token};
-use crate::streams::{Got, Inbound, Outbound};
-use crate::sys::{self, Errno, Fd, now_us, socket};
+use crate::files::impersonation_failure;
+use crate::streams::{Inbound, Outbound, ReadResult};
 use crate::wire::{Violation, kind};
+use vivarium_sys::{Errno, Fd, now_us, socket};
 
 const SLICE: usize = 256 * 1024;
-/// How long a listener may leave an attempt without an answer, as one does whose backlog is full.
-const PATIENCE_US: u64 = 5_000_000;
+/// Timeout of a connection attempt. A listener with a full backlog does not answer.
+const CONNECT_TIMEOUT_US: u64 = 5_000_000;
 const INTEREST: i32 = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP;
 
-/// A connection, from the first attempt to the end of both directions.
-pub struct Dialled {
+/// Connection from the first attempt to the end of both directions.
+pub struct Dialed {
     socket: Fd,
-    /// The port to try on `::1` when nothing listens on 127.0.0.1.
-    second: Option<u16>,
+    /// Port to try on `::1` if nothing listens on 127.0.0.1.
+    ipv6_port: Option<u16>,
     connected: bool,
-    /// The kernel has said something about the attempt.
-    woken: bool,
-    /// When the attempt is given up, on the monotonic clock.
-    give_up_us: u64,
-    given_up: bool,
+    /// The attempt has a result.
+    ready: bool,
+    /// Deadline of the attempt on the monotonic clock.
+    deadline_us: u64,
+    timed_out: bool,
     input: Inbound,
-    /// We have said that nothing more will come.
+    /// The guest has shut down its write side.
     shut: bool,
     output: Outbound,
     output_ended: bool,
     closed: bool,
 }
 
-pub fn open(channel: u32, credit: u32, to: (u8, u16, &[u8]), place: &mut Place) -> Opened {
-    let acting = place.user.act().map_err(acting_fail)?;
+pub fn open(channel: u32, credit: u32, to: (u8, u16, &[u8]), context: &mut Context) -> Opened {
+    let impersonation = context.user.impersonate().map_err(impersonation_failure)?;
     let socket = match to {
         (1, port, _) if port > 0 => {
             socket::connect_loopback(port).or_else(|error| socket::connect_loopback6(port).map_err(|_| error))
@@ -42,16 +42,16 @@ pub fn open(channel: u32, credit: u32, to: (u8, u16, &[u8]), place: &mut Place) 
         (2, _, path) if path.first() == Some(&b'/') => socket::connect_unix(path),
         _ => return Err(Fail::new(Code::Invalid, "neither a port nor an absolute path")),
     };
-    drop(acting);
-    let socket = socket.map_err(refused)?;
-    place.poll.add(&socket, token(channel, 0), INTEREST).map_err(|error| Fail::of(error, "cannot wait for it"))?;
-    Ok(Some(Box::new(Dialled {
+    drop(impersonation);
+    let socket = socket.map_err(connect_failure)?;
+    context.poll.add(&socket, token(channel, 0), INTEREST).map_err(|error| Fail::of(error, "cannot wait for it"))?;
+    Ok(Some(Box::new(Dialed {
         socket,
-        second: (to.0 == 1).then_some(to.1),
+        ipv6_port: (to.0 == 1).then_some(to.1),
         connected: false,
-        woken: false,
-        give_up_us: now_us().saturating_add(PATIENCE_US),
-        given_up: false,
+        ready: false,
+        deadline_us: now_us().saturating_add(CONNECT_TIMEOUT_US),
+        timed_out: false,
         input: Inbound::default(),
         shut: false,
         output: Outbound::new(1, credit, 0),
@@ -60,16 +60,16 @@ pub fn open(channel: u32, credit: u32, to: (u8, u16, &[u8]), place: &mut Place) 
     })))
 }
 
-/// The other way round: a connection that came from inside and stands.
-pub fn accepted(channel: u32, credit: u32, socket: Fd, place: &Place) -> sys::Result<Box<dyn Service>> {
-    place.poll.add(&socket, token(channel, 0), INTEREST)?;
-    Ok(Box::new(Dialled {
+/// Service for an established connection from inside the sandbox.
+pub fn accepted(channel: u32, credit: u32, socket: Fd, context: &Context) -> vivarium_sys::Result<Box<dyn Service>> {
+    context.poll.add(&socket, token(channel, 0), INTEREST)?;
+    Ok(Box::new(Dialed {
         socket,
-        second: None,
+        ipv6_port: None,
         connected: true,
-        woken: true,
-        give_up_us: 0,
-        given_up: false,
+        ready: true,
+        deadline_us: 0,
+        timed_out: false,
         input: Inbound::default(),
         shut: false,
         output: Outbound::new(1, credit, 0),
@@ -78,9 +78,9 @@ pub fn accepted(channel: u32, credit: u32, socket: Fd, place: &Place) -> sys::Re
     }))
 }
 
-fn refused(error: Errno) -> Fail {
+fn connect_failure(error: Errno) -> Fail {
     match error.0 {
-        // A full backlog of a unix socket.
+        // The backlog of a unix socket is full.
         libc::EAGAIN => Fail { errno: error.0, ..Fail::new(Code::Refused, "the listener is busy") },
         libc::ETIMEDOUT => Fail { errno: error.0, ..Fail::new(Code::Refused, "the listener does not answer") },
         libc::EPROTOTYPE => Fail { errno: error.0, ..Fail::new(Code::Refused, "not a stream socket") },
@@ -88,40 +88,40 @@ fn refused(error: Errno) -> Fail {
     }
 }
 
-impl Dialled {
-    fn exchange(&mut self, channel: u32, place: &mut Place) {
+impl Dialed {
+    fn exchange(&mut self, channel: u32, context: &mut Context) {
         self.input.pump(Some(&self.socket));
         if self.input.is_done() && !self.shut {
             self.shut = true;
             socket::shut_write(&self.socket);
         }
-        self.input.repay(channel, &mut place.out);
+        self.input.return_credit(channel, &mut context.out);
         let mut budget = SLICE;
-        while !self.output_ended && self.output.is_runnable() && budget > 0 && place.out.has_room() {
-            match self.output.read(&self.socket, false, channel, &mut place.out) {
-                Ok(Got::Bytes(count)) => budget = budget.saturating_sub(count),
-                Ok(Got::Nothing) => {}
-                Ok(Got::End) | Err(_) => {
+        while !self.output_ended && self.output.is_runnable() && budget > 0 && context.out.has_room() {
+            match self.output.read(&self.socket, false, channel, &mut context.out) {
+                Ok(ReadResult::Bytes(count)) => budget = budget.saturating_sub(count),
+                Ok(ReadResult::WouldBlock) => {}
+                Ok(ReadResult::End) | Err(_) => {
                     self.output_ended = true;
-                    place.out.frames.begin(channel, kind::EOF).u8(1).end();
+                    context.out.frames.begin(channel, kind::EOF).u8(1).end();
                 }
             }
         }
     }
 
-    /// Begins the second attempt, if there is one to make.
-    fn try_second(&mut self, channel: u32, place: &mut Place) -> bool {
-        let (Some(port), Ok(acting)) = (self.second.take(), place.user.act()) else {
+    /// Starts the attempt on `::1`, if any.
+    fn try_ipv6(&mut self, channel: u32, context: &mut Context) -> bool {
+        let (Some(port), Ok(impersonation)) = (self.ipv6_port.take(), context.user.impersonate()) else {
             return false;
         };
         let begun = socket::connect_loopback6(port);
-        drop(acting);
+        drop(impersonation);
         let Ok(socket) = begun else {
             return false;
         };
-        self.woken = false;
+        self.ready = false;
         self.socket = socket;
-        place.poll.add(&self.socket, token(channel, 0), INTEREST).is_ok()
+        context.poll.add(&self.socket, token(channel, 0), INTEREST).is_ok()
     }
 
     fn is_over(&self) -> bool {
@@ -129,43 +129,43 @@ impl Dialled {
     }
 }
 
-impl Service for Dialled {
-    fn run(&mut self, channel: u32, place: &mut Place) -> Next {
+impl Service for Dialed {
+    fn run(&mut self, channel: u32, context: &mut Context) -> Next {
         if !self.connected && !self.closed {
-            if self.given_up {
-                refused(Errno(libc::ETIMEDOUT)).send(channel, &mut place.out.frames);
+            if self.timed_out {
+                connect_failure(Errno(libc::ETIMEDOUT)).send(channel, &mut context.out.frames);
                 return Next::Done;
             }
-            if !self.woken {
+            if !self.ready {
                 return Next::Wait;
             }
             if let Err(error) = socket::connected(&self.socket) {
-                if self.try_second(channel, place) {
+                if self.try_ipv6(channel, context) {
                     return Next::Wait;
                 }
-                refused(error).send(channel, &mut place.out.frames);
+                connect_failure(error).send(channel, &mut context.out.frames);
                 return Next::Done;
             }
             self.connected = true;
-            place.out.frames.begin(channel, kind::STARTED).end();
+            context.out.frames.begin(channel, kind::STARTED).end();
         }
         if !self.closed {
-            self.exchange(channel, place);
+            self.exchange(channel, context);
         }
         if self.is_over() {
-            place.out.frames.begin(channel, kind::END).end();
+            context.out.frames.begin(channel, kind::END).end();
             return Next::Done;
         }
         if !self.output_ended && self.output.is_runnable() { Next::Again } else { Next::Wait }
     }
 
     fn wake(&mut self, _source: u8, events: u32) -> bool {
-        self.woken = true;
+        self.ready = true;
         self.output.wake(events);
         true
     }
 
-    fn data(&mut self, stream: u8, bytes: &[u8], _place: &mut Place) -> Result<(), Violation> {
+    fn data(&mut self, stream: u8, bytes: &[u8], _place: &mut Context) -> Result<(), Violation> {
         if stream != 0 {
             return Err(Violation);
         }
@@ -184,15 +184,15 @@ impl Service for Dialled {
         }
     }
 
-    fn close(&mut self, _place: &mut Place) {
+    fn close(&mut self, _place: &mut Context) {
         self.closed = true;
     }
 
     fn deadline(&self) -> Option<u64> {
-        (!self.connected && !self.closed && !self.given_up).then_some(self.give_up_us)
+        (!self.connected && !self.closed && !self.timed_out).then_some(self.deadline_us)
     }
 
     fn tick(&mut self, now_us: u64) {
-        self.given_up = now_us >= self.give_up_us;
+        self.timed_out = now_us >= self.deadline_us;
     }
 }

@@ -1,13 +1,13 @@
-//! What a frame from the host means.
+//! Dispatch of frames from the host.
 
+use crate::context::Opened;
 use crate::fail::{Code, Fail};
 use crate::guest::Guest;
-use crate::place::Opened;
 use crate::request::Request;
 use crate::wire::{Fields, Frame, GENERATION, MAX_CHANNELS, MAX_DATA, Violation, kind};
 use crate::{dial, exec, files, hash, list, listen, remove, stats, watch, write};
 
-/// The first frame of a connection must be WELCOME; REFUSE ends it like any other.
+/// Checks the first frame of a connection, which must be WELCOME. Any other frame, such as REFUSE, ends the connection.
 pub fn welcome(frame: &Frame) -> Result<(), Violation> {
     let fits = frame.kind == kind::WELCOME && frame.channel == 0;
     match Fields(frame.payload).u16()? {
@@ -16,12 +16,12 @@ pub fn welcome(frame: &Frame) -> Result<(), Violation> {
     }
 }
 
-/// Does what a frame asks for. An error ends the connection.
+/// Handles a frame. An error ends the connection.
 pub fn frame(guest: &mut Guest, frame: &Frame) -> Result<(), Violation> {
     match frame.channel {
         0 => of_connection(guest, frame),
-        // These numbers are ours to open.
-        number if number & listen::OURS != 0 && frame.kind == kind::OPEN => Err(Violation),
+        // Only the guest opens channels with these numbers.
+        number if number & listen::GUEST_CHANNEL != 0 && frame.kind == kind::OPEN => Err(Violation),
         _ if frame.kind == kind::OPEN => open(guest, frame),
         _ => of_channel(guest, frame),
     }
@@ -31,13 +31,13 @@ fn of_connection(guest: &mut Guest, frame: &Frame) -> Result<(), Violation> {
     match frame.kind {
         kind::PING => {
             let token = Fields(frame.payload).u64()?;
-            guest.place.out.urgent.begin(0, kind::PONG).u64(token).end();
+            guest.context.out.urgent.begin(0, kind::PONG).u64(token).end();
             Ok(())
         }
         kind::SHUTDOWN => guest.shut_down(),
         kind::HELLO | kind::WELCOME | kind::REFUSE | kind::PONG => Err(Violation),
         kind::OPEN..=kind::ATTACH | kind::ARRIVED | kind::FAIL | kind::END => Err(Violation),
-        // Of a later host; what is not for a channel can be left undone.
+        // A newer host may send unknown kinds. Those on channel 0 are ignored.
         _ => Ok(()),
     }
 }
@@ -59,37 +59,37 @@ fn open(guest: &mut Guest, frame: &Frame) -> Result<(), Violation> {
     match opened {
         Ok(Some(service)) => guest.insert(number, service),
         Ok(None) => {}
-        Err(fail) => fail.send(number, &mut guest.place.out.frames),
+        Err(fail) => fail.send(number, &mut guest.context.out.frames),
     }
     Ok(())
 }
 
 fn begin(guest: &mut Guest, number: u32, request: &Request) -> Opened {
-    let place = &mut guest.place;
+    let context = &mut guest.context;
     match *request {
-        Request::Exec(ref command) => exec::open(number, command, place),
-        Request::Read { credit, path, offset, length } => files::read(number, credit, path, (offset, length), place),
-        Request::Write(ref file) => write::open(file, place),
-        Request::Stat { path, follow } => files::stat(number, path, follow, place),
+        Request::Exec(ref command) => exec::open(number, command, context),
+        Request::Read { credit, path, offset, length } => files::read(number, credit, path, (offset, length), context),
+        Request::Write(ref file) => write::open(file, context),
+        Request::Stat { path, follow } => files::stat(number, path, follow, context),
         Request::List { credit, path, recursive, max_entries } => {
-            list::open(credit, path, recursive, max_entries, place)
+            list::open(credit, path, recursive, max_entries, context)
         }
-        Request::Mkdir { path, mode, parents } => files::mkdir(number, path, mode, parents, place),
-        Request::Move { from, to, replace } => files::rename(number, from, to, replace, place),
-        Request::Remove { path, recursive } => remove::open(number, path, recursive, place),
-        Request::Watch { credit, path, recursive } => watch::open(number, credit, path, recursive, place),
-        Request::Dial { credit, family, port, path } => dial::open(number, credit, (family, port, path), place),
-        Request::Stats => stats::send(number, place),
-        Request::Setup { cpus, orphan_grace } => stats::setup(number, cpus, orphan_grace, place),
-        Request::Hash { path } => hash::open(path, place),
-        Request::Listen { credit, port, most } => listen::open(number, credit, (port, most), place),
+        Request::Mkdir { path, mode, parents } => files::mkdir(number, path, mode, parents, context),
+        Request::Move { from, to, replace } => files::rename(number, from, to, replace, context),
+        Request::Remove { path, recursive } => remove::open(number, path, recursive, context),
+        Request::Watch { credit, path, recursive } => watch::open(number, credit, path, recursive, context),
+        Request::Dial { credit, family, port, path } => dial::open(number, credit, (family, port, path), context),
+        Request::Stats => stats::send(number, context),
+        Request::Setup { cpus, orphan_grace } => stats::setup(number, cpus, orphan_grace, context),
+        Request::Hash { path } => hash::open(path, context),
+        Request::Listen { credit, port, most } => listen::open(number, credit, (port, most), context),
     }
 }
 
 fn of_channel(guest: &mut Guest, frame: &Frame) -> Result<(), Violation> {
     let mut f = Fields(frame.payload);
     let number = frame.channel;
-    // Fields are read before the channel is looked up: a broken frame is a violation on any channel.
+    // Parses before the channel lookup: a malformed frame is a violation on any channel.
     match frame.kind {
         kind::DATA => {
             let (stream, bytes) = (f.u8()?, f.rest());
@@ -97,7 +97,7 @@ fn of_channel(guest: &mut Guest, frame: &Frame) -> Result<(), Violation> {
                 return Err(Violation);
             }
             if let Some(channel) = guest.channels.get_mut(&number) {
-                channel.service.data(stream, bytes, &mut guest.place)?;
+                channel.service.data(stream, bytes, &mut guest.context)?;
             }
         }
         kind::CREDIT => {
@@ -118,7 +118,7 @@ fn of_channel(guest: &mut Guest, frame: &Frame) -> Result<(), Violation> {
         }
         kind::CLOSE => {
             if let Some(channel) = guest.channels.get_mut(&number) {
-                channel.service.close(&mut guest.place);
+                channel.service.close(&mut guest.context);
             }
         }
         kind::DETACH => detach(guest, number),
@@ -139,27 +139,27 @@ fn with(guest: &mut Guest, number: u32, action: impl FnOnce(&mut crate::guest::C
 
 fn detach(guest: &mut Guest, number: u32) {
     if let Some(channel) = guest.channels.get_mut(&number)
-        && channel.service.detach(number, &mut guest.place)
+        && channel.service.detach(number, &mut guest.context)
     {
         guest.channels.remove(&number);
     }
 }
 
-/// What is not kept, or has a host, cannot be taken over.
+/// Fails unless the process is kept and has no host.
 fn attach(guest: &mut Guest, number: u32, credit: u32) {
     if let Some(channel) = guest.channels.get_mut(&number)
-        && !channel.service.attach(number, credit, &mut guest.place)
+        && !channel.service.attach(number, credit, &mut guest.context)
     {
         unknown(guest, number);
     }
 }
 
-/// A kind that a later host knows: this channel cannot go on, the others can.
+/// Fails the channel for a frame of an unknown kind. Other channels continue.
 fn unknown(guest: &mut Guest, number: u32) {
     if let Some(mut channel) = guest.channels.remove(&number) {
-        channel.service.close(&mut guest.place);
+        channel.service.close(&mut guest.context);
         let fail = Fail::new(Code::Unsupported, "this guest does not know that kind of frame");
-        fail.send(number, &mut guest.place.out.frames);
-        listen::left(guest, number);
+        fail.send(number, &mut guest.context.out.frames);
+        listen::channel_ended(guest, number);
     }
 }

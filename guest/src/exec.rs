@@ -1,68 +1,75 @@
-//! Commands: from the request to the last byte of output and the reason of the end.
+//! Start of commands and terminals.
 
 use alloc::boxed::Box;
 use alloc::ffi::CString;
 use alloc::vec::Vec;
 
+use crate::context::{Context, Opened, User, token};
 use crate::fail::{Code, Fail};
-use crate::place::{Opened, Place, User, token};
-use crate::process::{Limits, Manner, Process};
+use crate::process::{Limits, Mode, Process};
 use crate::pty;
 use crate::request::Exec;
-use crate::spawn::{Plan, Stumble, spawn};
+use crate::spawn::{Plan, SpawnError, spawn};
 use crate::streams::Outbound;
-use crate::sys::file::{pipe, set_nonblocking};
-use crate::sys::{self, Fd};
 use crate::wire::kind;
+use vivarium_sys::Fd;
+use vivarium_sys::file::{pipe, set_nonblocking};
 
 const DEFAULT_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
 
-/// Names travel in the handshake, which must fit into one small frame.
+/// Longest name of a kept process. The handshake with all names must fit into one small frame.
 const LONGEST_NAME: usize = 32;
 
 /// The ends of a command's standard streams.
 struct Ends {
-    /// Ours; input is none for `/dev/null` and for a terminal, where output is both.
+    /// The guest's end. None for `/dev/null` and for a terminal, whose output descriptor is used for input too.
     input: Option<Fd>,
     outputs: [Option<Fd>; 2],
-    /// The command's, closed here once it runs.
-    theirs: Vec<Fd>,
+    /// The command's ends. The guest closes them after the start.
+    child_ends: Vec<Fd>,
     standard: [i32; 3],
 }
 
 /// Starts the command and sends STARTED.
-pub fn open(channel: u32, request: &Exec, place: &mut Place) -> Opened {
+pub fn open(channel: u32, request: &Exec, context: &mut Context) -> Opened {
     let strings = Strings::of(request)?;
-    if request.uid == 0 && !place.user.plain {
+    if request.uid == 0 && !context.user.plain {
         return Err(Fail::new(Code::NotPermitted, "commands do not run as the guest's user"));
     }
     if request.kept.is_some_and(|name| name.is_empty() || name.len() > LONGEST_NAME) {
         return Err(Fail::new(Code::Invalid, "the name of a kept process has 1 to 32 bytes"));
     }
-    let user = User { uid: request.uid, gid: request.gid, ..place.user };
-    let ends = ends(request, &user, place).map_err(|error| Fail::of(error, "cannot make its streams"))?;
+    let user = User { uid: request.uid, gid: request.gid, ..context.user };
+    let ends = ends(request, &user, context).map_err(|error| Fail::of(error, "cannot make its streams"))?;
     let limits = Limits::new(request.timeout_ms, request.idle_timeout_ms);
     let pid = spawn(&Plan {
         candidates: &strings.candidates,
         argv: &strings.argv,
         env: &strings.env,
         cwd: &strings.cwd,
-        workspace: &place.workspace,
+        workspace: &context.workspace,
         standard: ends.standard,
         terminal: request.size.is_some(),
         user,
-        cpus: place.cpus.take(),
-        open_files: place.open_files,
+        cpus: context.cpus.take(),
+        open_files: context.open_files,
     })
     .map_err(fail_of)?;
     let process =
-        watch(channel, pid, request, ends, limits, place).map_err(|error| Fail::of(error, "cannot wait for it"))?;
-    place.pids.insert(pid, channel);
-    place.out.frames.begin(channel, kind::STARTED).u32(pid as u32).end();
+        watch(channel, pid, request, ends, limits, context).map_err(|error| Fail::of(error, "cannot wait for it"))?;
+    context.pids.insert(pid, channel);
+    context.out.frames.begin(channel, kind::STARTED).u32(pid as u32).end();
     Ok(Some(Box::new(process)))
 }
 
-fn watch(channel: u32, pid: i32, request: &Exec, ends: Ends, limits: Limits, place: &Place) -> sys::Result<Process> {
+fn watch(
+    channel: u32,
+    pid: i32,
+    request: &Exec,
+    ends: Ends,
+    limits: Limits,
+    context: &Context,
+) -> vivarium_sys::Result<Process> {
     let outbound = |stream| match request.kept {
         Some(_) => Outbound::kept(stream, request.credit),
         None => Outbound::new(stream, request.credit, request.output_limit),
@@ -70,57 +77,57 @@ fn watch(channel: u32, pid: i32, request: &Exec, ends: Ends, limits: Limits, pla
     for (source, fd) in ends.outputs.iter().enumerate() {
         if let Some(fd) = fd {
             let interest = if request.size.is_some() { libc::EPOLLIN | libc::EPOLLOUT } else { libc::EPOLLIN };
-            place.poll.add(fd, token(channel, source as u8 + 1), interest)?;
+            context.poll.add(fd, token(channel, source as u8 + 1), interest)?;
         }
     }
     if let Some(fd) = &ends.input {
-        place.poll.add(fd, token(channel, 0), libc::EPOLLOUT)?;
+        context.poll.add(fd, token(channel, 0), libc::EPOLLOUT)?;
     }
-    drop(ends.theirs);
+    drop(ends.child_ends);
     let [out, err] = ends.outputs;
     let outputs = [(out, outbound(1)), (err, outbound(2))];
-    let manner = Manner { terminal: request.size.is_some(), kept: request.kept.map(Box::from) };
-    Ok(Process::new(pid, manner, ends.input, outputs, limits))
+    let mode = Mode { terminal: request.size.is_some(), kept: request.kept.map(Box::from) };
+    Ok(Process::new(pid, mode, ends.input, outputs, limits))
 }
 
-fn ends(request: &Exec, user: &User, place: &Place) -> sys::Result<Ends> {
+fn ends(request: &Exec, user: &User, context: &Context) -> vivarium_sys::Result<Ends> {
     if let Some(size) = request.size {
         let (master, peer) = pty::open(user, size)?;
         let standard = [peer.raw(); 3];
-        return Ok(Ends { input: None, outputs: [Some(master), None], theirs: Vec::from([peer]), standard });
+        return Ok(Ends { input: None, outputs: [Some(master), None], child_ends: Vec::from([peer]), standard });
     }
-    let (out, out_theirs) = pipe()?;
-    let (err, err_theirs) = pipe()?;
+    let (out, out_child) = pipe()?;
+    let (err, err_child) = pipe()?;
     set_nonblocking(&out)?;
     set_nonblocking(&err)?;
-    let mut standard = [place.null.raw(), out_theirs.raw(), err_theirs.raw()];
-    let mut theirs = Vec::from([out_theirs, err_theirs]);
+    let mut standard = [context.null.raw(), out_child.raw(), err_child.raw()];
+    let mut child_ends = Vec::from([out_child, err_child]);
     let mut input = None;
     if request.with_input {
-        let (in_theirs, ours) = pipe()?;
+        let (in_child, ours) = pipe()?;
         set_nonblocking(&ours)?;
-        standard[0] = in_theirs.raw();
-        theirs.push(in_theirs);
+        standard[0] = in_child.raw();
+        child_ends.push(in_child);
         input = Some(ours);
     }
-    Ok(Ends { input, outputs: [Some(out), Some(err)], theirs, standard })
+    Ok(Ends { input, outputs: [Some(out), Some(err)], child_ends, standard })
 }
 
-fn fail_of(stumble: Stumble) -> Fail {
-    match stumble {
-        Stumble::Clone(sys::Errno(libc::EAGAIN)) => {
+fn fail_of(error: SpawnError) -> Fail {
+    match error {
+        SpawnError::Clone(vivarium_sys::Errno(libc::EAGAIN)) => {
             Fail { errno: libc::EAGAIN, ..Fail::new(Code::ProcessLimit, "no more processes are allowed") }
         }
-        Stumble::Clone(error) => Fail::of(error, "cannot start a process"),
-        Stumble::Prepare(error) => Fail::of(error, "cannot prepare the process"),
-        Stumble::Directory(error) => {
+        SpawnError::Clone(error) => Fail::of(error, "cannot start a process"),
+        SpawnError::Prepare(error) => Fail::of(error, "cannot prepare the process"),
+        SpawnError::Directory(error) => {
             Fail { code: Code::Invalid, ..Fail::of(error, "cannot use the working directory") }
         }
-        Stumble::Execute(error) => Fail::of(error, "cannot execute the program"),
+        SpawnError::Execute(error) => Fail::of(error, "cannot execute the program"),
     }
 }
 
-/// The request's strings as the kernel wants them.
+/// C strings of the request.
 struct Strings {
     candidates: Vec<CString>,
     argv: Vec<CString>,
@@ -142,7 +149,7 @@ impl Strings {
     }
 }
 
-/// Where the program may be: itself if it is a path, or in each directory of `PATH`.
+/// Paths to try for a program: the path itself, or the name in each directory of `PATH`.
 fn candidates(program: &[u8], env: &[&[u8]]) -> Vec<Vec<u8>> {
     if program.contains(&b'/') {
         return Vec::from([program.to_vec()]);

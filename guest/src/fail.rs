@@ -1,7 +1,7 @@
-//! Why a request could not be done, in the words of the wire.
+//! Failures of requests.
 
-use crate::sys::Errno;
 use crate::wire::{Frames, kind};
+use vivarium_sys::Errno;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
@@ -45,7 +45,7 @@ impl Fail {
         Fail { code, errno: 0, actual, limit, message }
     }
 
-    /// From what the kernel said, with the verb that failed.
+    /// Creates a failure from an error of the kernel and the operation that failed.
     pub fn of(Errno(errno): Errno, message: &'static str) -> Fail {
         Fail { code: code_of(errno), errno, actual: 0, limit: 0, message }
     }

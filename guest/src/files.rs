@@ -1,17 +1,17 @@
-//! Files: the requests that have their answer at once, and reading.
+//! File requests with an immediate reply, and reading.
 
 use alloc::boxed::Box;
 
+use crate::context::{Context, Next, Opened, Service};
 use crate::fail::{Code, Fail};
 use crate::paths;
-use crate::place::{Next, Opened, Place, Service};
-use crate::sys::file::{self, Stat, stat_at, stat_of};
-use crate::sys::{Errno, Fd};
 use crate::wire::{Frames, MAX_DATA, kind};
+use vivarium_sys::file::{self, Stat, stat_at, stat_of};
+use vivarium_sys::{Errno, Fd};
 
 const SLICE: usize = 256 * 1024;
 
-/// `stat` as the wire has it.
+/// Writes the `stat` fields of the wire protocol.
 pub fn put_stat(out: &mut Frames, stat: &Stat) {
     let kind = match stat.mode & libc::S_IFMT {
         libc::S_IFREG => 1,
@@ -22,79 +22,79 @@ pub fn put_stat(out: &mut Frames, stat: &Stat) {
     out.u8(kind).u32(stat.mode & 0o7777).u64(stat.size).i64(stat.mtime_ns).u32(stat.uid);
 }
 
-/// `stat` and what tells two versions of a file apart, as the last fields of a payload.
+/// Writes `stat` and the fields that identify a version of the file, as the last fields of a payload.
 pub fn put_version(out: &mut Frames, stat: &Stat) {
     put_stat(out, stat);
     out.u64(stat.inode).i64(stat.ctime_ns);
 }
 
-/// Ends a channel that has nothing more to say than that it is done.
-pub fn end(channel: u32, place: &mut Place) -> Opened {
-    place.out.frames.begin(channel, kind::END).end();
+/// Ends a channel with an empty END.
+pub fn end(channel: u32, context: &mut Context) -> Opened {
+    context.out.frames.begin(channel, kind::END).end();
     Ok(None)
 }
 
-pub fn acting_fail(error: Errno) -> Fail {
+pub fn impersonation_failure(error: Errno) -> Fail {
     Fail::of(error, "cannot act as the sandbox user")
 }
 
-pub fn stat(channel: u32, path: &[u8], follow: bool, place: &mut Place) -> Opened {
+pub fn stat(channel: u32, path: &[u8], follow: bool, context: &mut Context) -> Opened {
     let path = paths::check(path)?;
-    let _acting = place.user.act().map_err(acting_fail)?;
+    let _impersonation = context.user.impersonate().map_err(impersonation_failure)?;
     let flags = if follow { libc::O_PATH } else { libc::O_PATH | libc::O_NOFOLLOW };
-    let fd = paths::open(&place.workspace, &path, flags).map_err(|error| Fail::of(error, "cannot find it"))?;
+    let fd = paths::open(&context.workspace, &path, flags).map_err(|error| Fail::of(error, "cannot find it"))?;
     let stat = stat_of(&fd).map_err(|error| Fail::of(error, "cannot look at it"))?;
-    let out = &mut place.out.frames;
+    let out = &mut context.out.frames;
     put_version(out.begin(channel, kind::END), &stat);
     out.end();
     Ok(None)
 }
 
-pub fn mkdir(channel: u32, path: &[u8], mode: u32, parents: bool, place: &mut Place) -> Opened {
+pub fn mkdir(channel: u32, path: &[u8], mode: u32, parents: bool, context: &mut Context) -> Opened {
     let path = paths::check(path)?;
     {
-        let _acting = place.user.act().map_err(acting_fail)?;
-        let root = &place.workspace;
+        let _impersonation = context.user.impersonate().map_err(impersonation_failure)?;
+        let root = &context.workspace;
         let (directory, name) = if parents { paths::make_parent(root, &path)? } else { paths::parent(root, &path)? };
         match file::make_directory_at(&directory, &name, mode & 0o777) {
             Err(Errno(libc::EEXIST)) if parents && is_directory(&directory, &name) => {}
             made => made.map_err(|error| Fail::of(error, "cannot make the directory"))?,
         }
     }
-    end(channel, place)
+    end(channel, context)
 }
 
 fn is_directory(directory: &Fd, name: &core::ffi::CStr) -> bool {
     stat_at(directory, name).is_ok_and(|stat| stat.is(libc::S_IFDIR))
 }
 
-/// `move` is a word of the language.
-pub fn rename(channel: u32, from: &[u8], to: &[u8], replace: bool, place: &mut Place) -> Opened {
+/// Moves an entry.
+pub fn rename(channel: u32, from: &[u8], to: &[u8], replace: bool, context: &mut Context) -> Opened {
     let (from, to) = (paths::check(from)?, paths::check(to)?);
     {
-        let _acting = place.user.act().map_err(acting_fail)?;
-        let source = paths::parent(&place.workspace, &from)?;
-        let target = paths::parent(&place.workspace, &to)?;
+        let _impersonation = context.user.impersonate().map_err(impersonation_failure)?;
+        let source = paths::parent(&context.workspace, &from)?;
+        let target = paths::parent(&context.workspace, &to)?;
         put_in_place((&source.0, &source.1), (&target.0, &target.1), replace).map_err(|error| match error {
-            // Not an escape: two file systems meet inside the workspace.
+            // EXDEV is no escape here: source and target are on different file systems inside the workspace.
             Errno(libc::EXDEV) => Fail { errno: libc::EXDEV, ..Fail::new(Code::InputOutput, "on another file system") },
             error => Fail::of(error, "cannot move it"),
         })?;
     }
-    end(channel, place)
+    end(channel, context)
 }
 
-/// Renames; without `replace` only if the target does not exist.
+/// Renames. Without `replace`, fails if the target exists.
 pub fn put_in_place(
     from: (&Fd, &core::ffi::CStr),
     to: (&Fd, &core::ffi::CStr),
     replace: bool,
-) -> crate::sys::Result<()> {
+) -> vivarium_sys::Result<()> {
     if replace {
         return file::rename_at(from, to, 0);
     }
     match file::rename_at(from, to, libc::RENAME_NOREPLACE) {
-        // A file system that cannot do it in one step.
+        // The file system does not support RENAME_NOREPLACE.
         Err(Errno(libc::EINVAL)) => match stat_at(to.0, to.1) {
             Ok(_) => Err(Errno(libc::EEXIST)),
             Err(_) => file::rename_at(from, to, 0),
@@ -103,7 +103,7 @@ pub fn put_in_place(
     }
 }
 
-/// A file on its way to the host.
+/// Transfer of a file to the host.
 pub struct Reading {
     file: Fd,
     offset: u64,
@@ -112,14 +112,14 @@ pub struct Reading {
     credit: u64,
 }
 
-/// Opens a regular file for reading, with the rights of the sandbox user; anything else that stands there is refused.
-pub fn open_file(path: &[u8], place: &mut Place) -> Result<(Fd, Stat), Fail> {
+/// Opens a regular file for reading as the sandbox user. Fails for any other type.
+pub fn open_file(path: &[u8], context: &mut Context) -> Result<(Fd, Stat), Fail> {
     let path = paths::check(path)?;
-    let acting = place.user.act().map_err(acting_fail)?;
-    // Not waited for, whatever it is: a FIFO opens at once, and is then seen not to be a file.
+    let impersonation = context.user.impersonate().map_err(impersonation_failure)?;
+    // Non-blocking, so that the open of a FIFO returns. The type check below then rejects it.
     let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_NOCTTY;
-    let file = paths::open(&place.workspace, &path, flags).map_err(|error| Fail::of(error, "cannot open it"))?;
-    drop(acting);
+    let file = paths::open(&context.workspace, &path, flags).map_err(|error| Fail::of(error, "cannot open it"))?;
+    drop(impersonation);
     let stat = stat_of(&file).map_err(|error| Fail::of(error, "cannot look at it"))?;
     if !stat.is(libc::S_IFREG) {
         return Err(Fail::new(Code::NotAFile, "not a regular file"));
@@ -128,9 +128,9 @@ pub fn open_file(path: &[u8], place: &mut Place) -> Result<(Fd, Stat), Fail> {
 }
 
 /// Opens a file and sends STARTED.
-pub fn read(channel: u32, credit: u32, path: &[u8], range: (u64, u64), place: &mut Place) -> Opened {
-    let (file, stat) = open_file(path, place)?;
-    let out = &mut place.out.frames;
+pub fn read(channel: u32, credit: u32, path: &[u8], range: (u64, u64), context: &mut Context) -> Opened {
+    let (file, stat) = open_file(path, context)?;
+    let out = &mut context.out.frames;
     put_version(out.begin(channel, kind::STARTED), &stat);
     out.end();
     let (offset, length) = range;
@@ -139,22 +139,22 @@ pub fn read(channel: u32, credit: u32, path: &[u8], range: (u64, u64), place: &m
 }
 
 impl Reading {
-    /// Reads once, straight into a frame; none at the end of a file that has shrunk.
-    fn read_once(&mut self, channel: u32, place: &mut Place) -> Result<usize, Fail> {
+    /// Reads once into a frame. Returns 0 at the end of a file that has shrunk.
+    fn read_once(&mut self, channel: u32, context: &mut Context) -> Result<usize, Fail> {
         let room = self.left.min(self.credit).min(MAX_DATA as u64) as usize;
-        let out = &mut place.out.frames;
+        let out = &mut context.out.frames;
         out.begin(channel, kind::DATA).u8(1);
         let count = out.read_in(room, |into| self.file.read_at(into, self.offset));
         match count {
             Ok(count) if count > 0 => out.end(),
-            _ => out.forget(),
+            _ => out.discard(),
         }
         count.map_err(|error| Fail::of(error, "cannot read it"))
     }
 
-    /// Says how the file is now: one that was written to meanwhile may have been sent half old, half new.
-    fn end(&self, channel: u32, place: &mut Place) {
-        let out = &mut place.out.frames;
+    /// Sends END with the current status of the file, so that the host detects a write during the transfer.
+    fn end(&self, channel: u32, context: &mut Context) {
+        let out = &mut context.out.frames;
         match stat_of(&self.file) {
             Ok(stat) => {
                 put_version(out.begin(channel, kind::END).u64(self.sent), &stat);
@@ -166,10 +166,10 @@ impl Reading {
 }
 
 impl Service for Reading {
-    fn run(&mut self, channel: u32, place: &mut Place) -> Next {
+    fn run(&mut self, channel: u32, context: &mut Context) -> Next {
         let mut budget = SLICE;
-        while self.left > 0 && self.credit > 0 && budget > 0 && place.out.has_room() {
-            match self.read_once(channel, place) {
+        while self.left > 0 && self.credit > 0 && budget > 0 && context.out.has_room() {
+            match self.read_once(channel, context) {
                 Ok(0) => self.left = 0,
                 Ok(count) => {
                     let bytes = count as u64;
@@ -178,14 +178,14 @@ impl Service for Reading {
                     budget = budget.saturating_sub(count);
                 }
                 Err(fail) => {
-                    fail.send(channel, &mut place.out.frames);
+                    fail.send(channel, &mut context.out.frames);
                     return Next::Done;
                 }
             }
         }
         match (self.left, self.credit) {
             (0, _) => {
-                self.end(channel, place);
+                self.end(channel, context);
                 Next::Done
             }
             (_, 0) => Next::Wait,
@@ -199,7 +199,7 @@ impl Service for Reading {
         }
     }
 
-    fn close(&mut self, _place: &mut Place) {
+    fn close(&mut self, _place: &mut Context) {
         self.left = 0;
     }
 }

@@ -1,58 +1,58 @@
-//! The loop: one turn takes what has happened, lets every channel do a slice of work, and sends what came of it.
+//! Event loop. One turn handles events, runs one slice of work for each channel, and sends the frames.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
-use crate::absence::Absence;
 use crate::connection::{Connection, Retry, hello};
+use crate::context::{Context, CpuShare, DRAIN, Drains, Next, Service, User, token};
 use crate::dispatch;
-use crate::listen::{self, Arrivals};
+use crate::listen::{self, IncomingConnections};
+use crate::orphan_timer::OrphanTimer;
 use crate::outbox::Outbox;
-use crate::place::{CpuShare, DRAIN, Drains, Next, Place, Service, User, token};
-use crate::sys::event::{self, Epoll, Event};
-use crate::sys::{self, Fd, file, now_us, process};
-use crate::tree;
 use crate::wire::Violation;
+use vivarium_sys::event::{self, Epoll, Event};
+use vivarium_sys::tree;
+use vivarium_sys::{Fd, file, now_us, process};
 
-/// Reads from the host in one turn at most; each is up to 64 KiB.
+/// Largest number of reads from the host in one turn, each up to 64 KiB.
 const READS: usize = 4;
-/// After so long without any event the buffers are given back.
-const REST_US: u64 = 1_000_000;
+/// Time without events after which the guest releases its buffers.
+const RELEASE_AFTER_US: u64 = 1_000_000;
 
-/// An open channel and whether it waits for its turn.
+/// Open channel and whether it is in the run queue.
 pub struct Channel {
     pub service: Box<dyn Service>,
     queued: bool,
 }
 
-/// The whole state of the program.
+/// State of the program.
 pub struct Guest<'a> {
     socket: &'a [u8],
     secret: Vec<u8>,
     signals: Fd,
     connection: Option<Connection>,
     retry: Retry,
-    rest_at: Option<u64>,
-    pub place: Place,
+    release_at: Option<u64>,
+    pub context: Context,
     pub channels: BTreeMap<u32, Channel>,
     queue: VecDeque<u32>,
 }
 
 impl<'a> Guest<'a> {
-    /// How many processors commands may see; none: all.
-    pub fn show_cpus(&mut self, count: u32) {
-        self.place.cpus.count = count;
+    /// Limits the number of processors for commands; 0 means all.
+    pub fn limit_cpus(&mut self, count: u32) {
+        self.context.cpus.count = count;
     }
 
-    pub fn new(socket: &'a [u8], secret: Vec<u8>, workspace: Fd, user: User) -> sys::Result<Guest<'a>> {
+    pub fn new(socket: &'a [u8], secret: Vec<u8>, workspace: Fd, user: User) -> vivarium_sys::Result<Guest<'a>> {
         let poll = Epoll::new()?;
         let signals = event::signals()?;
         poll.add(&signals, token(0, 1), libc::EPOLLIN)?;
         let open_files = process::limit(libc::RLIMIT_NOFILE);
         let all = libc::rlimit { rlim_cur: open_files.rlim_max, ..open_files };
         process::set_limit(libc::RLIMIT_NOFILE, &all)?;
-        let place = Place {
+        let context = Context {
             poll,
             out: Outbox::default(),
             workspace,
@@ -60,9 +60,9 @@ impl<'a> Guest<'a> {
             user,
             pids: BTreeMap::new(),
             drains: Drains::default(),
-            arrivals: Arrivals::default(),
-            cpus: CpuShare { allowed: process::allowed_cpus(), count: 0, next: 0 },
-            absence: Absence::default(),
+            incoming: IncomingConnections::default(),
+            cpus: CpuShare { allowed: process::affinity(), count: 0, next: 0 },
+            orphan_timer: OrphanTimer::default(),
             open_files,
             started_us: now_us(),
             counter: 0,
@@ -73,20 +73,20 @@ impl<'a> Guest<'a> {
             signals,
             connection: None,
             retry: Retry::default(),
-            rest_at: None,
-            place,
+            release_at: None,
+            context,
             channels: BTreeMap::new(),
             queue: VecDeque::new(),
         })
     }
 
-    /// Lives until it is told to shut down.
+    /// Runs until shutdown.
     pub fn run(mut self) -> ! {
         let mut events = [Event { events: 0, u64: 0 }; 64];
         loop {
-            let count = self.place.poll.wait(&mut events, self.patience());
+            let count = self.context.poll.wait(&mut events, self.timeout());
             for event in &events[..count] {
-                self.notice(event.u64, event.events);
+                self.handle_event(event.u64, event.events);
             }
             self.connect();
             self.receive();
@@ -97,23 +97,23 @@ impl<'a> Guest<'a> {
         }
     }
 
-    /// Microseconds until something is due; none if nothing is.
-    fn patience(&self) -> Option<u64> {
-        let work = !self.queue.is_empty() && self.place.can_work();
+    /// Microseconds until the next deadline; none without one.
+    fn timeout(&self) -> Option<u64> {
+        let work = !self.queue.is_empty() && self.context.can_work();
         let input =
-            self.connection.as_ref().is_some_and(|connection| connection.readable) && !self.place.out.is_flooded();
+            self.connection.as_ref().is_some_and(|connection| connection.readable) && !self.context.out.is_flooded();
         if work || input {
             return Some(0);
         }
         let deadlines = self.channels.values().filter_map(|channel| channel.service.deadline());
         let retry = self.connection.is_none().then_some(self.retry.at);
-        let absence = self.place.absence.next_look();
-        deadlines.chain(retry).chain(absence).chain(self.rest_at).min().map(|at| at.saturating_sub(now_us()))
+        let orphan = self.context.orphan_timer.next_check();
+        deadlines.chain(retry).chain(orphan).chain(self.release_at).min().map(|at| at.saturating_sub(now_us()))
     }
 
-    fn notice(&mut self, token: u64, events: u32) {
+    fn handle_event(&mut self, token: u64, events: u32) {
         if token & DRAIN != 0 {
-            return self.place.drains.empty((token & !DRAIN) as i32, &self.place.null);
+            return self.context.drains.discard((token & !DRAIN) as i32, &self.context.null);
         }
         let (channel, source) = ((token >> 8) as u32, token as u8);
         match (channel, source) {
@@ -122,7 +122,7 @@ impl<'a> Guest<'a> {
                     connection.wake(events);
                 }
             }
-            (0, _) => self.hear_signals(),
+            (0, _) => self.read_signals(),
             _ => {
                 if self.channels.get_mut(&channel).is_some_and(|channel| channel.service.wake(source, events)) {
                     self.enqueue(channel);
@@ -131,7 +131,7 @@ impl<'a> Guest<'a> {
         }
     }
 
-    fn hear_signals(&mut self) {
+    fn read_signals(&mut self) {
         let signals = event::pending_signals(&self.signals);
         if signals & 1 << libc::SIGTERM != 0 {
             self.shut_down();
@@ -143,14 +143,14 @@ impl<'a> Guest<'a> {
 
     fn reap(&mut self) {
         while let Some(child) = process::reap() {
-            let Some(number) = self.place.pids.remove(&child.pid) else { continue };
+            let Some(number) = self.context.pids.remove(&child.pid) else { continue };
             let Some(channel) = self.channels.get_mut(&number) else { continue };
             channel.service.reaped(child);
             let kept = channel.service.running().is_some_and(|process| process.kept.is_some());
-            if self.place.out.is_open() || kept {
+            if self.context.out.is_open() || kept {
                 self.enqueue(number);
             } else {
-                // Nobody will hear of it: the next handshake just does not list it.
+                // There is no host to notify. The next handshake does not list the process.
                 self.channels.remove(&number);
             }
         }
@@ -161,22 +161,22 @@ impl<'a> Guest<'a> {
             return;
         }
         self.retry.later();
-        if let Ok(connection) = Connection::open(self.socket, &self.place.poll) {
+        if let Ok(connection) = Connection::open(self.socket, &self.context.poll) {
             self.connection = Some(connection);
-            self.place.out.reset(true);
-            hello(&mut self.place.out.frames, &self.secret, &self.channels);
+            self.context.out.reset(true);
+            hello(&mut self.context.out.frames, &self.secret, &self.channels);
         }
     }
 
     fn receive(&mut self) {
         let Some(mut connection) = self.connection.take() else { return };
         for _ in 0..READS {
-            if !connection.readable || self.place.out.is_flooded() {
+            if !connection.readable || self.context.out.is_flooded() {
                 break;
             }
             let fine = connection.fill().is_ok() && self.take_frames(&mut connection).is_ok();
             if !fine {
-                return self.lose();
+                return self.disconnect();
             }
         }
         self.connection = Some(connection);
@@ -195,33 +195,33 @@ impl<'a> Guest<'a> {
         Ok(())
     }
 
-    /// A sandbox without a host ends when its grace is over: nobody would end it otherwise.
+    /// Shuts down when the grace without a host is over.
     fn end_if_orphaned(&mut self) {
         if self.connection.as_ref().is_some_and(|connection| connection.welcomed) {
-            self.place.absence.end();
-        } else if self.place.absence.is_over(now_us()) {
+            self.context.orphan_timer.reset();
+        } else if self.context.orphan_timer.is_over(now_us()) {
             self.shut_down();
         }
     }
 
-    /// Processes stay, everything else ends with the connection; the caller drops the socket.
-    fn lose(&mut self) {
-        self.place.out.reset(false);
+    /// Ends all channels but those of processes. The caller drops the socket.
+    fn disconnect(&mut self) {
+        self.context.out.reset(false);
         self.queue.clear();
-        let place = &mut self.place;
+        let context = &mut self.context;
         self.channels.retain(|_, channel| {
             channel.queued = false;
-            channel.service.lost(place)
+            channel.service.disconnected(context)
         });
-        self.place.arrivals = Arrivals::default();
-        // What is kept reads on.
+        self.context.incoming = IncomingConnections::default();
+        // Kept processes continue to read their output.
         let kept: Vec<u32> = self.channels.keys().copied().collect();
         kept.into_iter().for_each(|number| self.enqueue(number));
         self.retry.later();
     }
 
     fn tick(&mut self, eventful: bool) {
-        if !eventful && self.rest_at.is_none() && self.channels.is_empty() {
+        if !eventful && self.release_at.is_none() && self.channels.is_empty() {
             return;
         }
         let now = now_us();
@@ -238,39 +238,39 @@ impl<'a> Guest<'a> {
             self.enqueue(number);
         }
         if eventful {
-            self.rest_at = Some(now + REST_US);
-        } else if self.rest_at.is_some_and(|at| at <= now) {
-            self.rest();
+            self.release_at = Some(now + RELEASE_AFTER_US);
+        } else if self.release_at.is_some_and(|at| at <= now) {
+            self.release_buffers();
         }
     }
 
-    fn rest(&mut self) {
-        self.rest_at = None;
-        self.place.out.rest();
+    fn release_buffers(&mut self) {
+        self.release_at = None;
+        self.context.out.release();
         if let Some(connection) = &mut self.connection {
-            connection.reader.rest();
+            connection.reader.release();
         }
     }
 
-    /// Gives each channel that has something to do one slice, as long as its output finds room.
+    /// Runs one slice of each queued channel while the send queue has room.
     fn work(&mut self) {
         for _ in 0..self.queue.len() {
-            if !self.place.can_work() {
+            if !self.context.can_work() {
                 return;
             }
             let Some(number) = self.queue.pop_front() else { return };
             let Some(channel) = self.channels.get_mut(&number) else { continue };
             channel.queued = false;
-            match channel.service.run(number, &mut self.place) {
+            match channel.service.run(number, &mut self.context) {
                 Next::Again => self.enqueue(number),
                 Next::Wait => {}
                 Next::Done => {
                     self.channels.remove(&number);
-                    listen::left(self, number);
+                    listen::channel_ended(self, number);
                 }
             }
-            if self.place.arrivals.any() {
-                listen::admit(self);
+            if self.context.incoming.any_pending() {
+                listen::open_pending(self);
             }
         }
     }
@@ -291,13 +291,13 @@ impl<'a> Guest<'a> {
 
     fn flush(&mut self) {
         let Some(connection) = &self.connection else { return };
-        if self.place.out.flush(&connection.socket).is_err() {
+        if self.context.out.flush(&connection.socket).is_err() {
             self.connection = None;
-            self.lose();
+            self.disconnect();
         }
     }
 
-    /// Takes every process along. As init it is enough to go: the kernel ends the others.
+    /// Ends all processes and exits. When init exits, the kernel kills the other processes.
     pub fn shut_down(&mut self) -> ! {
         let own = process::own_pid();
         if own != 1 {

@@ -1,15 +1,15 @@
-//! `init`: from the command line to the loop.
+//! The `init` command: setup of the process, then the loop.
 
 use alloc::ffi::CString;
 use alloc::vec::Vec;
 
+use crate::context::User;
 use crate::guest::Guest;
-use crate::options::{Options, Usage};
-use crate::place::User;
+use crate::options::Options;
 use crate::seccomp;
-use crate::sys::{file, process};
+use vivarium_sys::{Usage, file, process};
 
-/// What cgroups do not bound. Some of it is kernel memory, some would let a command run before all others.
+/// Resource limits that cgroups do not cover: kernel memory and scheduling priority.
 const LIMITS: [(u32, u64); 6] = [
     (libc::RLIMIT_NOFILE, 4096),
     (libc::RLIMIT_MEMLOCK, 64 * 1024),
@@ -19,16 +19,16 @@ const LIMITS: [(u32, u64); 6] = [
     (libc::RLIMIT_RTPRIO, 0),
 ];
 
-/// Runs the guest; comes back only if it cannot start.
+/// Runs the guest. Returns only if it cannot start.
 pub fn init(arguments: &[&[u8]], secret: Vec<u8>) -> Result<core::convert::Infallible, Usage> {
     let options = Options::parse(arguments)?;
     process::close_inherited();
     process::default_signals();
     lower(libc::RLIMIT_CORE, 0);
-    // Modes on the wire are meant as they are; commands get a mask of their own.
+    // File modes of the wire protocol are exact. Commands get their own umask.
     process::set_umask(0);
     if process::own_pid() != 1 {
-        // An interrupt at the terminal of whoever started us is not meant for the sandbox.
+        // Detaches from the terminal of the server, so that Ctrl-C there does not reach the sandbox.
         let _ = process::new_session();
         control(libc::PR_SET_CHILD_SUBREAPER, 1)?;
     }
@@ -43,15 +43,15 @@ pub fn init(arguments: &[&[u8]], secret: Vec<u8>) -> Result<core::convert::Infal
     let user = User { uid: options.uid, gid: options.gid, plain: options.plain };
     let mut guest =
         Guest::new(options.socket, secret, workspace, user).map_err(|_| Usage("the kernel refuses the basics"))?;
-    guest.show_cpus(options.cpus);
-    guest.place.absence.allow(options.orphan_grace);
+    guest.limit_cpus(options.cpus);
+    guest.context.orphan_timer.set_grace(options.orphan_grace);
     if !options.plain && options.seccomp {
         process::load_seccomp(&seccomp::filter()).map_err(|_| Usage("the kernel refuses the seccomp filter"))?;
     }
     guest.run()
 }
 
-/// Best effort: gVisor does not know all of them.
+/// Lowers a limit. Best effort: gVisor does not support all limits.
 fn lower(resource: u32, most: u64) {
     let most = most.min(process::limit(resource).rlim_max);
     let _ = process::set_limit(resource, &libc::rlimit { rlim_cur: most, rlim_max: most });

@@ -1,47 +1,43 @@
-//! The guest: init of a sandbox, and the far end of the wire that `protocol/WIRE.md` specifies.
+//! Guest program: init process of a sandbox and the guest side of `protocol/WIRE.md`.
 //!
-//! It is freestanding: no standard library and no C library, only system calls. That is what keeps it
-//! at a few pages of memory, and what makes it safe to share memory with a child between clone and exec.
-//! One thread, one epoll loop; nothing here is to be called from two threads.
+//! One thread runs one epoll loop (`guest.rs`). Everything here is confined to that thread.
+//! Public modules are those that the tests use.
 
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(test, allow(non_snake_case))]
 
 extern crate alloc;
 
-pub mod absence;
 pub mod connection;
-pub mod dial;
+mod context;
+mod dial;
 pub mod dispatch;
-pub mod duct;
-pub mod exec;
+mod exec;
 pub mod fail;
 pub mod files;
-pub mod guest;
-pub mod hash;
-pub mod heap;
-pub mod init;
-pub mod launch;
-pub mod list;
+mod guest;
+mod hash;
+mod init;
+mod list;
 pub mod listen;
-pub mod options;
-pub mod orphans;
-pub mod outbox;
-pub mod paths;
-pub mod place;
-pub mod process;
-pub mod pty;
-pub mod remove;
+mod options;
+mod orphan_timer;
+mod outbox;
+mod paths;
+mod process;
+mod pty;
+mod remove;
 pub mod request;
-pub mod ring;
-pub mod seccomp;
-pub mod spawn;
-pub mod stats;
-pub mod streams;
-pub mod sys;
-pub mod totals;
-pub mod tree;
-pub mod walk;
-pub mod watch;
+mod ring;
+mod seccomp;
+mod spawn;
+mod splice;
+mod stats;
+mod streams;
+mod totals;
+mod watch;
 pub mod wire;
-pub mod write;
+mod write;
+
+pub use init::init;
+pub use options::USAGE;

@@ -1,20 +1,20 @@
-//! Listing a directory or a tree, a slice at a time.
+//! Listing of a directory or a tree, one slice in a turn.
 
 use alloc::boxed::Box;
 
+use crate::context::{Context, Next, Opened, Service};
 use crate::fail::Fail;
-use crate::files::{acting_fail, put_stat};
+use crate::files::{impersonation_failure, put_stat};
 use crate::paths;
-use crate::place::{Next, Opened, Place, Service};
-use crate::sys::file::Stat;
 use crate::totals::{SLICE, Totals};
-use crate::walk::{Step, TEMPORARY, Walk};
 use crate::wire::{Frames, MAX_DATA, kind};
+use vivarium_sys::file::Stat;
+use vivarium_sys::walk::{Step, TEMPORARY, Walk};
 
-/// Entries are sent when so many bytes have come together.
+/// Bytes of entries that fill a frame.
 const BATCH: usize = 32 * 1024;
 
-/// A listing on its way to the host.
+/// Listing in progress.
 pub struct Listing {
     walk: Walk,
     recursive: bool,
@@ -27,11 +27,11 @@ pub struct Listing {
     closed: bool,
 }
 
-pub fn open(credit: u32, path: &[u8], recursive: bool, max_entries: u32, place: &mut Place) -> Opened {
+pub fn open(credit: u32, path: &[u8], recursive: bool, max_entries: u32, context: &mut Context) -> Opened {
     let path = paths::check(path)?;
-    let _acting = place.user.act().map_err(acting_fail)?;
+    let _impersonation = context.user.impersonate().map_err(impersonation_failure)?;
     let totals = Totals::default();
-    let walk = totals.begin(&place.workspace, &path).map_err(|error| Fail::of(error, "cannot list it"))?;
+    let walk = totals.begin(&context.workspace, &path).map_err(|error| Fail::of(error, "cannot list it"))?;
     Ok(Some(Box::new(Listing {
         walk,
         recursive,
@@ -56,7 +56,7 @@ impl Listing {
                 Ok(Step::Entry(name, stat)) => {
                     self.note(&stat);
                     if self.recursive && stat.is(libc::S_IFDIR) {
-                        // One that may not be read is listed, and counts as empty.
+                        // An unreadable directory is listed as empty.
                         let _ = self.walk.descend(name);
                     }
                 }
@@ -71,7 +71,7 @@ impl Listing {
 
     fn note(&mut self, stat: &Stat) {
         self.totals.add(stat);
-        // A path that fits no frame can be counted, but not told.
+        // A path that is too long for a frame is counted, but not sent.
         if self.entries_left == 0 || self.walk.path().len() > MAX_DATA - BATCH - 64 {
             self.truncated = true;
             return;
@@ -81,44 +81,44 @@ impl Listing {
         self.batch.string(self.walk.path());
     }
 
-    /// Sends what has come together, if there is credit for it.
-    fn send(&mut self, channel: u32, place: &mut Place) -> bool {
+    /// Sends the collected entries if the credit allows it.
+    fn send(&mut self, channel: u32, context: &mut Context) -> bool {
         let length = self.batch.buffer.len() as u64;
         if length > self.credit {
             return false;
         }
         if length > 0 {
             self.credit -= length;
-            place.out.frames.begin(channel, kind::DATA).u8(1).raw(&self.batch.buffer).end();
+            context.out.frames.begin(channel, kind::DATA).u8(1).raw(&self.batch.buffer).end();
             self.batch.buffer.clear();
         }
         true
     }
 
-    fn send_end(&self, channel: u32, place: &mut Place) -> Next {
+    fn send_end(&self, channel: u32, context: &mut Context) -> Next {
         let Totals { files, directories, bytes } = self.totals;
-        let out = &mut place.out.frames;
+        let out = &mut context.out.frames;
         out.begin(channel, kind::END).u64(files).u64(directories).u64(bytes).u8(self.truncated.into()).end();
         Next::Done
     }
 }
 
 impl Service for Listing {
-    fn run(&mut self, channel: u32, place: &mut Place) -> Next {
+    fn run(&mut self, channel: u32, context: &mut Context) -> Next {
         if self.closed {
-            return self.send_end(channel, place);
+            return self.send_end(channel, context);
         }
         if !self.finished && self.batch.buffer.len() < BATCH {
-            match place.user.act() {
-                Ok(_acting) => self.gather(),
+            match context.user.impersonate() {
+                Ok(_impersonation) => self.gather(),
                 Err(_) => self.finished = true,
             }
         }
         let due = self.finished || self.batch.buffer.len() >= BATCH;
-        if due && !self.send(channel, place) {
+        if due && !self.send(channel, context) {
             return Next::Wait;
         }
-        if self.finished { self.send_end(channel, place) } else { Next::Again }
+        if self.finished { self.send_end(channel, context) } else { Next::Again }
     }
 
     fn credit(&mut self, stream: u8, bytes: u32) {
@@ -127,7 +127,7 @@ impl Service for Listing {
         }
     }
 
-    fn close(&mut self, _place: &mut Place) {
+    fn close(&mut self, _place: &mut Context) {
         self.closed = true;
         self.truncated = true;
     }

@@ -1,97 +1,98 @@
-//! Connections that programs inside make outwards: they end at a listener on the loopback, and the host takes them on.
+//! Outbound connections of programs in the sandbox. They connect to a loopback listener, and the guest forwards each
+//! to the host on a channel.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use crate::context::{Context, Next, Opened, Service, token};
 use crate::dial;
 use crate::fail::{Code, Fail};
-use crate::files::acting_fail;
+use crate::files::impersonation_failure;
 use crate::guest::Guest;
-use crate::place::{Next, Opened, Place, Service, token};
-use crate::sys::{Errno, Fd, socket};
 use crate::wire::kind;
+use vivarium_sys::{Errno, Fd, socket};
 
-/// Listeners at a time: the way out, the way to the server, and some to come.
+/// Largest number of listeners: egress proxy, control port and two in reserve.
 const LISTENERS: usize = 4;
-/// Half of all channels for one, three quarters for all together: the host must still find some for its own.
-const MOST: usize = 512;
-const MOST_OF_ALL: usize = 768;
-/// Accepted in one slice.
+/// Half of all channels for one listener, three quarters for all, so that the host can still open channels.
+const MAX_CONNECTIONS: usize = 512;
+const MAX_TOTAL: usize = 768;
+/// Connections accepted in one turn.
 const SLICE: usize = 16;
-/// Numbers of the channels that we open. The two bits below say at which place they arrived.
-pub const OURS: u32 = 1 << 31;
-const PLACE_SHIFT: u32 = 29;
-const COUNT: u32 = (1 << PLACE_SHIFT) - 1;
+/// Flag in the numbers of channels that the guest opens. The next two bits are the slot of the listener.
+pub const GUEST_CHANNEL: u32 = 1 << 31;
+const SLOT_SHIFT: u32 = 29;
+const COUNTER_MASK: u32 = (1 << SLOT_SHIFT) - 1;
 
-/// What has come to the listeners, and how much of it is still there.
+/// Accepted connections of all listeners.
 #[derive(Default)]
-pub struct Arrivals {
-    places: [Arrival; LISTENERS],
-    /// How many have been accepted and have no channel yet.
-    fresh: usize,
+pub struct IncomingConnections {
+    slots: [Slot; LISTENERS],
+    /// Accepted connections without a channel.
+    pending: usize,
 }
 
-/// The place of one listener. Connections may stay when it has gone, and count for the next one that has the place.
+/// Slot of one listener. Connections may outlive the listener and then count for the next listener in the slot.
 #[derive(Default)]
-struct Arrival {
-    /// The channel of the listener, if there is one.
+struct Slot {
+    /// Channel of the listener, if any.
     listener: Option<u32>,
-    most: usize,
+    max: usize,
     credit: u32,
-    fresh: Vec<Fd>,
+    pending: Vec<Fd>,
     open: usize,
-    /// The number that the last one got.
+    /// Counter of the last channel number.
     last: u32,
 }
 
-impl Arrivals {
-    pub fn any(&self) -> bool {
-        self.fresh > 0
+impl IncomingConnections {
+    pub fn any_pending(&self) -> bool {
+        self.pending > 0
     }
 
-    /// A place for a listener of so many connections.
-    fn free_place(&self, most: usize) -> Result<usize, Fail> {
-        let promised: usize = self.places.iter().filter(|p| p.listener.is_some()).map(|p| p.most).sum();
-        if promised + most > MOST_OF_ALL {
+    /// Returns a free slot for a listener with a maximum of `max` connections.
+    fn free_slot(&self, max: usize) -> Result<usize, Fail> {
+        let promised: usize = self.slots.iter().filter(|slot| slot.listener.is_some()).map(|slot| slot.max).sum();
+        if promised + max > MAX_TOTAL {
             return Err(Fail::new(Code::Invalid, "no more than 768 connections at a time for all listeners"));
         }
-        self.places
+        self.slots
             .iter()
-            .position(|place| place.listener.is_none())
+            .position(|slot| slot.listener.is_none())
             .ok_or(Fail::new(Code::Exists, "there are as many listeners as there can be"))
     }
 }
 
 struct Listener {
-    /// None once it is closed: its port is free at once, so that the next one can have it.
+    /// None after close, so that the port is free immediately.
     socket: Option<Fd>,
-    place: usize,
-    /// Somebody may be waiting.
+    slot: usize,
+    /// The backlog may have a connection.
     ready: bool,
 }
 
-pub fn open(channel: u32, credit: u32, (port, most): (u16, u16), place: &mut Place) -> Opened {
-    if most == 0 || usize::from(most) > MOST {
+pub fn open(channel: u32, credit: u32, (port, max): (u16, u16), context: &mut Context) -> Opened {
+    if max == 0 || usize::from(max) > MAX_CONNECTIONS {
         return Err(Fail::new(Code::Invalid, "between 1 and 512 connections at a time"));
     }
-    let at = place.arrivals.free_place(most.into())?;
-    let acting = place.user.act().map_err(acting_fail)?;
+    let at = context.incoming.free_slot(max.into())?;
+    let impersonation = context.user.impersonate().map_err(impersonation_failure)?;
     let listening = socket::listen_loopback(port);
-    drop(acting);
-    let (socket, port) = listening.map_err(taken)?;
-    place
+    drop(impersonation);
+    let (socket, port) = listening.map_err(listen_failure)?;
+    context
         .poll
         .add(&socket, token(channel, 0), libc::EPOLLIN)
         .map_err(|error| Fail::of(error, "cannot wait for connections"))?;
-    let arrival = &mut place.arrivals.places[at];
-    arrival.listener = Some(channel);
-    arrival.most = most.into();
-    arrival.credit = credit;
-    place.out.frames.begin(channel, kind::STARTED).u16(port).end();
-    Ok(Some(Box::new(Listener { socket: Some(socket), place: at, ready: true })))
+    let slot = &mut context.incoming.slots[at];
+    slot.listener = Some(channel);
+    slot.max = max.into();
+    slot.credit = credit;
+    context.out.frames.begin(channel, kind::STARTED).u16(port).end();
+    Ok(Some(Box::new(Listener { socket: Some(socket), slot: at, ready: true })))
 }
 
-fn taken(error: Errno) -> Fail {
+fn listen_failure(error: Errno) -> Fail {
     match error.0 {
         libc::EADDRINUSE => Fail { errno: error.0, ..Fail::new(Code::Exists, "the port is taken") },
         _ => Fail::of(error, "cannot listen"),
@@ -99,25 +100,25 @@ fn taken(error: Errno) -> Fail {
 }
 
 impl Service for Listener {
-    fn run(&mut self, channel: u32, place: &mut Place) -> Next {
+    fn run(&mut self, channel: u32, context: &mut Context) -> Next {
         let Some(socket) = &self.socket else {
-            place.out.frames.begin(channel, kind::END).end();
+            context.out.frames.begin(channel, kind::END).end();
             return Next::Done;
         };
         for _ in 0..SLICE {
-            let arrival = &mut place.arrivals.places[self.place];
-            if !self.ready || arrival.open + arrival.fresh.len() >= arrival.most {
-                // Who finds no room waits in the kernel, until one of the others has gone.
+            let slot = &mut context.incoming.slots[self.slot];
+            if !self.ready || slot.open + slot.pending.len() >= slot.max {
+                // Further connections stay in the backlog of the kernel until another one ends.
                 return Next::Wait;
             }
             match socket::accept(socket) {
                 Ok(connection) => {
-                    arrival.fresh.push(connection);
-                    place.arrivals.fresh += 1;
+                    slot.pending.push(connection);
+                    context.incoming.pending += 1;
                 }
                 Err(Errno(libc::EINTR | libc::ECONNABORTED)) => {}
                 Err(Errno(libc::EAGAIN)) => self.ready = false,
-                // No descriptor, no memory: perhaps when one has gone.
+                // Out of descriptors or memory. Retries after another connection ends.
                 Err(_) => return Next::Wait,
             }
         }
@@ -129,27 +130,27 @@ impl Service for Listener {
         true
     }
 
-    fn close(&mut self, place: &mut Place) {
+    fn close(&mut self, context: &mut Context) {
         if self.socket.take().is_some() {
-            let arrival = &mut place.arrivals.places[self.place];
-            arrival.listener = None;
-            let unseen = core::mem::take(&mut arrival.fresh).len();
-            place.arrivals.fresh -= unseen;
+            let slot = &mut context.incoming.slots[self.slot];
+            slot.listener = None;
+            let unseen = core::mem::take(&mut slot.pending).len();
+            context.incoming.pending -= unseen;
         }
     }
 }
 
-/// Makes channels of the connections that have come.
-pub fn admit(guest: &mut Guest) {
-    guest.place.arrivals.fresh = 0;
+/// Opens a channel for each accepted connection.
+pub fn open_pending(guest: &mut Guest) {
+    guest.context.incoming.pending = 0;
     for at in 0..LISTENERS {
-        let arrival = &mut guest.place.arrivals.places[at];
-        let (Some(listener), credit) = (arrival.listener, arrival.credit) else { continue };
-        for socket in core::mem::take(&mut arrival.fresh) {
+        let slot = &mut guest.context.incoming.slots[at];
+        let (Some(listener), credit) = (slot.listener, slot.credit) else { continue };
+        for socket in core::mem::take(&mut slot.pending) {
             let number = free_number(guest, at);
-            if let Ok(connection) = dial::accepted(number, credit, socket, &guest.place) {
-                guest.place.out.frames.begin(number, kind::ARRIVED).u32(listener).end();
-                guest.place.arrivals.places[at].open += 1;
+            if let Ok(connection) = dial::accepted(number, credit, socket, &guest.context) {
+                guest.context.out.frames.begin(number, kind::ARRIVED).u32(listener).end();
+                guest.context.incoming.slots[at].open += 1;
                 guest.insert(number, connection);
             }
         }
@@ -157,26 +158,26 @@ pub fn admit(guest: &mut Guest) {
 }
 
 fn free_number(guest: &mut Guest, at: usize) -> u32 {
-    let mut count = guest.place.arrivals.places[at].last;
+    let mut count = guest.context.incoming.slots[at].last;
     loop {
-        count = count.wrapping_add(1) & COUNT;
-        let number = OURS | (at as u32) << PLACE_SHIFT | count;
+        count = count.wrapping_add(1) & COUNTER_MASK;
+        let number = GUEST_CHANNEL | (at as u32) << SLOT_SHIFT | count;
         if !guest.channels.contains_key(&number) {
-            guest.place.arrivals.places[at].last = count;
+            guest.context.incoming.slots[at].last = count;
             return number;
         }
     }
 }
 
-/// A channel has ended: if it was one of ours, its place is free for another.
-pub fn left(guest: &mut Guest, number: u32) {
-    if number & OURS == 0 {
+/// Releases the slot of a channel that the guest opened, after its end.
+pub fn channel_ended(guest: &mut Guest, number: u32) {
+    if number & GUEST_CHANNEL == 0 {
         return;
     }
-    let at = (number & !OURS) >> PLACE_SHIFT;
-    if let Some(arrival) = guest.place.arrivals.places.get_mut(at as usize) {
-        arrival.open -= 1;
-        if let Some(listener) = arrival.listener {
+    let at = (number & !GUEST_CHANNEL) >> SLOT_SHIFT;
+    if let Some(slot) = guest.context.incoming.slots.get_mut(at as usize) {
+        slot.open -= 1;
+        if let Some(listener) = slot.listener {
             guest.enqueue(listener);
         }
     }

@@ -1,36 +1,18 @@
-//! The program inside every sandbox. `lib.rs` says what it is; this file only chooses what to do.
+//! `vivarium-guest`: the init process of a sandbox.
 
 #![no_std]
 #![no_main]
 
-extern crate alloc;
+use vivarium_guest::{USAGE, init};
+use vivarium_sys::Usage;
+use vivarium_sys::runtime::Program;
 
-mod memory;
-mod runtime;
-
-use runtime::{Environment, print};
-use vivarium_guest::options::{USAGE, Usage};
-use vivarium_guest::{init, launch, orphans};
-
-const VERSION: &str = concat!("vivarium-guest ", env!("CARGO_PKG_VERSION"), "\n");
-
-/// Gives the exit status.
-fn main(arguments: &[&[u8]], mut environment: Environment) -> i32 {
-    let outcome = match arguments {
-        [b"--version"] => {
-            print(1, VERSION);
-            return 0;
-        }
-        [b"init", rest @ ..] => init::init(rest, environment.take_secret(b"VIV_SECRET=")),
-        [b"launch", rest @ ..] => launch::launch(rest),
-        [b"launcher"] => launch::serve(),
-        [b"orphan-watcher", rest @ ..] => orphans::watch(rest),
-        _ => Err(Usage("no such command")),
-    };
-    let Err(Usage(problem)) = outcome;
-    print(2, "vivarium-guest: ");
-    print(2, problem);
-    print(2, "\n");
-    print(2, USAGE);
-    64
-}
+vivarium_sys::program!(Program {
+    name: "vivarium-guest",
+    version: env!("CARGO_PKG_VERSION"),
+    usage: USAGE,
+    run: |arguments, mut environment| match arguments {
+        [b"init", rest @ ..] => init(rest, environment.take_secret(b"VIV_SECRET=")),
+        _ => Err(Usage("unknown command")),
+    },
+});

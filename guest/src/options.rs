@@ -1,33 +1,28 @@
 //! The command line.
 
-/// What the guest was told at its start.
+use vivarium_sys::Usage;
+
+/// Options of `init`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Options<'a> {
     pub socket: &'a [u8],
     pub workspace: &'a [u8],
     pub uid: u32,
     pub gid: u32,
-    /// How many processors commands may see; 0: all.
+    /// Number of processors for commands; 0 means all.
     pub cpus: u32,
-    /// Seconds without a host after which the sandbox ends; 0: never.
+    /// Seconds without a host after which the guest shuts down; 0 means never.
     pub orphan_grace: u32,
-    /// No isolation: nothing is changed but the tree of processes is kept together.
+    /// No isolation. The guest only tracks its process tree.
     pub plain: bool,
     pub seccomp: bool,
 }
 
-/// What is wrong with the command line.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Usage(pub &'static str);
-
-/// What fits into an address.
+/// Longest path in a socket address.
 const LONGEST_SOCKET: usize = 107;
 
 pub const USAGE: &str = "usage: vivarium-guest init --socket PATH --workspace DIR [--uid N --gid N] [--cpus N]
                            [--orphan-grace SECONDS] [--plain] [--no-seccomp]
-       vivarium-guest launch …
-       vivarium-guest launcher
-       vivarium-guest orphan-watcher …
        vivarium-guest --version
 ";
 

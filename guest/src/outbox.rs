@@ -1,20 +1,20 @@
-//! What waits to be sent: bulk in order, and answers to PING that may overtake it.
+//! Send queue: ordered frames, and replies to PING that overtake them.
 
-use crate::duct::Duct;
-use crate::sys::{Errno, Fd, Result};
+use crate::splice::SplicePipe;
 use crate::wire::{Fields, Frames, HEADER};
+use vivarium_sys::{Errno, Fd, Result};
 
-/// As much waits at most before the guest stops reading from its processes.
+/// Queued bytes at which the guest stops reading from processes.
 const FULL: usize = 256 * 1024;
 
-/// The queue towards the socket. Frames of one channel never change their order.
+/// Send queue of the connection. Frames of one channel keep their order.
 #[derive(Default)]
 pub struct Outbox {
     pub frames: Frames,
     pub urgent: Frames,
-    /// Goes before what waits in `frames`; filled only when nothing does.
-    duct: Duct,
-    /// Bytes of `frames` that are gone, and where the frame begins that is partly gone.
+    /// Pipe with bulk output. The guest sends it before `frames`, and fills it only while `frames` is empty.
+    splice: SplicePipe,
+    /// Sent bytes of `frames`, and the offset of the frame that is partly sent.
     sent: usize,
     frame_start: usize,
     urgent_sent: usize,
@@ -22,13 +22,13 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// Begins anew on a new connection, or waits for one.
+    /// Clears the queue, for a new connection or until there is one.
     pub fn reset(&mut self, open: bool) {
         *self = Outbox { open, ..Outbox::default() };
     }
 
     pub fn has_room(&self) -> bool {
-        self.open && self.duct.is_empty() && self.frames.buffer.len() - self.sent < FULL
+        self.open && self.splice.is_empty() && self.frames.buffer.len() - self.sent < FULL
     }
 
     pub fn is_open(&self) -> bool {
@@ -36,26 +36,26 @@ impl Outbox {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.duct.is_empty() && self.frames.buffer.len() == self.sent && self.urgent.buffer.len() == self.urgent_sent
+        self.splice.is_empty() && self.frames.buffer.len() == self.sent && self.urgent.buffer.len() == self.urgent_sent
     }
 
-    /// Far more is waiting than data alone can make: the host asks faster than it listens.
+    /// The host sends requests faster than it reads replies: the queue is longer than flow control of data allows.
     pub fn is_flooded(&self) -> bool {
         self.frames.buffer.len() - self.sent > 4 * FULL
     }
 
-    /// Takes DATA straight from a pipe that holds `count` bytes; none if something else is to be sent before.
+    /// Splices DATA from a pipe that holds `count` bytes. Takes nothing while other frames are queued.
     pub fn take(&mut self, pipe: &Fd, count: usize, channel: u32, stream: u8) -> Result<usize> {
-        if self.is_empty() { self.duct.take(pipe, count, (channel, stream), &mut self.frames.buffer) } else { Ok(0) }
+        if self.is_empty() { self.splice.take(pipe, count, (channel, stream), &mut self.frames.buffer) } else { Ok(0) }
     }
 
-    /// Sends as much as the socket takes; true if all is gone.
+    /// Sends until the socket is full. Returns true when the queue is empty.
     pub fn flush(&mut self, socket: &Fd) -> Result<bool> {
         while !self.is_empty() {
-            let sent = if self.duct.is_empty() {
+            let sent = if self.splice.is_empty() {
                 self.write_once(socket).map(|count| self.consume(count))
             } else {
-                self.duct.flush(socket, &mut self.frames.buffer)
+                self.splice.flush(socket, &mut self.frames.buffer)
             };
             match sent {
                 Ok(()) => {}
@@ -72,10 +72,10 @@ impl Outbox {
             return socket.write(&bulk[self.sent..]);
         }
         let cut = self.boundary();
-        socket.write_all_of(&[&bulk[self.sent..cut], &self.urgent.buffer[self.urgent_sent..], &bulk[cut..]])
+        socket.write_vectored([&bulk[self.sent..cut], &self.urgent.buffer[self.urgent_sent..], &bulk[cut..]])
     }
 
-    /// Where another frame may be put in: the end of the frame that is partly gone.
+    /// Offset at which another frame can be inserted: the end of the frame that is partly sent.
     fn boundary(&self) -> usize {
         if self.sent == self.frame_start { self.sent } else { self.frame_start + self.frame_length(self.frame_start) }
     }
@@ -117,12 +117,12 @@ impl Outbox {
         }
     }
 
-    /// Gives the memory back that a burst has needed.
-    pub fn rest(&mut self) {
+    /// Releases the memory of a burst.
+    pub fn release(&mut self) {
         if self.is_empty() {
             self.frames = Frames::default();
             self.urgent = Frames::default();
-            self.duct.rest();
+            self.splice.release();
         }
     }
 }

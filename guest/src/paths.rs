@@ -1,24 +1,23 @@
-//! Paths of the host, resolved beneath the workspace.
+//! Resolution of paths beneath the workspace.
 //!
-//! The kernel resolves them where it can (`openat2`); where it cannot (gVisor), or is never sure, we go component by
-//! component. Either way nothing is checked first and used later: what was resolved is an open descriptor.
+//! The kernel resolves paths with `openat2`. Without it (gVisor), or if the kernel keeps returning EAGAIN, the guest
+//! walks component by component. Both return an open descriptor, so there is no gap between check and use.
 
 use alloc::ffi::CString;
 use alloc::vec::Vec;
 use core::ffi::CStr;
 
 use crate::fail::{Code, Fail};
-use crate::sys::file::{self, open_at, open_beneath, read_link_at, stat_of};
-use crate::sys::{Errno, Fd, Result};
+use vivarium_sys::file::{self, open_at, open_beneath, read_link_at, stat_of};
+use vivarium_sys::{Errno, Fd, Result};
 
 const BENEATH: u64 = libc::RESOLVE_BENEATH | libc::RESOLVE_NO_MAGICLINKS;
-/// As the kernel has it.
+/// Limit of symbolic links, as in the kernel.
 const MAX_LINKS: usize = 40;
-/// A rename anywhere on the host makes the kernel unsure about `..`; it asks to be asked again. A host that renames all the
-/// time is not asked for ever.
+/// Number of `openat2` calls. A concurrent rename anywhere on the host makes the kernel return EAGAIN for `..`.
 const ATTEMPTS: usize = 16;
 
-/// A path that is relative and has no zero byte; `""` is the workspace.
+/// Checks that a path is relative and has no zero byte. `""` is the workspace.
 pub fn check(path: &[u8]) -> core::result::Result<CString, Fail> {
     if path.first() == Some(&b'/') {
         return Err(Fail::new(Code::Escapes, "the path is absolute"));
@@ -27,7 +26,7 @@ pub fn check(path: &[u8]) -> core::result::Result<CString, Fail> {
     CString::new(path).map_err(|_| Fail::new(Code::Invalid, "a zero byte in the path"))
 }
 
-/// Opens what `path` names. With `O_NOFOLLOW` a symbolic link at its end is not followed.
+/// Opens a path. With `O_NOFOLLOW` a symbolic link at its end is not followed.
 pub fn open(root: &Fd, path: &CStr, flags: i32) -> Result<Fd> {
     for _ in 0..ATTEMPTS {
         match open_beneath(root, path, flags, BENEATH) {
@@ -39,14 +38,14 @@ pub fn open(root: &Fd, path: &CStr, flags: i32) -> Result<Fd> {
     walk(root, path.to_bytes(), flags)
 }
 
-/// The directory that holds the last component, and that component.
+/// Opens the parent directory. Returns it with the last component.
 pub fn parent(root: &Fd, path: &CStr) -> core::result::Result<(Fd, CString), Fail> {
     let (above, name) = split(path)?;
     let directory = open(root, &above, libc::O_PATH | libc::O_DIRECTORY);
     Ok((directory.map_err(|error| Fail::of(error, "cannot open the directory above"))?, name))
 }
 
-/// As `parent`, but makes the directories that are missing.
+/// Opens the parent directory and creates missing directories.
 pub fn make_parent(root: &Fd, path: &CStr) -> core::result::Result<(Fd, CString), Fail> {
     let (above, name) = split(path)?;
     make_directories(root, &above)?;
@@ -76,7 +75,7 @@ fn make_one(root: &Fd, path: &CStr) -> core::result::Result<(), Fail> {
     }
 }
 
-/// Cuts the last component off. It must be a name: neither the workspace itself nor a step up.
+/// Splits off the last component, which must be a name, not `.` or `..`.
 fn split(path: &CStr) -> core::result::Result<(CString, CString), Fail> {
     let bytes = path.to_bytes();
     let mut end = bytes.len();
@@ -103,7 +102,7 @@ fn leaves(path: &[u8]) -> bool {
     steps.into_iter().any(|depth| depth < 0)
 }
 
-/// The walk of our own. `..` goes back to a descriptor we came by, so it cannot lead elsewhere.
+/// Walks a path by components. `..` returns to the previous descriptor, so a concurrent rename cannot redirect it.
 fn walk(root: &Fd, path: &[u8], flags: i32) -> Result<Fd> {
     let mut way: Vec<Fd> = Vec::new();
     let mut todo: Vec<Vec<u8>> = components(path);
@@ -137,7 +136,7 @@ fn walk(root: &Fd, path: &[u8], flags: i32) -> Result<Fd> {
     }
 }
 
-/// Components in the order of a stack, the first on top.
+/// Returns the components as a stack, the first on top.
 fn components(path: &[u8]) -> Vec<Vec<u8>> {
     let parts = path.split(|byte| *byte == b'/').filter(|part| !part.is_empty() && *part != b".");
     parts.rev().map(<[u8]>::to_vec).collect()
@@ -160,7 +159,7 @@ mod tests {
     use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
     use std::os::unix::fs::symlink;
 
-    /// Both ways of resolving must agree on every path.
+    /// Resolves a path with the kernel and with `walk`.
     fn resolve_both(root: &Fd, path: &str, flags: i32) -> (Result<u64>, Result<u64>) {
         let path = CString::new(path).unwrap();
         let inode = |fd: Result<Fd>| fd.and_then(|fd| stat_of(&fd)).map(|stat| stat.inode);

@@ -1,20 +1,21 @@
-//! A running command on its channel.
+//! Service of a running command.
 
 use alloc::boxed::Box;
 
-use crate::place::{Next, Place, Running, Service, token};
+use crate::context::{Context, Next, Running, Service, token};
+use crate::pty;
 use crate::request::service;
-use crate::streams::{Got, Inbound, Outbound};
-use crate::sys::file::waiting;
-use crate::sys::process::{self, Reaped};
-use crate::sys::{Fd, now_unix_ms, now_us};
+use crate::streams::{Inbound, Outbound, ReadResult};
 use crate::wire::{Violation, kind};
-use crate::{pty, tree};
+use vivarium_sys::file::readable_bytes;
+use vivarium_sys::process::{self, Reaped};
+use vivarium_sys::tree;
+use vivarium_sys::{Fd, now_unix_ms, now_us};
 
-/// Read from one command before others have their turn.
+/// Bytes read from one command in one turn.
 const SLICE: usize = 256 * 1024;
 
-/// Why a command ended, as END says it.
+/// Reason in END for the end of a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Cause {
@@ -26,10 +27,9 @@ enum Cause {
     Detached = 5,
 }
 
-/// How long a command may run, and how long it may be silent, in microseconds; none is for ever.
-///
-/// Time runs from when they are made, which must be before the command is: on a busy machine it may be half done
-/// before the guest runs again.
+/// Limits of run time and of time without output, in microseconds; none means no limit.
+/// Create the limits before the command, because their time starts then. On a busy machine the command may run for
+/// some time before the guest runs again.
 pub struct Limits {
     since_us: u64,
     wall: Option<u64>,
@@ -43,14 +43,14 @@ impl Limits {
     }
 }
 
-/// How a command runs.
-pub struct Manner {
+/// Mode of a command.
+pub struct Mode {
     pub terminal: bool,
-    /// The name by which the next host finds it, if it is kept for one.
+    /// Name for the next host, if the process is kept.
     pub kept: Option<Box<[u8]>>,
 }
 
-/// A command, its streams and its limits.
+/// Running command with its streams and limits.
 pub struct Process {
     pid: i32,
     terminal: bool,
@@ -62,17 +62,17 @@ pub struct Process {
     started_us: u64,
     started_ms: i64,
     last_output_us: u64,
-    /// Why we have killed it, if we have.
+    /// Reason if the guest has killed it.
     killed: Option<Cause>,
     ended: Option<(Reaped, u64)>,
-    /// The connection that opened the channel is gone.
+    /// The process has no connection to a host.
     orphaned: bool,
 }
 
 impl Process {
     pub fn new(
         pid: i32,
-        manner: Manner,
+        mode: Mode,
         stdin: Option<Fd>,
         outputs: [(Option<Fd>, Outbound); 2],
         limits: Limits,
@@ -80,8 +80,8 @@ impl Process {
         let started_us = limits.since_us;
         Process {
             pid,
-            terminal: manner.terminal,
-            kept: manner.kept,
+            terminal: mode.terminal,
+            kept: mode.kept,
             stdin,
             input: Inbound::default(),
             outputs,
@@ -102,78 +102,78 @@ impl Process {
         }
     }
 
-    fn feed(&mut self, channel: u32, place: &mut Place) {
+    fn write_input(&mut self, channel: u32, context: &mut Context) {
         let fd = if self.terminal { self.outputs[0].0.as_ref() } else { self.stdin.as_ref() };
         self.input.pump(fd);
         if self.input.is_done() || self.input.is_broken() {
             self.stdin = None;
         }
         if !self.orphaned {
-            self.input.repay(channel, &mut place.out);
+            self.input.return_credit(channel, &mut context.out);
         }
     }
 
-    fn read(&mut self, channel: u32, place: &mut Place) {
+    fn read(&mut self, channel: u32, context: &mut Context) {
         let mut budget = SLICE;
-        let mut heard = false;
+        let mut read = false;
         for (source, (slot, output)) in (1..).zip(&mut self.outputs) {
             while let Some(fd) = slot
                 && output.is_runnable()
                 && budget > 0
-                && place.out.has_room()
+                && context.out.has_room()
             {
-                match output.read(fd, !self.terminal, channel, &mut place.out) {
-                    Ok(Got::Bytes(count)) => {
+                match output.read(fd, !self.terminal, channel, &mut context.out) {
+                    Ok(ReadResult::Bytes(count)) => {
                         budget = budget.saturating_sub(count);
-                        heard = true;
+                        read = true;
                     }
-                    Ok(Got::Nothing) => {}
-                    // A terminal whose other side is closed says EIO.
-                    Ok(Got::End) | Err(_) => *slot = None,
+                    Ok(ReadResult::WouldBlock) => {}
+                    // The read of a terminal fails with EIO after its peer is closed.
+                    Ok(ReadResult::End) | Err(_) => *slot = None,
                 }
             }
             if let Some(fd) = slot {
-                output.tune(fd, token(channel, source), &place.poll);
+                output.update_interest(fd, token(channel, source), &context.poll);
             }
         }
-        if heard && self.limits.idle.is_some() {
+        if read && self.limits.idle.is_some() {
             self.last_output_us = now_us();
         }
     }
 
-    /// The same for a kept command: it is heard through its memory, and goes on talking when nobody listens.
-    fn keep(&mut self, channel: u32, place: &mut Place) {
+    /// Reads output of a kept command through its ring, with and without a connection.
+    fn read_kept(&mut self, channel: u32, context: &mut Context) {
         let mut budget = SLICE;
-        let (terminal, heard) = (self.terminal, !self.orphaned);
+        let (terminal, connected) = (self.terminal, !self.orphaned);
         for (slot, output) in &mut self.outputs {
             loop {
-                if heard {
-                    output.replay(channel, &mut place.out);
+                if connected {
+                    output.send_from_ring(channel, &mut context.out);
                 }
-                let open = !heard || (output.is_sent() && output.credit > 0 && place.out.has_room());
-                let Some(fd) = slot.as_ref().filter(|_| open && output.is_talking() && budget > 0) else { break };
-                match output.keep(fd, !terminal, heard) {
-                    Ok(Got::Bytes(count)) => {
+                let open = !connected || (output.is_sent() && output.credit > 0 && context.out.has_room());
+                let Some(fd) = slot.as_ref().filter(|_| open && output.is_readable() && budget > 0) else { break };
+                match output.read_into_ring(fd, !terminal, connected) {
+                    Ok(ReadResult::Bytes(count)) => {
                         budget = budget.saturating_sub(count);
                         self.last_output_us = now_us();
                     }
-                    Ok(Got::Nothing) => {}
-                    Ok(Got::End) | Err(_) => *slot = None,
+                    Ok(ReadResult::WouldBlock) => {}
+                    Ok(ReadResult::End) | Err(_) => *slot = None,
                 }
             }
         }
     }
 
-    /// Some of its output can be taken now.
+    /// Reports whether output can be read or sent now.
     fn is_runnable(&self) -> bool {
         self.outputs.iter().any(|(fd, output)| match (self.kept.is_some(), self.orphaned) {
-            (true, true) => fd.is_some() && output.is_talking(),
-            (true, false) => output.credit > 0 && (!output.is_sent() || fd.is_some() && output.is_talking()),
+            (true, true) => fd.is_some() && output.is_readable(),
+            (true, false) => output.credit > 0 && (!output.is_sent() || fd.is_some() && output.is_readable()),
             (false, orphaned) => !orphaned && fd.is_some() && output.is_runnable(),
         })
     }
 
-    /// All that was written until the end has been sent.
+    /// Reports whether all output up to the exit is sent.
     fn is_drained(&self) -> bool {
         if self.kept.is_some() && (self.orphaned || self.outputs.iter().any(|(_, output)| !output.is_sent())) {
             return false;
@@ -185,12 +185,12 @@ impl Process {
                 .all(|(fd, output)| fd.is_none() || output.last == Some(0) || (self.terminal && !output.ready))
     }
 
-    fn send_end(&self, channel: u32, cause: Cause, code: i32, place: &mut Place) {
+    fn send_end(&self, channel: u32, cause: Cause, code: i32, context: &mut Context) {
         let (child, at) = match &self.ended {
             Some((child, at)) => (Some(child), *at),
             None => (None, now_us()),
         };
-        place
+        context
             .out
             .frames
             .begin(channel, kind::END)
@@ -207,50 +207,50 @@ impl Process {
 
     fn outcome(&self, status: i32) -> (Cause, i32) {
         match (self.killed, libc::WIFSIGNALED(status)) {
-            // It may have ended by itself while we were about to kill it.
+            // If the command exited before the kill, its own status counts.
             (Some(cause), true) => (cause, libc::SIGKILL),
             (_, true) => (Cause::Signalled, libc::WTERMSIG(status)),
             (_, false) => (Cause::Exited, libc::WEXITSTATUS(status)),
         }
     }
 
-    /// Nobody will come back for what it said.
-    fn forget(&mut self) {
+    /// Drops the kept output.
+    fn discard_kept_output(&mut self) {
         self.kept = None;
         for (_, output) in &mut self.outputs {
             output.ring = None;
         }
     }
 
-    /// What still writes to the streams goes on, unheard.
-    fn let_go(&mut self, place: &mut Place) {
+    /// Discards further output of processes that still write to the streams.
+    fn drain_output(&mut self, context: &mut Context) {
         self.stdin = None;
         for (slot, _) in &mut self.outputs {
             if let Some(fd) = slot.take() {
-                place.drains.adopt(&place.poll, fd);
+                context.drains.add(&context.poll, fd);
             }
         }
     }
 }
 
 impl Service for Process {
-    fn run(&mut self, channel: u32, place: &mut Place) -> Next {
+    fn run(&mut self, channel: u32, context: &mut Context) -> Next {
         if self.kept.is_some() {
-            self.feed(channel, place);
-            self.keep(channel, place);
+            self.write_input(channel, context);
+            self.read_kept(channel, context);
         } else if !self.orphaned {
-            self.feed(channel, place);
-            self.read(channel, place);
+            self.write_input(channel, context);
+            self.read(channel, context);
         }
         if let Some((child, _)) = &self.ended
             && self.is_drained()
         {
             let (cause, code) = self.outcome(child.status);
-            self.send_end(channel, cause, code, place);
+            self.send_end(channel, cause, code, context);
             if self.terminal {
                 self.outputs[0].0 = None;
             }
-            self.let_go(place);
+            self.drain_output(context);
             return Next::Done;
         }
         if self.is_runnable() { Next::Again } else { Next::Wait }
@@ -263,7 +263,7 @@ impl Service for Process {
         true
     }
 
-    fn data(&mut self, stream: u8, bytes: &[u8], _place: &mut Place) -> Result<(), Violation> {
+    fn data(&mut self, stream: u8, bytes: &[u8], _place: &mut Context) -> Result<(), Violation> {
         if stream != 0 {
             return Err(Violation);
         }
@@ -272,7 +272,7 @@ impl Service for Process {
     }
 
     fn eof(&mut self, _stream: u8) {
-        // A terminal has no end of input; whoever wants one types it.
+        // A terminal has no end of input other than a typed Ctrl-D.
         if !self.terminal {
             self.input.end();
         }
@@ -286,41 +286,41 @@ impl Service for Process {
         }
     }
 
-    fn close(&mut self, place: &mut Place) {
+    fn close(&mut self, context: &mut Context) {
         self.kill(Cause::Closed);
-        self.forget();
-        self.let_go(place);
+        self.discard_kept_output();
+        self.drain_output(context);
     }
 
-    fn lost(&mut self, place: &mut Place) -> bool {
+    fn disconnected(&mut self, context: &mut Context) -> bool {
         self.orphaned = true;
         if self.kept.is_some() {
             return true;
         }
         if self.ended.is_some() {
-            self.let_go(place);
+            self.drain_output(context);
         }
         self.ended.is_none()
     }
 
-    fn attach(&mut self, channel: u32, credit: u32, place: &mut Place) -> bool {
+    fn attach(&mut self, channel: u32, credit: u32, context: &mut Context) -> bool {
         if self.kept.is_none() || !self.orphaned {
             return false;
         }
         self.orphaned = false;
-        self.input.renew();
+        self.input.attach();
         let [out, err] = &mut self.outputs;
-        let (out, err) = (out.1.renew(credit), err.1.renew(credit));
-        place.out.frames.begin(channel, kind::STARTED).u32(self.pid as u32).u64(out).u64(err).end();
+        let (out, err) = (out.1.attach(credit), err.1.attach(credit));
+        context.out.frames.begin(channel, kind::STARTED).u32(self.pid as u32).u64(out).u64(err).end();
         true
     }
 
-    fn detach(&mut self, channel: u32, place: &mut Place) -> bool {
-        self.forget();
+    fn detach(&mut self, channel: u32, context: &mut Context) -> bool {
+        self.discard_kept_output();
         if self.ended.is_none() {
-            place.pids.remove(&self.pid);
-            self.send_end(channel, Cause::Detached, 0, place);
-            self.let_go(place);
+            context.pids.remove(&self.pid);
+            self.send_end(channel, Cause::Detached, 0, context);
+            self.drain_output(context);
         }
         self.ended.is_none()
     }
@@ -348,7 +348,7 @@ impl Service for Process {
             if let Some(fd) = slot {
                 output.ready = true;
                 if !self.terminal {
-                    output.last = Some(waiting(fd).unwrap_or(0));
+                    output.last = Some(readable_bytes(fd).unwrap_or(0));
                 }
             }
         }
@@ -365,19 +365,19 @@ impl Service for Process {
         }
         let wall = self.limits.wall.map(|limit| self.started_us.saturating_add(limit));
         let idle = self.limits.idle.map(|limit| self.last_output_us.saturating_add(limit));
-        let looks = self.outputs.iter().filter_map(|(_, output)| output.look_at());
-        wall.into_iter().chain(idle).chain(looks).min()
+        let polls = self.outputs.iter().filter_map(|(_, output)| output.poll_at());
+        wall.into_iter().chain(idle).chain(polls).min()
     }
 
     fn tick(&mut self, now_us: u64) {
         for (_, output) in &mut self.outputs {
-            output.look(now_us);
+            output.poll_if_due(now_us);
         }
         let over = |since: u64, limit: Option<u64>| limit.is_some_and(|limit| now_us >= since.saturating_add(limit));
         if over(self.started_us, self.limits.wall) {
             self.kill(Cause::TimedOut);
         } else if over(self.last_output_us, self.limits.idle) {
-            // What waits for credit, or for a connection, has been written.
+            // Unread output, which waits for credit or a connection, counts as activity.
             if self.outputs.iter().any(|(fd, output)| fd.is_some() && output.ready) {
                 self.last_output_us = now_us;
             } else {

@@ -1,20 +1,20 @@
-//! Removing an entry, or a whole tree from its leaves up. Links are removed, never followed.
+//! Removal of an entry or of a tree, leaves first. Symbolic links are removed, never followed.
 
 use alloc::boxed::Box;
 use alloc::ffi::CString;
 use alloc::vec::Vec;
 
+use crate::context::{Context, Next, Opened, Service};
 use crate::fail::{Code, Fail};
-use crate::files::acting_fail;
+use crate::files::impersonation_failure;
 use crate::paths;
-use crate::place::{Next, Opened, Place, Service};
-use crate::sys::file::{open_at, stat_at, unlink_at};
-use crate::sys::{Errno, Fd, Result};
 use crate::totals::SLICE;
-use crate::walk::{Step, Walk};
 use crate::wire::kind;
+use vivarium_sys::file::{open_at, stat_at, unlink_at};
+use vivarium_sys::walk::{Step, Walk};
+use vivarium_sys::{Errno, Fd, Result};
 
-/// A tree that is being removed.
+/// Removal of a tree in progress.
 pub struct Removing {
     directory: Fd,
     name: CString,
@@ -23,10 +23,10 @@ pub struct Removing {
     closed: bool,
 }
 
-pub fn open(channel: u32, path: &[u8], recursive: bool, place: &mut Place) -> Opened {
+pub fn open(channel: u32, path: &[u8], recursive: bool, context: &mut Context) -> Opened {
     let path = paths::check(path)?;
-    let acting = place.user.act().map_err(acting_fail)?;
-    let (directory, name) = paths::parent(&place.workspace, &path)?;
+    let impersonation = context.user.impersonate().map_err(impersonation_failure)?;
+    let (directory, name) = paths::parent(&context.workspace, &path)?;
     let stat = stat_at(&directory, &name).map_err(|error| Fail::of(error, "cannot find it"))?;
     if recursive && stat.is(libc::S_IFDIR) {
         let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW;
@@ -36,13 +36,13 @@ pub fn open(channel: u32, path: &[u8], recursive: bool, place: &mut Place) -> Op
     }
     let flags = if stat.is(libc::S_IFDIR) { libc::AT_REMOVEDIR } else { 0 };
     unlink_at(&directory, &name, flags).map_err(|error| Fail::of(error, "cannot remove it"))?;
-    drop(acting);
-    place.out.frames.begin(channel, kind::END).u64(1).end();
+    drop(impersonation);
+    context.out.frames.begin(channel, kind::END).u64(1).end();
     Ok(None)
 }
 
 impl Removing {
-    /// Removes a slice; true when all is gone.
+    /// Removes one slice. Returns true when the tree is gone.
     fn remove_some(&mut self) -> Result<bool> {
         for _ in 0..SLICE {
             match self.walk.step()? {
@@ -61,7 +61,7 @@ impl Removing {
 
     fn unlink(&mut self, name: &CString, flags: i32) -> Result<()> {
         match unlink_at(self.walk.directory()?, name, flags) {
-            // Somebody else was faster.
+            // Another process removed it.
             Err(Errno(libc::ENOENT)) => Ok(()),
             Err(error) => Err(error),
             Ok(()) => {
@@ -71,26 +71,26 @@ impl Removing {
         }
     }
 
-    fn advance(&mut self, place: &Place) -> core::result::Result<bool, Fail> {
+    fn advance(&mut self, context: &Context) -> core::result::Result<bool, Fail> {
         if self.closed {
             return Err(Fail::new(Code::Invalid, "closed by the host"));
         }
-        let _acting = place.user.act().map_err(acting_fail)?;
+        let _impersonation = context.user.impersonate().map_err(impersonation_failure)?;
         self.remove_some().map_err(|error| Fail::of(error, "cannot remove an entry"))
     }
 }
 
 impl Service for Removing {
-    fn run(&mut self, channel: u32, place: &mut Place) -> Next {
-        match self.advance(place) {
+    fn run(&mut self, channel: u32, context: &mut Context) -> Next {
+        match self.advance(context) {
             Ok(false) => return Next::Again,
-            Ok(true) => place.out.frames.begin(channel, kind::END).u64(self.removed).end(),
-            Err(fail) => fail.send(channel, &mut place.out.frames),
+            Ok(true) => context.out.frames.begin(channel, kind::END).u64(self.removed).end(),
+            Err(fail) => fail.send(channel, &mut context.out.frames),
         }
         Next::Done
     }
 
-    fn close(&mut self, _place: &mut Place) {
+    fn close(&mut self, _place: &mut Context) {
         self.closed = true;
     }
 }

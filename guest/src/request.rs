@@ -1,4 +1,4 @@
-//! What the host asks for: the payload of OPEN, taken apart.
+//! Parser for the payload of OPEN.
 
 use alloc::vec::Vec;
 
@@ -22,10 +22,10 @@ pub mod service {
     pub const HASH: u8 = 14;
     pub const LISTEN: u8 = 15;
 
-    /// Processes can be kept.
+    /// Flag: the guest can keep processes for the next host.
     const KEEPING: u64 = 1 << 32;
 
-    /// Bit n: service n is available; from 32 on, what is no service.
+    /// Bit n: service n is available. Bits from 32 on are features that are no service.
     pub const FEATURES: u64 = ((1 << (LISTEN + 1)) - 2) | KEEPING;
 }
 
@@ -42,9 +42,9 @@ pub struct Exec<'a> {
     pub cwd: &'a [u8],
     pub argv: Vec<&'a [u8]>,
     pub env: Vec<&'a [u8]>,
-    /// Columns and rows; a terminal has them.
+    /// Columns and rows; present for a terminal only.
     pub size: Option<(u16, u16)>,
-    /// What the host calls it when it comes back for it; only what is kept has a name.
+    /// Name by which the next host attaches; present for a kept process only.
     pub kept: Option<&'a [u8]>,
 }
 
@@ -67,7 +67,7 @@ pub enum Request<'a> {
     Listen { credit: u32, port: u16, most: u16 },
 }
 
-/// A file to be written; a limit of 0 is none.
+/// Request to write a file. A limit of 0 means no limit.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Write<'a> {
     pub path: &'a [u8],
@@ -81,7 +81,7 @@ pub struct Write<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Reads a request; none if the service is unknown.
+    /// Parses a request. Returns none if the service is unknown.
     pub fn decode(payload: &'a [u8]) -> Result<Option<Request<'a>>, Violation> {
         let mut f = Fields(payload);
         let request = match f.u8()? {

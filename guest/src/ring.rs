@@ -1,26 +1,25 @@
-//! The recent output of a kept process.
+//! Ring buffer with the recent output of a kept process.
 
 use alloc::vec::Vec;
 
-use crate::sys::Result;
+use vivarium_sys::Result;
 
-/// As much is remembered.
+/// Capacity in bytes.
 pub const CAPACITY: usize = 256 * 1024;
-/// The first read of a process that says little; memory grows with what it says.
+/// Size of the first read. The buffer grows with the output.
 const FIRST: usize = 4 * 1024;
 
-/// The last bytes of a stream and how far the host has them. Positions count from the stream's first byte.
+/// Last bytes of a stream and the position up to which they are sent. Positions count from the start of the stream.
 #[derive(Default)]
 pub struct Ring {
-    /// The byte at position p is at `p % CAPACITY`; shorter than that until so much has come.
+    /// The byte at position p is at `p % CAPACITY`. The vector grows up to CAPACITY.
     bytes: Vec<u8>,
     total: u64,
     sent: u64,
 }
 
 impl Ring {
-    /// Takes what `read` puts into the room it is given, at most `most` bytes. What is overwritten is lost to a host
-    /// that does not have it yet.
+    /// Reads up to `most` bytes with `read`. Overwritten bytes that are not sent yet are lost.
     pub fn fill(&mut self, most: usize, read: impl FnOnce(&mut [u8]) -> Result<usize>) -> Result<usize> {
         let at = (self.total % CAPACITY as u64) as usize;
         let room = most.min(FIRST.max(self.bytes.len())).min(CAPACITY - at);
@@ -34,7 +33,7 @@ impl Ring {
         got
     }
 
-    /// The position of the oldest byte that is here.
+    /// Position of the oldest byte.
     pub fn first(&self) -> u64 {
         self.total.saturating_sub(CAPACITY as u64)
     }
@@ -43,7 +42,7 @@ impl Ring {
         self.total
     }
 
-    /// The next bytes for the host, as far as they lie together; none if it has all.
+    /// Returns the next contiguous bytes for the host; empty if all are sent.
     pub fn unsent(&self) -> &[u8] {
         let at = (self.sent % CAPACITY as u64) as usize;
         let count = (self.total - self.sent).min((CAPACITY - at) as u64) as usize;
@@ -58,7 +57,7 @@ impl Ring {
         self.sent == self.total
     }
 
-    /// Another host: it has nothing yet.
+    /// Marks all bytes as unsent, for another host.
     pub fn rewind(&mut self) {
         self.sent = self.first();
     }
@@ -67,7 +66,7 @@ impl Ring {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::Errno;
+    use vivarium_sys::Errno;
 
     fn put(ring: &mut Ring, bytes: &[u8]) {
         let mut rest = bytes;

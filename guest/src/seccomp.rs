@@ -1,7 +1,7 @@
-//! What commands may ask of the kernel: a list of ordinary calls, everything else is refused.
+//! Seccomp filter: an allow-list of system calls for commands.
 //!
-//! The guest loads the filter on itself once and its children inherit it, so a command pays nothing for it. The list is
-//! that of the container world without what opens namespaces, mounts, rings, keys or other processes.
+//! The guest loads the filter for itself once, and its children inherit it. The list is the usual one of container
+//! runtimes without namespaces, mounts, io_uring, keyrings and access to other processes.
 
 mod calls;
 
@@ -12,7 +12,7 @@ use libc::sock_filter;
 
 const ARCHITECTURE: u32 = if cfg!(target_arch = "x86_64") { 0xC000_003E } else { 0xC000_00B7 };
 const X32: u32 = 0x4000_0000;
-/// Every flag of clone that makes a namespace.
+/// All clone flags that create a namespace.
 const NAMESPACES: u32 = 0x7E02_0000;
 /// The bits of a socket's type that are not flags.
 const SOCKET_TYPE: u32 = 0xF;
@@ -24,7 +24,7 @@ const fn refuse(errno: i32) -> u32 {
     libc::SECCOMP_RET_ERRNO | errno as u32
 }
 
-/// Where the kernel puts things: number, architecture, and the lower half of each argument.
+/// Offsets in `struct seccomp_data`: number, architecture, and the lower half of each argument.
 const NUMBER: u32 = 0;
 const ARCH: u32 = 4;
 const fn argument(index: u32) -> u32 {
@@ -58,7 +58,7 @@ fn at_least(value: u32, jt: u8, jf: u8) -> sock_filter {
     sock_filter { code: (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16, jt, jf, k: value }
 }
 
-/// The whole program. Calls are in the order of their use, so that the common ones are found early.
+/// Returns the filter program.
 pub fn filter() -> Vec<sock_filter> {
     let mut program = Vec::with_capacity(512);
     program.extend([
@@ -79,7 +79,7 @@ pub fn filter() -> Vec<sock_filter> {
     program
 }
 
-/// Binary search over ranges of numbers: some ten comparisons for any call.
+/// Emits a binary search over ranges of numbers: about ten comparisons for each call.
 fn allow_all(program: &mut Vec<sock_filter>, calls: &[libc::c_long]) {
     let mut numbers: Vec<u32> = calls.iter().map(|call| *call as u32).collect();
     numbers.sort_unstable();
@@ -94,7 +94,7 @@ fn allow_all(program: &mut Vec<sock_filter>, calls: &[libc::c_long]) {
     search(program, &ranges);
 }
 
-/// Emits a tree: at each node, numbers from `middle` on are in the upper half.
+/// Emits a search tree. At each node, numbers from `middle` on are in the upper half.
 fn search(program: &mut Vec<sock_filter>, ranges: &[(u32, u32)]) {
     if let [(first, last)] = ranges {
         program.extend([at_least(*first, 0, 2), at_least(last + 1, 1, 0), give(ALLOW), give(refuse(libc::EPERM))]);
@@ -103,24 +103,24 @@ fn search(program: &mut Vec<sock_filter>, ranges: &[(u32, u32)]) {
     let (low, high) = ranges.split_at(ranges.len() / 2);
     let mut lower = Vec::new();
     search(&mut lower, low);
-    // A jump of any length: the short ones of a comparison reach only 255 instructions.
+    // An unconditional jump has any length; the jumps of a comparison reach 255 instructions only.
     program.push(at_least(high[0].0, 0, 1));
     program.push(op(libc::BPF_JMP | libc::BPF_JA, lower.len() as u32));
     program.extend(lower);
     search(program, high);
 }
 
-/// Calls that depend on their arguments. Each rule ends with a decision.
+/// Rules for calls that depend on their arguments. Each rule ends with a decision.
 fn special() -> Vec<(libc::c_long, Vec<sock_filter>)> {
     Vec::from([
         (
             libc::SYS_clone,
             Vec::from([load(argument(0)), unless_any(NAMESPACES, 1), give(refuse(libc::EPERM)), give(ALLOW)]),
         ),
-        // Its flags lie in memory, where a filter cannot look; everyone falls back to clone.
+        // A filter cannot read the flags of clone3, which are in memory. C libraries fall back to clone.
         (libc::SYS_clone3, Vec::from([give(refuse(libc::ENOSYS))])),
         (libc::SYS_socket, socket_rule()),
-        // The host has one number of these requests for everybody, so one sandbox could take them all.
+        // The limit of these requests is global, so one sandbox could exhaust it.
         (libc::SYS_io_setup, Vec::from([give(refuse(libc::ENOSYS))])),
         (libc::SYS_ioctl, one_of(1, &[libc::TIOCSTI as u32, libc::TIOCLINUX as u32], refuse(libc::EPERM), ALLOW)),
         (libc::SYS_personality, one_of(0, &[0, 8, 0x20000, 0x20008, 0xFFFF_FFFF], ALLOW, refuse(libc::EPERM))),
@@ -136,8 +136,8 @@ fn one_of(index: u32, values: &[u32], then: u32, otherwise: u32) -> Vec<sock_fil
     rule
 }
 
-/// Unix sockets; of the internet only what everybody uses, since to ask for another protocol makes the host load a module
-/// for it; of netlink only what lists interfaces.
+/// Allows unix sockets, the common internet protocols, and the netlink protocol that lists interfaces. Other internet
+/// protocols would make the host load kernel modules.
 fn socket_rule() -> Vec<sock_filter> {
     let internet = internet_rule();
     let mut rule = Vec::from([load(argument(0)), unless_equal(libc::AF_UNIX as u32, 1), give(ALLOW)]);
@@ -156,7 +156,7 @@ fn socket_rule() -> Vec<sock_filter> {
     rule
 }
 
-/// Streams and datagrams by their usual protocols. Raw sockets are left to the kernel, which wants a capability.
+/// Allows streams and datagrams with their usual protocols. The kernel itself restricts raw sockets by a capability.
 fn internet_rule() -> Vec<sock_filter> {
     let mut rule = Vec::from([
         load(argument(1)),
@@ -174,7 +174,7 @@ fn internet_rule() -> Vec<sock_filter> {
 mod tests {
     use super::*;
 
-    /// Runs the program as the kernel would.
+    /// Interprets the program like the kernel.
     fn decide(program: &[sock_filter], arch: u32, number: u32, arguments: [u32; 3]) -> u32 {
         let (mut at, mut word) = (0, 0);
         loop {

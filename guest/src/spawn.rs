@@ -1,22 +1,22 @@
-//! The moment between clone and exec.
+//! Process start: clone, setup of the child, exec.
 //!
-//! The child shares our memory and we sleep until it has executed its program, so nothing is copied. It therefore
-//! may only make system calls: no allocation, no lock, nothing that would change what we see afterwards.
+//! The child shares the memory of the guest, which sleeps until the child has executed its program, so no memory is
+//! copied. The child may make system calls only. It must not allocate, lock or change state of the guest.
 
 use alloc::ffi::CString;
 use alloc::vec::Vec;
 use core::ffi::CStr;
 use core::ptr;
 
-use crate::place::User;
-use crate::sys::process::{self, Cpus};
-use crate::sys::{self, Errno, Fd, file};
+use crate::context::User;
+use vivarium_sys::process::{self, Cpus};
+use vivarium_sys::{Errno, Fd, file};
 
-/// The guest's capabilities, which no command may ever have.
+/// Capabilities of the guest, which commands must not have.
 const OWN_CAPABILITIES: [usize; 4] = [5, 6, 7, 8]; // KILL, SETGID, SETUID, SETPCAP
 const STACK: usize = 64 * 1024;
 
-/// Everything the child needs, made before it exists.
+/// Parameters of the child, allocated before the clone.
 pub struct Plan<'a> {
     pub candidates: &'a [CString],
     pub argv: &'a [CString],
@@ -30,87 +30,87 @@ pub struct Plan<'a> {
     pub open_files: libc::rlimit,
 }
 
-/// Which step failed, and how.
+/// Step of the start that failed, with its error.
 #[derive(Clone, Copy, Debug)]
-pub enum Stumble {
+pub enum SpawnError {
     Clone(Errno),
     Prepare(Errno),
     Directory(Errno),
     Execute(Errno),
 }
 
-struct Birth<'a> {
+struct ChildStart<'a> {
     plan: &'a Plan<'a>,
     argv: Vec<*const u8>,
     env: Vec<*const u8>,
-    stumble: Option<Stumble>,
+    error: Option<SpawnError>,
 }
 
-/// A stack for the children, used by one at a time.
+/// Stack for a child between clone and exec, used by one child at a time.
 #[repr(C, align(16))]
 struct Stack([u8; STACK]);
 
 static mut CHILD_STACK: Stack = Stack([0; STACK]);
 
-/// Starts the program; returns when it runs or has failed to.
-pub fn spawn(plan: &Plan) -> Result<i32, Stumble> {
+/// Starts the program. Returns after exec or with the step that failed.
+pub fn spawn(plan: &Plan) -> Result<i32, SpawnError> {
     let pointers = |strings: &[CString]| -> Vec<*const u8> {
         strings.iter().map(|string| string.as_ptr().cast()).chain([ptr::null()]).collect()
     };
-    let mut birth = Birth { plan, argv: pointers(plan.argv), env: pointers(plan.env), stumble: None };
+    let mut start = ChildStart { plan, argv: pointers(plan.argv), env: pointers(plan.env), error: None };
     let top = (&raw mut CHILD_STACK).cast::<u8>().wrapping_add(STACK);
-    // SAFETY: `born` makes only system calls and never returns; the guest has one thread and sleeps while the
-    // child lives on this stack, so it is used by one child at a time.
-    let pid = unsafe { process::clone_sharing(top, born, &raw mut birth) }.map_err(Stumble::Clone)?;
-    match birth.stumble {
+    // SAFETY: `child_main` makes only system calls and never returns. The guest has one thread and sleeps while the
+    // child uses this stack.
+    let pid = unsafe { process::clone_sharing(top, child_main, &raw mut start) }.map_err(SpawnError::Clone)?;
+    match start.error {
         None => Ok(pid),
-        // The failed child is reaped with the others; nobody waits for its pid.
-        Some(stumble) => Err(stumble),
+        // The loop reaps the failed child with the others.
+        Some(error) => Err(error),
     }
 }
 
 /// # Safety
-/// `birth` is valid and nobody else uses it while the child runs.
-unsafe extern "C" fn born(birth: *mut Birth) -> ! {
+/// `start` is valid, and nothing else uses it while the child runs.
+unsafe extern "C" fn child_main(start: *mut ChildStart) -> ! {
     // SAFETY: as above.
-    let birth = unsafe { &mut *birth };
-    let stumble = match prepare(birth.plan) {
-        Err(stumble) => stumble,
-        Ok(()) => Stumble::Execute(execute(birth)),
+    let start = unsafe { &mut *start };
+    let error = match prepare(start.plan) {
+        Err(error) => error,
+        Ok(()) => SpawnError::Execute(execute(start)),
     };
-    birth.stumble = Some(stumble);
+    start.error = Some(error);
     process::exit(127)
 }
 
-fn prepare(plan: &Plan) -> Result<(), Stumble> {
-    identity_of_its_own(plan).map_err(Stumble::Prepare)?;
-    file::enter(plan.workspace).map_err(Stumble::Directory)?;
+fn prepare(plan: &Plan) -> Result<(), SpawnError> {
+    set_identity(plan).map_err(SpawnError::Prepare)?;
+    file::change_directory(plan.workspace).map_err(SpawnError::Directory)?;
     if !plan.cwd.is_empty() {
-        process::change_directory(plan.cwd).map_err(Stumble::Directory)?;
+        process::change_directory(plan.cwd).map_err(SpawnError::Directory)?;
     }
     process::unblock_signals();
     if !plan.user.plain {
-        // Last of all: from here on other processes of the sandbox may signal this one, and one that is stopped
-        // before it executes its program keeps us asleep.
-        process::become_user(plan.user.uid).map_err(Stumble::Prepare)?;
+        // The last step: from now on other processes of the sandbox can signal the child. A child that is stopped
+        // before exec would block the guest.
+        process::become_user(plan.user.uid).map_err(SpawnError::Prepare)?;
     }
     Ok(())
 }
 
-fn identity_of_its_own(plan: &Plan) -> sys::Result<()> {
+fn set_identity(plan: &Plan) -> vivarium_sys::Result<()> {
     process::new_session()?;
     for (at, fd) in plan.standard.iter().enumerate() {
-        process::place(*fd, at as i32)?;
+        process::duplicate_to(*fd, at as i32)?;
     }
     if plan.terminal {
-        process::take_terminal()?;
+        process::set_controlling_terminal()?;
     }
-    // Kept across exec: descendants that detach themselves become children of this process, where they are found.
-    // A kernel without it only finds fewer of them.
+    // Survives exec. Detached descendants become children of this process, so the guest finds them. Without kernel
+    // support the guest misses some.
     let _ = process::control(libc::PR_SET_CHILD_SUBREAPER, 1);
-    be_killed_first();
+    raise_oom_score();
     if let Some(cpus) = &plan.cpus {
-        let _ = process::use_cpus(cpus);
+        let _ = process::set_affinity(cpus);
     }
     let _ = process::set_limit(libc::RLIMIT_NOFILE, &plan.open_files);
     process::set_umask(0o022);
@@ -118,26 +118,26 @@ fn identity_of_its_own(plan: &Plan) -> sys::Result<()> {
         for capability in OWN_CAPABILITIES {
             let _ = process::control(libc::PR_CAPBSET_DROP, capability);
         }
-        process::no_groups()?;
+        process::clear_groups()?;
         process::become_group(plan.user.gid)?;
-        // The rights are the user's already, the process is still ours.
-        process::act_as(plan.user.uid, plan.user.gid, true)?;
+        // Sets the effective user only, so that other processes of that user cannot signal the child yet.
+        process::set_effective_ids(plan.user.uid, plan.user.gid, true)?;
     }
     Ok(())
 }
 
-/// When memory runs out, commands go before the guest. Best effort.
-fn be_killed_first() {
+/// Makes the kernel kill commands before the guest when memory runs out. Best effort.
+fn raise_oom_score() {
     if let Ok(score) = file::open(c"/proc/self/oom_score_adj", libc::O_WRONLY) {
         let _ = score.write(b"500");
     }
 }
 
-/// Tries each candidate as `execvp` does and gives the error that says most.
-fn execute(birth: &Birth) -> Errno {
+/// Tries each candidate like `execvp`. Returns the most specific error.
+fn execute(start: &ChildStart) -> Errno {
     let mut denied = false;
-    for candidate in birth.plan.candidates {
-        match process::execute(candidate, &birth.argv, &birth.env) {
+    for candidate in start.plan.candidates {
+        match process::execute(candidate, &start.argv, &start.env) {
             Errno(libc::EACCES) => denied = true,
             Errno(libc::ENOENT | libc::ENOTDIR) => {}
             error => return error,

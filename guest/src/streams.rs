@@ -1,40 +1,40 @@
-//! The two directions of a stream inside a channel, with their credit.
+//! Streams of a channel, with flow control by credit.
 
 use alloc::vec::Vec;
 
-use crate::duct::BATCH;
 use crate::outbox::Outbox;
 use crate::ring::Ring;
-use crate::sys::event::Epoll;
-use crate::sys::file;
-use crate::sys::{Errno, Fd, Result, now_us};
+use crate::splice::BATCH;
 use crate::wire::{HOST_CREDIT, MAX_DATA, Violation, kind};
+use vivarium_sys::event::Epoll;
+use vivarium_sys::file;
+use vivarium_sys::{Errno, Fd, Result, now_us};
 
-/// Full reads after which a process counts as a bulk writer.
+/// Number of full reads after which a process counts as a bulk writer.
 const BULK: u32 = 4;
-/// Less is copied.
-const WORTHWHILE: usize = 16 * 1024;
-/// A terminal never has more to say at once.
-const SCREENFUL: u64 = 4096;
-/// Between two looks at a pipe that fills quickly; a wide pipe is not full so soon.
-const PAUSE_US: u64 = 200;
+/// Smaller amounts are copied.
+const MIN_SPLICE: usize = 16 * 1024;
+/// Largest read from a terminal.
+const TERMINAL_READ: u64 = 4096;
+/// Poll interval for the pipe of a bulk writer. A widened pipe does not fill up in this time.
+const POLL_INTERVAL_US: u64 = 200;
 
-/// Bytes from the host on their way into a descriptor.
+/// Bytes from the host for a descriptor.
 #[derive(Default)]
 pub struct Inbound {
     waiting: Vec<u8>,
     written: usize,
-    /// Consumed, but not yet given back as credit.
+    /// Consumed bytes that are not yet returned as credit.
     owed: u64,
-    /// Of what waits, sent by an earlier host: no credit is given back for it.
+    /// Waiting bytes from an earlier host, for which the guest returns no credit.
     stale: u64,
     ended: bool,
-    /// The reader is gone: what comes is thrown away, and counted as consumed.
+    /// The reader has closed its end. Further bytes are discarded and count as consumed.
     broken: bool,
 }
 
 impl Inbound {
-    /// Takes what the host sent. More than its credit is a violation.
+    /// Accepts bytes from the host. More than its credit is a violation.
     pub fn push(&mut self, fd: Option<&Fd>, mut bytes: &[u8]) -> core::result::Result<(), Violation> {
         let held = self.waiting() + bytes.len() as u64 + self.owed - self.stale;
         if self.ended || held > HOST_CREDIT {
@@ -56,7 +56,7 @@ impl Inbound {
         self.waiting.len() == self.written
     }
 
-    /// All that will ever come has been passed on.
+    /// Reports whether all input is written.
     pub fn is_done(&self) -> bool {
         self.ended && self.is_empty()
     }
@@ -65,7 +65,7 @@ impl Inbound {
         self.broken
     }
 
-    /// Passes on what waits, as far as the descriptor takes it.
+    /// Writes waiting bytes until the descriptor is full.
     pub fn pump(&mut self, fd: Option<&Fd>) {
         while !self.is_empty() {
             let waiting = core::mem::take(&mut self.waiting);
@@ -99,14 +99,14 @@ impl Inbound {
         (self.waiting.len() - self.written) as u64
     }
 
-    /// Another host, with all the credit that a host has at first.
-    pub fn renew(&mut self) {
+    /// Resets the credit for another host.
+    pub fn attach(&mut self) {
         self.owed = 0;
         self.stale = self.waiting();
     }
 
-    /// Gives credit back in large portions.
-    pub fn repay(&mut self, channel: u32, out: &mut Outbox) {
+    /// Returns credit in large portions.
+    pub fn return_credit(&mut self, channel: u32, out: &mut Outbox) {
         if self.owed >= MAX_DATA as u64 && !self.ended {
             out.frames.begin(channel, kind::CREDIT).u8(0).u32(self.owed as u32).end();
             self.owed = 0;
@@ -114,35 +114,35 @@ impl Inbound {
     }
 }
 
-/// What came of one attempt to read.
+/// Result of one read.
 #[derive(PartialEq, Eq)]
-pub enum Got {
+pub enum ReadResult {
     Bytes(usize),
-    Nothing,
+    WouldBlock,
     End,
 }
 
-/// Bytes from a descriptor on their way to the host.
+/// Bytes from a descriptor for the host.
 pub struct Outbound {
     pub stream: u8,
     pub credit: u64,
-    /// There may be something to read.
+    /// The descriptor may be readable.
     pub ready: bool,
-    /// The other end has been closed: ready until the end has been read.
+    /// The other end is closed. The descriptor stays ready until the guest has read the end of file.
     hung_up: bool,
-    /// Bytes that came, whether sent or thrown away.
+    /// Bytes read, sent and discarded.
     pub total: u64,
     pub limit: u64,
-    /// What remains to be read before END, once the process is gone.
+    /// Bytes to read before END, after the process has exited.
     pub last: Option<u64>,
     full_reads: u32,
-    /// Whether the kernel may carry what a bulk writer writes, and how much it has since we last found little.
-    carried_by_kernel: bool,
-    carried: usize,
-    /// When to look again at a pipe of which nothing is told but its end.
-    look_at: Option<u64>,
-    deaf: bool,
-    /// What was said recently, if that is kept.
+    /// Whether the pipe of a bulk writer can be spliced, and the bytes spliced since the pipe was last nearly empty.
+    can_splice: bool,
+    spliced: usize,
+    /// Time of the next poll, while epoll reports only the hangup of the pipe.
+    poll_at: Option<u64>,
+    muted: bool,
+    /// Recent output of a kept process.
     pub ring: Option<Ring>,
 }
 
@@ -158,55 +158,55 @@ impl Outbound {
             limit,
             last: None,
             full_reads: 0,
-            carried_by_kernel: true,
-            carried: 0,
-            look_at: None,
-            deaf: false,
+            can_splice: true,
+            spliced: 0,
+            poll_at: None,
+            muted: false,
             ring: None,
         }
     }
 
-    /// A stream that remembers. The recent end of it is what counts, so nothing limits its length.
+    /// Creates the stream of a kept process. It has no output limit, because the ring holds recent output only.
     pub fn kept(stream: u8, credit: u32) -> Outbound {
         Outbound { ring: Some(Ring::default()), ..Outbound::new(stream, credit, 0) }
     }
 
-    /// There may be something to read, before END if that is near.
-    pub fn is_talking(&self) -> bool {
+    /// Reports whether the guest should read, which after the exit ends with the last byte before END.
+    pub fn is_readable(&self) -> bool {
         self.ready && self.last != Some(0)
     }
 
-    /// Reads once into the ring: as much as may be sent at once, or at will while nobody listens.
-    pub fn keep(&mut self, fd: &Fd, whole: bool, heard: bool) -> Result<Got> {
-        let credit = if heard { self.credit } else { u64::MAX };
-        let most = if whole { MAX_DATA as u64 } else { SCREENFUL };
+    /// Reads once into the ring: within the credit, or without a limit while no host is connected.
+    pub fn read_into_ring(&mut self, fd: &Fd, whole: bool, connected: bool) -> Result<ReadResult> {
+        let credit = if connected { self.credit } else { u64::MAX };
+        let most = if whole { MAX_DATA as u64 } else { TERMINAL_READ };
         let room = credit.min(self.last.unwrap_or(u64::MAX)).min(most) as usize;
-        let Some(ring) = &mut self.ring else { return Ok(Got::End) };
+        let Some(ring) = &mut self.ring else { return Ok(ReadResult::End) };
         let mut asked = 0;
         let got = ring.fill(room, |into| {
             asked = into.len();
             fd.read(into)
         });
         match got {
-            Ok(0) => Ok(Got::End),
+            Ok(0) => Ok(ReadResult::End),
             Ok(count) => {
                 self.total = ring.total();
                 if let Some(last) = &mut self.last {
                     *last -= count as u64;
                 }
                 self.ready = !whole || count == asked || self.hung_up;
-                Ok(Got::Bytes(count))
+                Ok(ReadResult::Bytes(count))
             }
             Err(Errno(libc::EAGAIN)) => {
                 self.ready = false;
-                Ok(Got::Nothing)
+                Ok(ReadResult::WouldBlock)
             }
             Err(error) => Err(error),
         }
     }
 
-    /// Sends what the host does not have, as far as its credit and the room go.
-    pub fn replay(&mut self, channel: u32, out: &mut Outbox) {
+    /// Sends unsent output of the ring within the credit and the room of the queue.
+    pub fn send_from_ring(&mut self, channel: u32, out: &mut Outbox) {
         let Some(ring) = &mut self.ring else { return };
         while !ring.is_sent() && self.credit > 0 && out.has_room() {
             let unsent = ring.unsent();
@@ -217,13 +217,13 @@ impl Outbound {
         }
     }
 
-    /// The host has all that was read.
+    /// Reports whether the host has received all output of the ring.
     pub fn is_sent(&self) -> bool {
         self.ring.as_ref().is_none_or(Ring::is_sent)
     }
 
-    /// Another host listens from here on. Says from which position it will hear the stream.
-    pub fn renew(&mut self, credit: u32) -> u64 {
+    /// Resets the stream for another host. Returns the position of its first byte.
+    pub fn attach(&mut self, credit: u32) -> u64 {
         self.credit = credit.into();
         let Some(ring) = &mut self.ring else { return 0 };
         ring.rewind();
@@ -235,20 +235,20 @@ impl Outbound {
         self.hung_up |= events & (libc::EPOLLHUP | libc::EPOLLRDHUP | libc::EPOLLERR) as u32 != 0;
     }
 
-    /// When `look` is wanted.
-    pub fn look_at(&self) -> Option<u64> {
-        self.look_at.filter(|_| !self.ready)
+    /// Time of the next `poll_if_due`.
+    pub fn poll_at(&self) -> Option<u64> {
+        self.poll_at.filter(|_| !self.ready)
     }
 
-    pub fn look(&mut self, now_us: u64) {
-        self.ready |= self.look_at.is_some_and(|at| at <= now_us);
+    pub fn poll_if_due(&mut self, now_us: u64) {
+        self.ready |= self.poll_at.is_some_and(|at| at <= now_us);
     }
 
     fn is_over_limit(&self) -> bool {
         self.total >= self.limit
     }
 
-    /// How much may be read now; 0 without credit.
+    /// Bytes that may be read now; 0 without credit.
     fn allowance(&self) -> usize {
         let credit = if self.is_over_limit() { u64::MAX } else { self.credit };
         credit.min(self.last.unwrap_or(u64::MAX)).min(MAX_DATA as u64) as usize
@@ -258,95 +258,95 @@ impl Outbound {
         self.ready && self.allowance() > 0
     }
 
-    /// Reads once, straight into a DATA frame. `whole` is for pipes: a short read means that nothing is left.
-    pub fn read(&mut self, fd: &Fd, whole: bool, channel: u32, out: &mut Outbox) -> Result<Got> {
-        if whole && let Some(got) = self.carry(fd, channel, out)? {
+    /// Reads once into a DATA frame. `whole` is true for pipes, where a short read means that the pipe is empty.
+    pub fn read(&mut self, fd: &Fd, whole: bool, channel: u32, out: &mut Outbox) -> Result<ReadResult> {
+        if whole && let Some(got) = self.splice_bulk(fd, channel, out)? {
             return Ok(got);
         }
-        self.look_at = None;
+        self.poll_at = None;
         let room = self.allowance();
         let frames = &mut out.frames;
         frames.begin(channel, kind::DATA).u8(self.stream);
         match frames.read_in(room, |into| fd.read(into)) {
             Ok(0) => {
-                frames.forget();
-                Ok(Got::End)
+                frames.discard();
+                Ok(ReadResult::End)
             }
             Ok(count) => {
-                let keep = self.account(count);
-                if keep == 0 {
-                    frames.forget();
+                let within = self.account(count);
+                if within == 0 {
+                    frames.discard();
                 } else {
-                    frames.cut(count - keep);
+                    frames.cut(count - within);
                     frames.end();
                 }
                 self.ready = !whole || count == room || self.hung_up;
                 self.widen(fd, count);
-                Ok(Got::Bytes(count))
+                Ok(ReadResult::Bytes(count))
             }
             Err(error) => {
-                frames.forget();
+                frames.discard();
                 if error != Errno(libc::EAGAIN) {
                     return Err(error);
                 }
                 self.ready = false;
-                Ok(Got::Nothing)
+                Ok(ReadResult::WouldBlock)
             }
         }
     }
 
-    /// Lets the kernel carry what a bulk writer has written, if that is worth it. If it was until now, nothing is read
-    /// but a look is taken a little later: a writer that wakes us with each small write gets slower by it.
-    fn carry(&mut self, fd: &Fd, channel: u32, out: &mut Outbox) -> Result<Option<Got>> {
-        if !self.carried_by_kernel || self.full_reads < BULK {
+    /// Splices the output of a bulk writer if there is enough. If a busy writer has little output now, schedules a poll
+    /// instead of a read, because a writer that wakes the guest with each small write becomes slower.
+    fn splice_bulk(&mut self, fd: &Fd, channel: u32, out: &mut Outbox) -> Result<Option<ReadResult>> {
+        if !self.can_splice || self.full_reads < BULK {
             return Ok(None);
         }
         let room = self.credit.min(self.last.unwrap_or(u64::MAX)).min(self.limit.saturating_sub(self.total));
-        let count = file::waiting(fd).unwrap_or(0).min(room).min(BATCH as u64) as usize;
-        if count >= WORTHWHILE {
+        let count = file::readable_bytes(fd).unwrap_or(0).min(room).min(BATCH as u64) as usize;
+        if count >= MIN_SPLICE {
             return self.take(fd, count, channel, out);
         }
-        let plenty = core::mem::take(&mut self.carried) >= MAX_DATA;
-        if !plenty || self.hung_up || room < MAX_DATA as u64 {
+        let busy = core::mem::take(&mut self.spliced) >= MAX_DATA;
+        if !busy || self.hung_up || room < MAX_DATA as u64 {
             return Ok(None);
         }
-        self.look_at = Some(now_us() + PAUSE_US);
+        self.poll_at = Some(now_us() + POLL_INTERVAL_US);
         self.ready = false;
-        Ok(Some(Got::Nothing))
+        Ok(Some(ReadResult::WouldBlock))
     }
 
-    fn take(&mut self, fd: &Fd, count: usize, channel: u32, out: &mut Outbox) -> Result<Option<Got>> {
+    fn take(&mut self, fd: &Fd, count: usize, channel: u32, out: &mut Outbox) -> Result<Option<ReadResult>> {
         let taken = out.take(fd, count, channel, self.stream)?;
         if taken == 0 {
             return Ok(None);
         }
-        // Who shares its pipe, or writes pages that are nearly empty, does so again.
-        self.carried_by_kernel = taken == count;
+        // A short splice means a shared pipe or nearly empty pages. Both are likely to repeat, so the guest copies.
+        self.can_splice = taken == count;
         self.account(taken);
-        self.carried += taken;
-        Ok(Some(Got::Bytes(taken)))
+        self.spliced += taken;
+        Ok(Some(ReadResult::Bytes(taken)))
     }
 
-    /// Has the events of the pipe told, or not while looks are taken.
-    pub fn tune(&mut self, fd: &Fd, token: u64, poll: &Epoll) {
-        let deaf = self.look_at.is_some();
-        if deaf != self.deaf && poll.listen(fd, token, if deaf { 0 } else { libc::EPOLLIN }).is_ok() {
-            self.deaf = deaf;
+    /// Subscribes to events of the pipe, or unsubscribes while it is polled.
+    pub fn update_interest(&mut self, fd: &Fd, token: u64, poll: &Epoll) {
+        let muted = self.poll_at.is_some();
+        if muted != self.muted && poll.modify(fd, token, if muted { 0 } else { libc::EPOLLIN }).is_ok() {
+            self.muted = muted;
         }
     }
 
-    /// Counts what came and says how much of it is within the limit.
+    /// Counts bytes. Returns how many of them are within the output limit.
     fn account(&mut self, count: usize) -> usize {
-        let keep = (self.limit.saturating_sub(self.total)).min(count as u64);
+        let within = (self.limit.saturating_sub(self.total)).min(count as u64);
         self.total += count as u64;
-        self.credit = self.credit.saturating_sub(keep);
+        self.credit = self.credit.saturating_sub(within);
         if let Some(last) = &mut self.last {
             *last -= count as u64;
         }
-        keep as usize
+        within as usize
     }
 
-    /// A process that writes a lot gets a wider pipe; the others stay cheap.
+    /// Widens the pipe of a bulk writer. Other pipes keep their small size.
     fn widen(&mut self, fd: &Fd, count: usize) {
         if count == MAX_DATA {
             self.full_reads += 1;

@@ -1,13 +1,13 @@
-//! How much is in a tree.
+//! Number of files and bytes in a tree.
 
 use core::ffi::CStr;
 
 use crate::paths;
-use crate::sys::file::Stat;
-use crate::sys::{Fd, Result};
-use crate::walk::{Step, TEMPORARY, Walk};
+use vivarium_sys::file::Stat;
+use vivarium_sys::walk::{Step, TEMPORARY, Walk};
+use vivarium_sys::{Fd, Result};
 
-/// Entries looked at in one turn of the loop.
+/// Entries counted in one turn of the loop.
 pub const SLICE: usize = 512;
 
 /// Everything that is not a directory counts as a file; only regular files have bytes.
@@ -33,7 +33,7 @@ impl Totals {
         }
     }
 
-    /// Counts a slice; true when all is counted. A directory that cannot be read counts as empty.
+    /// Counts one slice. Returns true at the end. An unreadable directory counts as empty.
     pub fn count_some(&mut self, walk: &mut Walk) -> bool {
         for _ in 0..SLICE {
             match walk.step() {

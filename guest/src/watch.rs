@@ -1,7 +1,7 @@
 //! Watching a directory or a tree for changes.
 //!
-//! The kernel watches single directories, so a tree is walked once, and every directory that appears later is walked as
-//! well. What is found in such a new directory is told as created, because it may have come before the watch did.
+//! The kernel watches single directories, so the guest walks a tree once, and every new directory when it appears.
+//! The guest reports the entries of a new directory as created, because they may be older than its watch.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -9,16 +9,16 @@ use alloc::ffi::CString;
 use alloc::vec::Vec;
 use core::ffi::CStr;
 
+use crate::context::{Context, Next, Opened, Service, token};
 use crate::fail::{Code, Fail};
-use crate::files::acting_fail;
+use crate::files::impersonation_failure;
 use crate::paths;
-use crate::place::{Next, Opened, Place, Service, token};
-use crate::sys::event::{inotify, unwatch, watch_here};
-use crate::sys::file::enter;
-use crate::sys::{Errno, Fd, Result};
 use crate::totals::SLICE;
-use crate::walk::{Step, TEMPORARY, Walk};
 use crate::wire::{Frames, kind};
+use vivarium_sys::event::{inotify, unwatch, watch_here};
+use vivarium_sys::file::change_directory;
+use vivarium_sys::walk::{Step, TEMPORARY, Walk};
+use vivarium_sys::{Errno, Fd, Result};
 
 const MASK: u32 = libc::IN_CREATE
     | libc::IN_DELETE
@@ -30,10 +30,10 @@ const MASK: u32 = libc::IN_CREATE
     | libc::IN_ONLYDIR
     | libc::IN_EXCL_UNLINK;
 const OPEN_DIRECTORY: i32 = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_NONBLOCK;
-/// Events are sent when so many bytes have come together, or there are no more.
+/// Bytes of events that fill a frame. Fewer are sent when no event is pending.
 const BATCH: usize = 16 * 1024;
 
-/// What happened, as the wire says it.
+/// Event types of the wire protocol.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum What {
@@ -43,16 +43,16 @@ enum What {
     Overflow = 4,
 }
 
-/// A watch on a directory, or on all below it.
+/// Watch on a directory or on a tree.
 pub struct Watching {
     inotify: Fd,
-    /// Path of the root. It is not kept open: a directory that is open is not told to be removed.
+    /// Path of the root. The guest does not keep it open: inotify does not report the removal of an open directory.
     root: Vec<u8>,
     recursive: bool,
     /// Paths of the watched directories, relative to the root.
     directories: BTreeMap<i32, Vec<u8>>,
     root_watch: i32,
-    /// Directories that are still to be walked; the first of all is the root.
+    /// Directories to walk, beginning with the root.
     walks: VecDeque<Walk>,
     started: bool,
     ready: bool,
@@ -61,19 +61,19 @@ pub struct Watching {
     over: bool,
 }
 
-pub fn open(channel: u32, credit: u32, path: &[u8], recursive: bool, place: &mut Place) -> Opened {
+pub fn open(channel: u32, credit: u32, path: &[u8], recursive: bool, context: &mut Context) -> Opened {
     let path = paths::check(path)?;
     let fail = |error| Fail::of(error, "cannot watch it");
-    let _acting = place.user.act().map_err(acting_fail)?;
+    let _impersonation = context.user.impersonate().map_err(impersonation_failure)?;
     let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NONBLOCK;
-    let directory = paths::open(&place.workspace, &path, flags).map_err(fail)?;
+    let directory = paths::open(&context.workspace, &path, flags).map_err(fail)?;
     let inotify = inotify().map_err(fail)?;
-    let root_watch = watch_directory(&inotify, &directory, place).map_err(too_many)?;
+    let root_watch = watch_directory(&inotify, &directory, context).map_err(too_many)?;
     let mut walks = VecDeque::new();
     if recursive {
         walks.push_back(Walk::new(directory, Vec::new()).map_err(fail)?);
     }
-    place.poll.add(&inotify, token(channel, 0), libc::EPOLLIN).map_err(fail)?;
+    context.poll.add(&inotify, token(channel, 0), libc::EPOLLIN).map_err(fail)?;
     Ok(Some(Box::new(Watching {
         inotify,
         root: path.into_bytes(),
@@ -89,11 +89,11 @@ pub fn open(channel: u32, credit: u32, path: &[u8], recursive: bool, place: &mut
     })))
 }
 
-/// A path would be followed, so the directory is entered and the watch put on where we are.
-fn watch_directory(inotify: &Fd, directory: &Fd, place: &Place) -> Result<i32> {
-    enter(directory)?;
+/// Enters the directory and watches `.`, because inotify would follow a symbolic link in a path.
+fn watch_directory(inotify: &Fd, directory: &Fd, context: &Context) -> Result<i32> {
+    change_directory(directory)?;
     let watch = watch_here(inotify, MASK);
-    enter(&place.workspace)?;
+    change_directory(&context.workspace)?;
     watch
 }
 
@@ -109,8 +109,8 @@ impl Watching {
         self.events.u8(what as u8).u8(directory.into()).string(path);
     }
 
-    /// Watches the directories of a new tree, a slice of it. An error says that not all could be watched.
-    fn walk_some(&mut self, place: &Place) -> Result<()> {
+    /// Adds watches for one slice of a new tree. Fails if a directory cannot be watched.
+    fn walk_some(&mut self, context: &Context) -> Result<()> {
         for _ in 0..SLICE {
             let Some(walk) = self.walks.front_mut() else { return Ok(()) };
             match walk.step() {
@@ -118,7 +118,7 @@ impl Watching {
                     let path = walk.path().to_vec();
                     let directory = stat.is(libc::S_IFDIR);
                     if directory && walk.descend(name.clone()).is_ok() {
-                        let watch = watch_directory(&self.inotify, walk.directory()?, place)?;
+                        let watch = watch_directory(&self.inotify, walk.directory()?, context)?;
                         self.directories.insert(watch, path.clone());
                     }
                     if self.started && !name.to_bytes().starts_with(TEMPORARY) {
@@ -126,26 +126,26 @@ impl Watching {
                     }
                 }
                 Ok(Step::Leave(_)) => {}
-                // A directory that has gone meanwhile needs no watch.
+                // The directory no longer exists.
                 Ok(Step::Done) | Err(_) => drop(self.walks.pop_front()),
             }
         }
         Ok(())
     }
 
-    fn read(&mut self, place: &Place) {
+    fn read(&mut self, context: &Context) {
         #[repr(align(8))]
         struct Buffer([u8; 4096]);
         let mut buffer = Buffer([0; 4096]);
         while self.ready && self.events.buffer.len() < BATCH {
             match self.inotify.read(&mut buffer.0) {
-                Ok(length) if length > 0 => self.take(&buffer.0[..length], place),
+                Ok(length) if length > 0 => self.take(&buffer.0[..length], context),
                 _ => self.ready = false,
             }
         }
     }
 
-    fn take(&mut self, mut records: &[u8], place: &Place) {
+    fn take(&mut self, mut records: &[u8], context: &Context) {
         while let Some((watch, mask, name, rest)) = record(records) {
             records = rest;
             if mask & libc::IN_Q_OVERFLOW != 0 {
@@ -156,12 +156,12 @@ impl Watching {
             } else if name.is_empty() {
                 self.over |= watch == self.root_watch && mask & (libc::IN_MOVE_SELF | libc::IN_DELETE_SELF) != 0;
             } else if !name.to_bytes().starts_with(TEMPORARY) {
-                self.happened(watch, mask, name, place);
+                self.happened(watch, mask, name, context);
             }
         }
     }
 
-    fn happened(&mut self, watch: i32, mask: u32, name: &CStr, place: &Place) {
+    fn happened(&mut self, watch: i32, mask: u32, name: &CStr, context: &Context) {
         let Some(above) = self.directories.get(&watch) else { return };
         let path = if above.is_empty() { name.to_bytes().to_vec() } else { [above, name.to_bytes()].join(&b'/') };
         let directory = mask & libc::IN_ISDIR != 0;
@@ -173,17 +173,17 @@ impl Watching {
         self.tell(what, directory, &path);
         if directory && self.recursive {
             match what {
-                What::Created => self.appeared(path, place),
+                What::Created => self.appeared(path, context),
                 _ => self.gone(&path),
             }
         }
     }
 
-    /// A directory has come: it is watched, and then looked through.
-    fn appeared(&mut self, path: Vec<u8>, place: &Place) {
+    /// Watches a new directory, then walks it.
+    fn appeared(&mut self, path: Vec<u8>, context: &Context) {
         let Ok(name) = CString::new([&self.root, path.as_slice()].join(&b'/')) else { return };
-        let walk = paths::open(&place.workspace, &name, OPEN_DIRECTORY).and_then(|fd| {
-            let watch = watch_directory(&self.inotify, &fd, place)?;
+        let walk = paths::open(&context.workspace, &name, OPEN_DIRECTORY).and_then(|fd| {
+            let watch = watch_directory(&self.inotify, &fd, context)?;
             self.directories.insert(watch, path.clone());
             Walk::new(fd, path)
         });
@@ -194,7 +194,7 @@ impl Watching {
         }
     }
 
-    /// A directory was moved away: what is below it has another name now, or none.
+    /// Removes the watches below a directory that was moved away, because their paths are stale.
     fn gone(&mut self, path: &[u8]) {
         let inotify = &self.inotify;
         self.directories.retain(|watch, watched| {
@@ -206,8 +206,8 @@ impl Watching {
         });
     }
 
-    /// Sends whole events as far as the credit goes. Reports whether that was all of them.
-    fn send(&mut self, channel: u32, place: &mut Place) -> bool {
+    /// Sends whole events within the credit. Reports whether all events are sent.
+    fn send(&mut self, channel: u32, context: &mut Context) -> bool {
         let mut sent = 0;
         loop {
             let rest = &self.events.buffer[sent..];
@@ -216,16 +216,16 @@ impl Watching {
                 break;
             }
             self.credit -= length as u64;
-            place.out.frames.begin(channel, kind::DATA).u8(1).raw(&rest[..length]).end();
+            context.out.frames.begin(channel, kind::DATA).u8(1).raw(&rest[..length]).end();
             sent += length;
         }
         self.events.buffer.drain(..sent);
         self.events.buffer.is_empty()
     }
 
-    fn look(&mut self, place: &Place) -> core::result::Result<(), Fail> {
-        let _acting = place.user.act().map_err(acting_fail)?;
-        if let Err(error) = self.walk_some(place) {
+    fn look(&mut self, context: &Context) -> core::result::Result<(), Fail> {
+        let _impersonation = context.user.impersonate().map_err(impersonation_failure)?;
+        if let Err(error) = self.walk_some(context) {
             if !self.started {
                 return Err(too_many(error));
             }
@@ -233,13 +233,13 @@ impl Watching {
             self.tell(What::Overflow, false, b"");
         }
         if self.walks.is_empty() {
-            self.read(place);
+            self.read(context);
         }
         Ok(())
     }
 }
 
-/// How many bytes of whole events fit into one frame and into the credit; one event at least.
+/// Number of bytes of whole events that fit into one frame and into the credit; at least one event.
 fn whole_events(bytes: &[u8], credit: u64) -> usize {
     let room = credit.min(crate::wire::MAX_DATA as u64);
     let mut end = 0;
@@ -253,7 +253,7 @@ fn whole_events(bytes: &[u8], credit: u64) -> usize {
     end.min(bytes.len())
 }
 
-/// One inotify record: watch, mask, name, and what follows it.
+/// Splits one inotify record into watch, mask, name and the remaining buffer.
 fn record(bytes: &[u8]) -> Option<(i32, u32, &CStr, &[u8])> {
     let word = |at: usize| bytes.get(at..)?.first_chunk().map(|word| u32::from_ne_bytes(*word));
     let end = 16 + word(12)? as usize;
@@ -262,21 +262,21 @@ fn record(bytes: &[u8]) -> Option<(i32, u32, &CStr, &[u8])> {
 }
 
 impl Service for Watching {
-    fn run(&mut self, channel: u32, place: &mut Place) -> Next {
+    fn run(&mut self, channel: u32, context: &mut Context) -> Next {
         if !self.over
             && self.events.buffer.len() < BATCH
-            && let Err(fail) = self.look(place)
+            && let Err(fail) = self.look(context)
         {
-            fail.send(channel, &mut place.out.frames);
+            fail.send(channel, &mut context.out.frames);
             return Next::Done;
         }
         if !self.started && self.walks.is_empty() {
             self.started = true;
-            place.out.frames.begin(channel, kind::STARTED).end();
+            context.out.frames.begin(channel, kind::STARTED).end();
         }
-        let sent = self.send(channel, place);
+        let sent = self.send(channel, context);
         if self.over {
-            place.out.frames.begin(channel, kind::END).end();
+            context.out.frames.begin(channel, kind::END).end();
             return Next::Done;
         }
         if sent && (self.ready || !self.walks.is_empty()) { Next::Again } else { Next::Wait }
@@ -293,7 +293,7 @@ impl Service for Watching {
         }
     }
 
-    fn close(&mut self, _place: &mut Place) {
+    fn close(&mut self, _place: &mut Context) {
         self.over = true;
         self.events.buffer.clear();
     }

@@ -1,4 +1,4 @@
-//! The codec: frames, fields, and the buffers at both ends of the stream.
+//! Codec of the wire protocol: frames, fields, and the buffers of both directions.
 
 use alloc::vec::Vec;
 
@@ -7,7 +7,7 @@ pub const HEADER: usize = 9;
 pub const MAX_PAYLOAD: usize = 262_144;
 pub const MAX_DATA: usize = 65_536;
 pub const MAX_CHANNELS: usize = 1024;
-/// What the host may send on a stream before it hears of it.
+/// Initial credit of the host on each stream.
 pub const HOST_CREDIT: u64 = 262_144;
 
 /// Kinds of frames.
@@ -33,11 +33,11 @@ pub mod kind {
     pub const END: u8 = 0x1F;
 }
 
-/// The other side broke the rules; the connection ends.
+/// Protocol violation by the host. The guest closes the connection.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Violation;
 
-/// Reads the fields of a payload one after another; never beyond its end, and never copies.
+/// Reader for the fields of a payload. It never reads beyond the end and never copies.
 #[derive(Clone, Copy)]
 pub struct Fields<'a>(pub &'a [u8]);
 
@@ -54,7 +54,7 @@ impl<'a> Fields<'a> {
         Ok(*head)
     }
 
-    /// A field that was appended to a payload later: none if the sender left it out.
+    /// Reads a field of a newer protocol version; none if the sender does not have it.
     pub fn appended<T>(
         &mut self,
         read: impl FnOnce(&mut Fields<'a>) -> Result<T, Violation>,
@@ -83,7 +83,7 @@ impl<'a> Fields<'a> {
         self.take(length)
     }
 
-    /// A list of strings. The count is believed only as far as the bytes go.
+    /// Reads a list of strings. The allocation is limited by the remaining bytes, not by the count.
     pub fn strings(&mut self) -> Result<Vec<&'a [u8]>, Violation> {
         let count = self.u32()? as usize;
         if count > self.0.len() / 4 {
@@ -97,7 +97,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// One frame, as it lies in the reader's buffer.
+/// Frame in the buffer of the reader.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Frame<'a> {
     pub channel: u32,
@@ -105,7 +105,7 @@ pub struct Frame<'a> {
     pub payload: &'a [u8],
 }
 
-/// Collects bytes and gives whole frames. Memory grows with what has arrived, not with what a length claims.
+/// Assembler of frames from bytes. Memory grows with the received bytes, not with the length field.
 #[derive(Default)]
 pub struct FrameReader {
     buffer: Vec<u8>,
@@ -113,7 +113,7 @@ pub struct FrameReader {
 }
 
 impl FrameReader {
-    /// Room for more bytes; `fill` says how many came.
+    /// Reads once into the buffer with `read`. Returns the number of bytes.
     pub fn fill<E>(&mut self, read: impl FnOnce(&mut [u8]) -> Result<usize, E>) -> Result<(usize, bool), E> {
         self.compact();
         let old = self.buffer.len();
@@ -122,7 +122,7 @@ impl FrameReader {
         extend_by(&mut self.buffer, room, read).map(|count| (count, count == room))
     }
 
-    /// The size of the frame that is being collected, as far as it is known.
+    /// Size of the current frame, as far as it is known.
     fn wanted(&self) -> usize {
         let mut head = Fields(&self.buffer[self.start..]);
         head.u32().map_or(0, |length| length as usize + HEADER)
@@ -133,7 +133,7 @@ impl FrameReader {
         self.start = 0;
     }
 
-    /// The next whole frame, if it is there.
+    /// Returns the next complete frame.
     pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, Violation> {
         let mut fields = Fields(&self.buffer[self.start..]);
         let Ok(length) = fields.u32() else { return Ok(None) };
@@ -146,14 +146,14 @@ impl FrameReader {
         Ok(Some(Frame { channel, kind, payload }))
     }
 
-    /// Gives the memory back that a burst has needed.
-    pub fn rest(&mut self) {
+    /// Releases the memory of a burst.
+    pub fn release(&mut self) {
         self.compact();
         self.buffer.shrink_to_fit();
     }
 }
 
-/// Appends up to `room` bytes that `read` delivers, without clearing the space first.
+/// Appends up to `room` bytes from `read` without initializing the space first.
 pub(crate) fn extend_by<E>(
     buffer: &mut Vec<u8>,
     room: usize,
@@ -161,7 +161,7 @@ pub(crate) fn extend_by<E>(
 ) -> Result<usize, E> {
     let old = buffer.len();
     debug_assert!(buffer.capacity() - old >= room);
-    // SAFETY: the room has been reserved; `read` only writes into it, and only what it wrote becomes part of the vector.
+    // SAFETY: the space is reserved. `read` only writes to it, and the length grows by the written bytes.
     unsafe {
         let spare = core::slice::from_raw_parts_mut(buffer.as_mut_ptr().add(old), room);
         let count = read(spare)?;
@@ -171,11 +171,11 @@ pub(crate) fn extend_by<E>(
     }
 }
 
-/// Frames on their way out. A frame is begun, gets its fields, and is ended.
+/// Writer of frames. Call `begin`, then a method for each field, then `end`.
 #[derive(Default)]
 pub struct Frames {
     pub buffer: Vec<u8>,
-    /// Where the frame begins that is being written.
+    /// Offset of the current frame.
     begun: usize,
 }
 
@@ -190,12 +190,12 @@ impl Frames {
         self.buffer[self.begun..self.begun + 4].copy_from_slice(&length.to_be_bytes());
     }
 
-    /// Throws the frame away that was begun.
-    pub fn forget(&mut self) {
+    /// Discards the current frame.
+    pub fn discard(&mut self) {
         self.buffer.truncate(self.begun);
     }
 
-    /// Takes the last `count` bytes away again.
+    /// Removes the last `count` bytes.
     pub fn cut(&mut self, count: usize) {
         self.buffer.truncate(self.buffer.len() - count);
     }
@@ -233,7 +233,7 @@ impl Frames {
         self
     }
 
-    /// Lets `read` write up to `room` bytes behind what is there.
+    /// Appends up to `room` bytes from `read`.
     pub fn read_in<E>(&mut self, room: usize, read: impl FnOnce(&mut [u8]) -> Result<usize, E>) -> Result<usize, E> {
         self.buffer.reserve(room);
         extend_by(&mut self.buffer, room, read)

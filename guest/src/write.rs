@@ -1,30 +1,30 @@
-//! Writing a file: collected under a temporary name, checked, then renamed.
+//! Writing of a file: received under a temporary name, checked, then renamed.
 
 use alloc::boxed::Box;
 use alloc::ffi::CString;
 use alloc::format;
 
+use crate::context::{Context, Next, Opened, Service, User};
 use crate::fail::{Code, Fail};
-use crate::files::{acting_fail, put_in_place, put_version};
+use crate::files::{impersonation_failure, put_in_place, put_version};
 use crate::paths;
-use crate::place::{Next, Opened, Place, Service, User};
 use crate::request::Write;
-use crate::sys::file::{open_at, set_mode, stat_at, stat_of, unlink_at};
-use crate::sys::{Errno, Fd, process};
 use crate::totals::Totals;
-use crate::walk::Walk;
 use crate::wire::{HOST_CREDIT, MAX_DATA, Violation, kind};
+use vivarium_sys::file::{open_at, set_mode, stat_at, stat_of, unlink_at};
+use vivarium_sys::walk::Walk;
+use vivarium_sys::{Errno, Fd, process};
 
-/// How many unfinished files of earlier guests are passed over.
+/// Largest number of temporary files of earlier guests to skip.
 const MAX_LEFT: u32 = 1000;
 
-/// A file that is being received.
+/// Transfer of a file from the host.
 pub struct Writing {
     user: User,
     directory: Fd,
     name: CString,
     temporary: CString,
-    /// None once it is complete.
+    /// None after the file is complete.
     file: Option<Fd>,
     mode: u32,
     keep_mode: bool,
@@ -39,17 +39,17 @@ pub struct Writing {
 
 enum State {
     Receiving,
-    /// All is there; the limits of the workspace are being checked.
+    /// The content is complete. The guest checks the limits of the workspace.
     Checking(Option<(Walk, Totals)>),
     Failed(Fail),
-    /// The temporary name is gone.
+    /// The file has its final name.
     InPlace,
 }
 
-pub fn open(request: &Write, place: &mut Place) -> Opened {
+pub fn open(request: &Write, context: &mut Context) -> Opened {
     let path = paths::check(request.path)?;
-    let _acting = place.user.act().map_err(acting_fail)?;
-    let root = &place.workspace;
+    let _impersonation = context.user.impersonate().map_err(impersonation_failure)?;
+    let root = &context.workspace;
     let above = if request.make_parents { paths::make_parent(root, &path) } else { paths::parent(root, &path) };
     let (directory, name) = above?;
     match stat_at(&directory, &name) {
@@ -57,9 +57,9 @@ pub fn open(request: &Write, place: &mut Place) -> Opened {
         Ok(stat) if stat.is(libc::S_IFDIR) => return Err(Fail::new(Code::NotAFile, "a directory is in the way")),
         _ => {}
     }
-    let (temporary, file) = begin(&directory, &mut place.counter)?;
+    let (temporary, file) = begin(&directory, &mut context.counter)?;
     Ok(Some(Box::new(Writing {
-        user: place.user,
+        user: context.user,
         directory,
         name,
         temporary,
@@ -76,8 +76,8 @@ pub fn open(request: &Write, place: &mut Place) -> Opened {
     })))
 }
 
-/// Makes a file under a name of our own. A disk may have such names from an earlier guest, which counted as we do and
-/// ended in the middle of a write; they must not be taken for the file that is to be written.
+/// Creates a temporary file. The disk may have temporary files of an earlier guest that exited during a write and used
+/// the same names; the guest skips those.
 fn begin(directory: &Fd, counter: &mut u64) -> Result<(CString, Fd), Fail> {
     let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW;
     for _ in 0..MAX_LEFT {
@@ -114,27 +114,27 @@ impl Writing {
         Ok(())
     }
 
-    fn begin_check(&mut self, place: &Place) -> Result<(), Fail> {
+    fn begin_check(&mut self, context: &Context) -> Result<(), Fail> {
         let mut check = None;
         if self.max_files != u64::MAX || self.max_total != u64::MAX {
-            let _acting = self.user.act().map_err(acting_fail)?;
+            let _impersonation = self.user.impersonate().map_err(impersonation_failure)?;
             let totals = Totals::default();
-            let walk = totals.begin(&place.workspace, c".").map_err(|error| Fail::of(error, "cannot count files"))?;
+            let walk = totals.begin(&context.workspace, c".").map_err(|error| Fail::of(error, "cannot count files"))?;
             check = Some((walk, totals));
         }
         self.state = State::Checking(check);
         Ok(())
     }
 
-    /// Counts on; true when the file may be put in place.
+    /// Continues the count. Returns true when the file is within the limits.
     fn check(&mut self) -> Result<bool, Fail> {
         let State::Checking(Some((walk, totals))) = &mut self.state else { return Ok(true) };
-        let acting = self.user.act().map_err(acting_fail)?;
+        let impersonation = self.user.impersonate().map_err(impersonation_failure)?;
         if !totals.count_some(walk) {
             return Ok(false);
         }
         let old = stat_at(&self.directory, &self.name).ok();
-        drop(acting);
+        drop(impersonation);
         let files = totals.files + u64::from(old.is_none());
         if files > self.max_files {
             return Err(Fail::beyond(Code::TooManyFiles, files, self.max_files, "the workspace has too many files"));
@@ -147,7 +147,7 @@ impl Writing {
         Ok(true)
     }
 
-    /// A program that is replaced stays a program. What lends rights to others is not kept.
+    /// Mode of the new file. A replaced file passes on its permission bits, but not setuid, setgid and sticky.
     fn wanted_mode(&self) -> u32 {
         let old = stat_at(&self.directory, &self.name).ok();
         match old.filter(|stat| self.keep_mode && stat.is(libc::S_IFREG)) {
@@ -156,57 +156,57 @@ impl Writing {
         }
     }
 
-    fn put(&mut self, channel: u32, place: &mut Place) -> Result<(), Fail> {
-        let _acting = self.user.act().map_err(acting_fail)?;
+    fn put(&mut self, channel: u32, context: &mut Context) -> Result<(), Fail> {
+        let _impersonation = self.user.impersonate().map_err(impersonation_failure)?;
         let file = self.file.take().ok_or(Fail::new(Code::Invalid, "the file is complete"))?;
         set_mode(&file, self.wanted_mode()).map_err(|error| Fail::of(error, "cannot set the mode"))?;
         let stat = stat_of(&file).map_err(|error| Fail::of(error, "cannot look at it"))?;
-        // Closed before it gets its name: a watch would tell of it as modified.
+        // Closes the file before the rename, because watches would report a later close as a modification.
         drop(file);
         put_in_place((&self.directory, &self.temporary), (&self.directory, &self.name), self.replace)
             .map_err(|error| Fail::of(error, "cannot put the file in place"))?;
         self.state = State::InPlace;
-        // The new name has changed its ctime.
+        // The rename has changed the ctime.
         let stat = stat_at(&self.directory, &self.name).ok().filter(|now| now.inode == stat.inode).unwrap_or(stat);
-        let out = &mut place.out.frames;
+        let out = &mut context.out.frames;
         put_version(out.begin(channel, kind::END), &stat);
         out.end();
         Ok(())
     }
 
-    fn repay(&mut self, channel: u32, place: &mut Place) {
+    fn repay(&mut self, channel: u32, context: &mut Context) {
         if self.owed >= MAX_DATA as u64 {
-            place.out.frames.begin(channel, kind::CREDIT).u8(0).u32(self.owed as u32).end();
+            context.out.frames.begin(channel, kind::CREDIT).u8(0).u32(self.owed as u32).end();
             self.owed = 0;
         }
     }
 
-    fn advance(&mut self, channel: u32, place: &mut Place) -> Result<Next, Fail> {
+    fn advance(&mut self, channel: u32, context: &mut Context) -> Result<Next, Fail> {
         match &self.state {
             State::Failed(fail) => return Err(*fail),
             State::Receiving => {
-                self.repay(channel, place);
+                self.repay(channel, context);
                 return Ok(Next::Wait);
             }
-            State::Checking(None) => self.begin_check(place)?,
+            State::Checking(None) => self.begin_check(context)?,
             _ => {}
         }
         if !self.check()? {
             return Ok(Next::Again);
         }
-        self.put(channel, place).map(|()| Next::Done)
+        self.put(channel, context).map(|()| Next::Done)
     }
 }
 
 impl Service for Writing {
-    fn run(&mut self, channel: u32, place: &mut Place) -> Next {
-        self.advance(channel, place).unwrap_or_else(|fail| {
-            fail.send(channel, &mut place.out.frames);
+    fn run(&mut self, channel: u32, context: &mut Context) -> Next {
+        self.advance(channel, context).unwrap_or_else(|fail| {
+            fail.send(channel, &mut context.out.frames);
             Next::Done
         })
     }
 
-    fn data(&mut self, stream: u8, bytes: &[u8], _place: &mut Place) -> Result<(), Violation> {
+    fn data(&mut self, stream: u8, bytes: &[u8], _place: &mut Context) -> Result<(), Violation> {
         self.owed += bytes.len() as u64;
         if stream != 0 || self.owed > HOST_CREDIT {
             return Err(Violation);
@@ -229,7 +229,7 @@ impl Service for Writing {
         }
     }
 
-    fn close(&mut self, _place: &mut Place) {
+    fn close(&mut self, _place: &mut Context) {
         if !matches!(self.state, State::InPlace) {
             self.state = State::Failed(Fail::new(Code::Invalid, "closed by the host"));
         }
@@ -237,10 +237,10 @@ impl Service for Writing {
 }
 
 impl Drop for Writing {
-    /// Whatever the way out: an unfinished file leaves nothing behind.
+    /// Removes the temporary file of an unfinished transfer.
     fn drop(&mut self) {
         if !matches!(self.state, State::InPlace)
-            && let Ok(_acting) = self.user.act()
+            && let Ok(_impersonation) = self.user.impersonate()
         {
             let _: Result<(), Errno> = unlink_at(&self.directory, &self.temporary, 0);
         }

@@ -1,4 +1,4 @@
-//! What the guest may cost: the release build, measured.
+//! Budgets of the release build: binary size and memory.
 
 #![allow(non_snake_case)]
 

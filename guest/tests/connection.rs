@@ -1,4 +1,4 @@
-//! What a host can do to the connection itself, by mistake or by malice.
+//! Malformed and hostile use of the connection by the host.
 
 #![allow(non_snake_case)]
 
@@ -12,7 +12,7 @@ fn aHostThatHangsUpRightAfterARequestIsNoticed() {
     for _ in 0..50 {
         host.exec(1, &Run::of(&["true"]));
         host.reconnect();
-        // A process that was listed may still be about to end.
+        // A listed process may be about to exit.
         host.send(1, kind::CLOSE, |f| f);
         host.ping();
     }

@@ -104,7 +104,7 @@ fn inputBeyondTheCreditEndsTheConnection() {
     let mut frame = vec![0, 1, 0, 1, 0, 0, 0, 1, kind::DATA, 0];
     frame.resize(frame.len() + 65_536, 7);
     for _ in 0..8 {
-        // The guest may have hung up before the last of them.
+        // The guest may have closed the connection before the last frame.
         let _ = std::io::Write::write_all(&mut host.stream, &frame);
     }
     assert!(host.is_closed());
@@ -143,8 +143,7 @@ fn aDeathBySignalIsTold() {
     assert_eq!((exit.cause, exit.code), (1, 11));
 }
 
-/// Starts four children that try to get away, and says which: in a session of their own, twice forked, and in the
-/// background.
+/// Starts four children that try to escape, and returns their ids: in a new session, forked twice, in the background.
 const FUGITIVES: &str = "sleep 1001 & echo $!; (setsid sh -c 'sleep 1002 & echo $!; exec sleep 1003' & echo $!); \
     python3 -c 'import os,time
 if os.fork(): os._exit(0)
@@ -204,7 +203,7 @@ while True:
     let outcome = host.finish(1);
     assert_eq!(outcome.exit().cause, 2);
     let guest = host.guest.id() as i32;
-    until("nobody is left", || vivarium_guest::tree::descendants(guest).is_empty());
+    until("nobody is left", || vivarium_sys::tree::descendants(guest).is_empty());
     assert_eq!(host.shell("echo fine").text(1), "fine\n");
 }
 
@@ -260,7 +259,7 @@ fn aLoudBackgroundChildLivesOn() {
     let mut host = Host::start();
     let outcome = host.shell("cat /dev/zero & echo $! >&2");
     let child: i32 = outcome.text(2).trim().parse().unwrap();
-    // It would be dead after any of these, had its pipe been closed.
+    // With a closed pipe, each of these writes would kill the process.
     for _ in 0..20 {
         assert_eq!(host.shell("true").exit().code, 0);
     }
@@ -351,9 +350,9 @@ fn aProcessThatEndsWithoutAHostIsNotListed() {
     host.ping();
     let guest = host.guest.id() as i32;
     host.stream.shutdown(std::net::Shutdown::Both).unwrap();
-    until("all have ended", || vivarium_guest::tree::descendants(guest).is_empty());
+    until("all have ended", || vivarium_sys::tree::descendants(guest).is_empty());
     host.accept_again();
-    // It connected while they ran, or after: a second connection is after.
+    // The first connection may be older than the exit of the processes. The second one is not.
     host.reconnect();
     assert_eq!(host.hello[host.hello.len() - 8..], [0; 8]);
 }

@@ -64,7 +64,7 @@ fn temporaries(host: &Host) -> usize {
     names.filter(|name| name.to_string_lossy().starts_with(".viv-tmp-")).count()
 }
 
-/// Everything through which a path might leave the workspace.
+/// Paths that try to leave the workspace.
 fn traps(host: &Host) -> Vec<&'static str> {
     fs::write(host.folder.join("outside"), "secret").unwrap();
     symlink("/etc", host.path("absolute")).unwrap();
@@ -210,8 +210,7 @@ fn aFileThatIsReplacedKeepsItsModeIfThatIsWanted() {
     assert_eq!(fs::metadata(host.path("fresh")).unwrap().mode() & 0o7777, 0o640);
 }
 
-/// A disk that was saved during a write, or whose machine died during one, still has the temporary file, and the next
-/// guest counts from one again.
+/// A snapshot or a crash during a write leaves the temporary file on the disk, and the next guest counts from one.
 #[test]
 fn whatAnEarlierGuestLeftIsInNobodysWay() {
     let mut host = Host::start();
@@ -241,7 +240,7 @@ fn theLimitsOfAWriteAreKept() {
     assert_eq!(fail("new", [10, 0, 0], 11), Some((8, 11, 10)));
     assert_eq!(fail("new", [0, 3, 0], 1), Some((9, 4, 3)));
     assert_eq!(fail("new", [0, 0, 400], 101), Some((10, 401, 400)));
-    // Replacing counts what is replaced only once.
+    // The replaced file does not count twice.
     assert_eq!(fail("one", [0, 3, 400], 200), None);
     assert_eq!(fail("new", [10, 4, 410], 10), None);
 }
@@ -252,7 +251,7 @@ fn aWriteMayInsistOnANewFile() {
     let put = Put { path: "file", flags: 2, limits: [0; 3], content: b"x" };
     assert_eq!(write(&mut host, &put).fail, None);
     assert_eq!(write(&mut host, &put).code(), EXISTS);
-    // Also if the file comes while the other is on its way.
+    // Also if the file appears during the transfer.
     let late = Put { path: "late", ..put };
     late.begin(&mut host, 1);
     host.ping();

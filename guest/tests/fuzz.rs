@@ -1,4 +1,4 @@
-//! Random and mutated bytes against everything that reads them: never a panic, never memory by a claimed length.
+//! Fuzzing of all parsers with random and mutated bytes: no panic, and no allocation by a claimed length.
 
 #![allow(non_snake_case)]
 
@@ -11,10 +11,10 @@ use std::cell::Cell;
 
 use vivarium_guest::dispatch::welcome;
 use vivarium_guest::request::Request;
-use vivarium_guest::walk::entries;
 use vivarium_guest::wire::{FrameReader, HEADER, MAX_DATA, MAX_PAYLOAD};
+use vivarium_sys::walk::entries;
 
-/// Remembers the largest block that was asked for in this worker.
+/// Allocator that records the largest allocation.
 struct Watched;
 
 std::thread_local!(static LARGEST: Cell<usize> = const { Cell::new(0) });

@@ -10,8 +10,8 @@ use vivarium_guest::fail::{Code, Fail};
 use vivarium_guest::files::put_version;
 use vivarium_guest::listen;
 use vivarium_guest::request::{Exec, Request, Write};
-use vivarium_guest::sys::file::Stat;
 use vivarium_guest::wire::{Fields, FrameReader, Frames, kind};
+use vivarium_sys::file::Stat;
 
 #[test]
 fn everyTextMakesItsBytes() {
@@ -154,7 +154,7 @@ fn whatTheGuestSendsHasTheGoldenBytes() {
     assert_eq!(out.buffer, named("fail"));
 
     let mut out = Frames::default();
-    Fail::of(vivarium_guest::sys::Errno(2), "cannot execute the program").send(7, &mut out);
+    Fail::of(vivarium_sys::Errno(2), "cannot execute the program").send(7, &mut out);
     assert_eq!(out.buffer, named("fail-errno"));
 
     let mut out = Frames::default();
@@ -176,7 +176,7 @@ fn whatTheGuestSendsHasTheGoldenBytes() {
     assert_eq!(out.buffer, named("started-listen"));
 
     let mut out = Frames::default();
-    out.begin(listen::OURS | 1, kind::ARRIVED).u32(9).end();
+    out.begin(listen::GUEST_CHANNEL | 1, kind::ARRIVED).u32(9).end();
     assert_eq!(out.buffer, named("arrived"));
 }
 

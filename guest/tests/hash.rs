@@ -15,7 +15,7 @@ fn hash(host: &mut Host, path: &str) -> Outcome {
     host.finish(1)
 }
 
-/// Size, digest and whether it held still.
+/// Size, digest, and whether the file was unchanged.
 fn hashed(outcome: &Outcome) -> (u64, String, u8) {
     assert_eq!(outcome.fail, None);
     let mut f = Fields(&outcome.end);

@@ -1,4 +1,4 @@
-//! Connections to what listens inside, and statistics.
+//! Connections to listeners in the sandbox, and statistics.
 
 #![allow(non_snake_case)]
 
@@ -36,7 +36,7 @@ fn aPortInsideIsReachedAndBothWaysEnd() {
 fn aProgramThatListensOnTheLongerLoopbackAloneIsReached() {
     let mut host = Host::start();
     let Ok(listener) = TcpListener::bind("[::1]:0") else {
-        return; // A machine without IPv6 has no such programs.
+        return; // This machine has no IPv6.
     };
     dial(&mut host, 1, listener.local_addr().unwrap().port(), "");
     let (mut peer, _) = listener.accept().unwrap();
@@ -79,12 +79,12 @@ fn aPortWhereNobodyListensIsRefused() {
     assert_eq!(host.finish(5).code(), 1);
 }
 
-/// The kernel lets attempts wait on a listener whose backlog is full, for minutes.
+/// The kernel lets a connection attempt wait for minutes if the backlog of the listener is full.
 #[test]
 fn aListenerThatDoesNotAnswerIsGivenUp() {
     let mut host = Host::start();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    // SAFETY: a second listen on a socket of ours only changes its backlog.
+    // SAFETY: a second listen only changes the backlog.
     assert_eq!(unsafe { libc::listen(std::os::fd::AsRawFd::as_raw_fd(&listener), 0) }, 0);
     let address = listener.local_addr().unwrap();
     let patience = std::time::Duration::from_millis(100);

@@ -1,4 +1,4 @@
-//! Processes that are kept for the next host, driven over a real socket.
+//! Kept processes over a real socket.
 
 #![allow(non_snake_case)]
 
@@ -18,13 +18,13 @@ fn attach(host: &mut Host, channel: u32, credit: u32) {
     host.send(channel, kind::ATTACH, |f| f.u32(credit));
 }
 
-/// What STARTED says after ATTACH: pid, and where each stream begins.
+/// Fields of STARTED after ATTACH: pid, and the first position of each stream.
 fn started(outcome: &Outcome) -> (u32, u64, u64) {
     let mut f = Fields(outcome.started.as_deref().unwrap());
     (f.u32().unwrap(), f.u64().unwrap(), f.u64().unwrap())
 }
 
-/// The names of what is kept, by the last handshake.
+/// Names of the kept processes in the last handshake.
 fn kept(host: &Host) -> Vec<(u32, String)> {
     let mut f = Fields(&host.hello);
     let _ = (f.u32(), f.u16(), f.u64(), f.string(), f.string());
@@ -118,7 +118,7 @@ fn aCommandThatEndsWithoutAHostIsStillTold() {
     let guest = host.guest.id() as i32;
     host.leave();
     std::fs::write(host.path("go"), "").unwrap();
-    until("it has ended", || vivarium_guest::tree::descendants(guest).is_empty());
+    until("it has ended", || vivarium_sys::tree::descendants(guest).is_empty());
     host.accept_again();
     host.reconnect();
     assert_eq!(kept(&host), [(5, "job".to_owned())]);
@@ -164,7 +164,7 @@ fn inputThatWaitedForAnEarlierHostIsNotCountedTwice() {
     host.ping();
     host.reconnect();
     attach(&mut host, 1, CREDIT);
-    // All the credit that a host has at first.
+    // The initial credit of a host.
     for _ in 0..4 {
         host.data(1, &[b'b'; 65_536]);
     }

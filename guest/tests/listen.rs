@@ -1,4 +1,4 @@
-//! Connections from inside to the listener, and what becomes of them.
+//! Connections from the sandbox to a listener of the guest.
 
 #![allow(non_snake_case)]
 

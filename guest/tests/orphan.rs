@@ -1,4 +1,4 @@
-//! A guest without a host ends when its grace is over, and not before.
+//! A guest without a host exits when its grace is over, not earlier.
 
 #![allow(non_snake_case)]
 

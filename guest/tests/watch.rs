@@ -94,7 +94,7 @@ fn moreThanTheCreditIsToldInParts() {
 #[test]
 fn aFloodOfChangesIsAnOverflowNotALoss() {
     let mut host = Host::start();
-    // Without credit the events stay with the kernel, whose queue is bounded.
+    // Without credit the events stay in the bounded queue of the kernel.
     host.open(9, service::WATCH, |f| f.u32(0).string(b"").u8(0));
     assert_eq!(host.frame().kind, kind::STARTED);
     let script = "import os

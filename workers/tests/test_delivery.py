@@ -17,12 +17,11 @@ from backend import PATIENCE, TestBackend
 from disk import NO_SPACE
 from started import Started
 from test_spool import kill, run_python
-from vivarium_worker import courier as couriers
 from vivarium_worker import events, reports, worker
 from vivarium_worker.backend import Backend, Refused, Stopped
 from vivarium_worker.connection import Unreachable
 from vivarium_worker.control import Control
-from vivarium_worker.courier import Courier
+from vivarium_worker.delivery import SpoolDelivery
 from vivarium_worker.heartbeat import Heartbeat
 from vivarium_worker.records import RecordFile
 from vivarium_worker.run import Outcome, Run
@@ -32,25 +31,25 @@ from vivarium_worker.spool import Spool, SpoolClosed
 
 
 class Delivery:
-    """A spool and its courier."""
+    """Spool with its delivery thread."""
 
     def __init__(self, settings: Settings, tmp_path: Path) -> None:
         self.spool = Spool(tmp_path / "spool", 1 << 24)
         self.lost: list[Refused] = []
         self.aside = tmp_path / "refused.log"
-        self.courier = Courier(self.spool, Backend(settings), settings.task_id, self.aside, self.lost.append)
+        self.thread = SpoolDelivery(self.spool, Backend(settings), settings.task_id, self.aside, self.lost.append)
 
     def emit(self, **data: Any) -> None:
         self.spool.append(events.record("test.event", data, "agent"))
 
     def close(self) -> None:
-        self.courier.close()
+        self.thread.close()
         self.spool.close()
 
 
 @pytest.fixture
 def piling(settings: Settings, tmp_path: Path) -> Iterator[Delivery]:
-    """Its courier has not come yet: how much it finds is then no matter of chance."""
+    """Delivery whose thread has not started, so that the number of pending records is fixed."""
     parts = Delivery(settings, tmp_path)
     yield parts
     parts.close()
@@ -58,7 +57,7 @@ def piling(settings: Settings, tmp_path: Path) -> Iterator[Delivery]:
 
 @pytest.fixture
 def delivery(piling: Delivery) -> Delivery:
-    piling.courier.start()
+    piling.thread.start()
     return piling
 
 
@@ -100,7 +99,7 @@ def test_the_server_says_when_to_come_back_and_is_heard(delivery: Delivery, back
     began = backend.state.requests
     delivery.emit(n=0)
     assert delivery.spool.drain(20)
-    # One refused, one accepted: the courier did not knock in between.
+    # One rejected and one accepted request, and none in between.
     assert backend.state.requests - began == 2
 
 
@@ -123,7 +122,7 @@ def test_events_arrive_although_the_disk_takes_no_mark_of_it(
 
     with monkeypatch.context() as full:
         full.setattr("vivarium_worker.spool.os.pwrite", refuse)
-        piling.courier.start()
+        piling.thread.start()
         assert piling.spool.drain(PATIENCE)
     piling.emit(n=2)
     assert piling.spool.drain(PATIENCE)
@@ -133,7 +132,7 @@ def test_events_arrive_although_the_disk_takes_no_mark_of_it(
 def test_events_arrive_after_a_failure_that_nobody_thought_of(
     piling: Delivery, backend: TestBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(couriers, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr("vivarium_worker.delivery.PAUSE_SECONDS", 0.01)
     deliver, failures = Backend.deliver, [ValueError("not this one")]
 
     def failing(caller: Backend, *rest: Any) -> dict[str, Any]:
@@ -143,7 +142,7 @@ def test_events_arrive_after_a_failure_that_nobody_thought_of(
 
     monkeypatch.setattr(Backend, "deliver", failing)
     piling.emit(n=0)
-    piling.courier.start()
+    piling.thread.start()
     assert piling.spool.drain(PATIENCE)
     assert not failures
     assert numbers(backend) == [0]
@@ -172,7 +171,7 @@ def test_a_command_that_cannot_be_done_does_not_silence_the_next(settings: Setti
 def test_what_has_piled_up_goes_in_few_calls(piling: Delivery, backend: TestBackend) -> None:
     for n in range(250):
         piling.emit(n=n)
-    piling.courier.start()
+    piling.thread.start()
     assert piling.spool.drain(20)
     assert numbers(backend) == list(range(250))
     assert backend.state.batches == 3
@@ -181,7 +180,7 @@ def test_what_has_piled_up_goes_in_few_calls(piling: Delivery, backend: TestBack
 def test_large_events_are_not_put_together(piling: Delivery, backend: TestBackend) -> None:
     for n in range(12):
         piling.emit(n=n, text="x" * 80_000)
-    piling.courier.start()
+    piling.thread.start()
     assert piling.spool.drain(20)
     assert numbers(backend) == list(range(12))
     assert backend.state.batches == 2
@@ -193,7 +192,7 @@ def test_a_bad_event_among_many_is_set_aside_alone(piling: Delivery, backend: Te
     piling.spool.append(events.record("no spaces please", {"n": 99}, "agent"))
     for n in range(10, 20):
         piling.emit(n=n)
-    piling.courier.start()
+    piling.thread.start()
     assert piling.spool.drain(20)
     assert numbers(backend) == list(range(20))
     assert len(backend.of("worker.event_rejected")) == 1
@@ -224,11 +223,11 @@ def test_a_worker_that_dies_while_it_sets_an_event_aside_tells_of_it_once(
 
     with monkeypatch.context() as dying:
         dying.setattr(first.spool, "acknowledge", die)
-        first.courier.start()
-        first.courier._thread.join()
+        first.thread.start()
+        first.thread._thread.join()
     first.close()
     again = Delivery(settings, tmp_path)
-    again.courier.start()
+    again.thread.start()
     assert again.spool.drain(PATIENCE)
     again.close()
     assert len(backend.of("worker.event_rejected")) == 1
@@ -236,9 +235,9 @@ def test_a_worker_that_dies_while_it_sets_an_event_aside_tells_of_it_once(
 
 def test_a_worker_that_lies_about_its_sandbox_is_told_so(env: dict[str, str], tmp_path: Path) -> None:
     parts = Delivery(Settings.from_env({**env, "SANDBOX_ID": "sbxsomebodyelses0000000"}), tmp_path)
-    parts.courier.start()
+    parts.thread.start()
     parts.emit(n=0)
-    parts.courier._thread.join(20)
+    parts.thread._thread.join(20)
     assert parts.lost[0].status == 403
     assert parts.spool.pending == 1
     parts.close()
@@ -269,18 +268,20 @@ SENDER = """
 import sys, threading
 from pathlib import Path
 from vivarium_worker import events, records
-from vivarium_worker import courier as couriers
+from vivarium_worker import delivery
 from vivarium_worker import inbox as inboxes
 from vivarium_worker.backend import Backend
 from vivarium_worker.control import Control
-from vivarium_worker.courier import Courier
+from vivarium_worker.delivery import SpoolDelivery
 from vivarium_worker.heartbeat import Heartbeat
 from vivarium_worker.settings import Settings
 from vivarium_worker.spool import Spool, SpoolClosed
 settings = Settings.from_env()
 spool = Spool(settings.state / "spool", 1 << 24)
-courier = Courier(spool, Backend(settings), settings.task_id, settings.state / "refused.log", lambda refusal: None)
-courier.start()
+delivery = SpoolDelivery(
+    spool, Backend(settings), settings.task_id, settings.state / "refused.log", lambda refusal: None
+)
+delivery.start()
 for n in range(int(sys.argv[1]), int(sys.argv[1]) + int(sys.argv[2])):
     spool.append(events.record("test.event", {"n": n}, "agent"))
     print(n, flush=True)

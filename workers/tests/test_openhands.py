@@ -19,7 +19,7 @@ from vivarium_worker import worker
 from vivarium_worker.inbox import Message
 from vivarium_worker.runtimes.openhands import Conversation, OpenHandsRuntime
 from vivarium_worker.runtimes.openhands_agent import CUT_OFF, WatchedConversation
-from vivarium_worker.runtimes.openhands_mail import Mail
+from vivarium_worker.runtimes.openhands_messages import MessageTracker
 
 # 1000 tokens in and 50 out, in dollars, by the price list of the SDK.
 COSTS = {"openai/gpt-4o": 0.003, "anthropic/claude-sonnet-4-5": 0.00375}
@@ -146,7 +146,7 @@ def test_what_the_sdk_says_in_the_name_of_the_user_is_not_taken_for_a_message_th
     begun, refused = threading.Event(), threading.Event()
     # Not at the top of the file: the runtime imports it first, as it wants it.
     sdk = pytest.importorskip("openhands.sdk.llm")
-    ask, begin, send = sdk.LLM.agenerate, Mail.begin, WatchedConversation.send_message
+    ask, begin, send = sdk.LLM.agenerate, MessageTracker.begin, WatchedConversation.send_message
 
     async def malformed(llm: Any, *args: Any, **more: Any) -> Any:
         if begun.is_set():
@@ -155,8 +155,8 @@ def test_what_the_sdk_says_in_the_name_of_the_user_is_not_taken_for_a_message_th
         await asyncio.to_thread(begun.wait)
         raise sdk.exceptions.FunctionCallValidationError("no such function")
 
-    def noted(mail: Mail, message: Message) -> None:
-        begin(mail, message)
+    def noted(messages: MessageTracker, message: Message) -> None:
+        begin(messages, message)
         begun.set()
 
     def late(conversation: WatchedConversation, message: str, sender: str | None = None) -> None:
@@ -165,7 +165,7 @@ def test_what_the_sdk_says_in_the_name_of_the_user_is_not_taken_for_a_message_th
         send(conversation, message, sender)
 
     monkeypatch.setattr(sdk.LLM, "agenerate", malformed)
-    monkeypatch.setattr(Mail, "begin", noted)
+    monkeypatch.setattr(MessageTracker, "begin", noted)
     monkeypatch.setattr(WatchedConversation, "send_message", late)
     model = play({"when": {"contains": "no such function"}, "tools": terminal("touch rash.txt")})
     started = Started(OPENHANDS.settings(env, model.url), OpenHandsRuntime())

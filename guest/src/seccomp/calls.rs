@@ -1,8 +1,9 @@
-//! The list: calls that only work on what a process has already, or that the kernel counts by sandbox.
+//! System calls of the allow-list: those that affect only resources of the process, or that the kernel limits for each
+//! sandbox.
 
 use alloc::vec::Vec;
 
-/// Numbers that the `libc` crate does not know for every architecture; they are the same on all since 2019.
+/// Numbers that the `libc` crate does not define for every architecture. They are equal on all architectures.
 mod newer {
     pub const FUTEX_WAITV: i64 = 449;
     pub const FCHMODAT2: i64 = 452;
@@ -20,7 +21,7 @@ macro_rules! calls {
     ($($name:ident)*) => { &[$(libc::$name),*] };
 }
 
-/// Every call that is allowed whatever its arguments.
+/// Calls that are allowed with any arguments.
 pub fn calls() -> Vec<libc::c_long> {
     let mut calls = Vec::from(ORDINARY);
     calls.extend(NEWER);

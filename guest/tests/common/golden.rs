@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A pair of files and what the text says.
+/// Golden frame: binary file and its parsed description.
 pub struct Golden {
     pub name: String,
     pub bin: PathBuf,
@@ -69,7 +69,7 @@ fn parse(path: &Path) -> Golden {
 }
 
 impl Golden {
-    /// The frame that the text describes, made by the words of the README alone.
+    /// Encodes the frame from its description, by the rules of the README only.
     pub fn bytes(&self) -> Vec<u8> {
         let payload: Vec<u8> = self.fields.iter().flat_map(Field::bytes).collect();
         let mut frame = (payload.len() as u32).to_be_bytes().to_vec();

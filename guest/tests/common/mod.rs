@@ -1,6 +1,8 @@
-//! A host for tests: starts a real guest without isolation and speaks the wire with it.
+//! Test host: starts a real guest without isolation and talks to it over the wire protocol.
 
 #![allow(dead_code)]
+
+mod wait;
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -14,12 +16,12 @@ use std::time::{Duration, Instant};
 pub use vivarium_guest::request::service;
 use vivarium_guest::wire::Frames;
 pub use vivarium_guest::wire::{Fields, kind};
+#[allow(unused_imports)]
+pub use wait::{TIMEOUT, is_alive, until};
 
-/// Longer than anything here takes; a test that waits for it has failed.
-pub const PATIENCE: Duration = Duration::from_secs(60);
 pub const SECRET: &str = "a secret of the test";
 
-/// Why a request failed, by number.
+/// Failure codes.
 pub mod code {
     pub const INVALID: u16 = 1;
     pub const NOT_FOUND: u16 = 2;
@@ -37,7 +39,7 @@ pub struct Frame {
     pub payload: Vec<u8>,
 }
 
-/// All that came on a channel.
+/// Frames of a channel.
 #[derive(Default, Debug)]
 pub struct Outcome {
     pub started: Option<Vec<u8>>,
@@ -123,16 +125,16 @@ impl Host {
         (self.stream, self.hello) = greet(&self.listener);
     }
 
-    /// The next connection, which the guest has made for a reason of its own.
+    /// Accepts the next connection, which the guest has opened itself.
     pub fn accept_again(&mut self) {
         (self.stream, self.hello) = greet(&self.listener);
     }
 
-    /// Drops the connection and waits until the guest has noticed: it stands before the door, and is not let in.
+    /// Drops the connection and waits until the guest has reconnected, without accepting it.
     pub fn leave(&mut self) {
         self.stream.shutdown(std::net::Shutdown::Both).unwrap();
         let mut door = libc::pollfd { fd: self.listener.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        // SAFETY: one descriptor of ours, for as long as the call takes.
+        // SAFETY: the test owns the descriptor during the call.
         until("the guest knocks", || unsafe { libc::poll(&mut door, 1, 0) } == 1);
     }
 
@@ -187,14 +189,14 @@ impl Host {
         }
     }
 
-    /// Reads until the channel has ended; credit is given back at once.
+    /// Reads until the end of the channel. Returns credit immediately.
     pub fn finish(&mut self, channel: u32) -> Outcome {
         let mut outcome = Outcome::default();
         while !self.step(channel, &mut outcome, true) {}
         outcome
     }
 
-    /// Takes one frame; true if it ended the channel.
+    /// Handles one frame. Returns true if it ends the channel.
     pub fn step(&mut self, channel: u32, outcome: &mut Outcome, repay: bool) -> bool {
         let frame = self.frame();
         if frame.channel != channel {
@@ -237,7 +239,7 @@ impl Host {
         self.finish(channel)
     }
 
-    /// Reads until the stream has said so much.
+    /// Reads until the stream contains the text.
     pub fn await_text(&mut self, channel: u32, outcome: &mut Outcome, text: &str) {
         while !outcome.text(1).contains(text) {
             assert!(!self.step(channel, outcome, true), "{text} never came: {outcome:?}");
@@ -247,9 +249,9 @@ impl Host {
 
 impl Drop for Host {
     fn drop(&mut self) {
-        // A guest that closed the connection cannot be told.
+        // The guest may have closed the connection.
         let told = self.stream.write_all(&[0, 0, 0, 0, 0, 0, 0, 0, kind::SHUTDOWN]).is_ok();
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while told && self.guest.try_wait().is_ok_and(|status| status.is_none()) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -267,14 +269,14 @@ fn greet(listener: &UnixListener) -> (UnixStream, Vec<u8>) {
     });
     let (mut stream, _) = accepted.unwrap();
     stream.set_nonblocking(false).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     let hello = read_frame(&mut stream).unwrap();
     assert_eq!(hello.kind, kind::HELLO);
     stream.write_all(&[0, 0, 0, 2, 0, 0, 0, 0, kind::WELCOME, 0, 1]).unwrap();
     (stream, hello.payload)
 }
 
-/// The next frame; none when the guest has closed the connection. One that only says nothing fails the test.
+/// Reads the next frame; none at the end of the connection. A timeout fails the test.
 fn read_frame(stream: &mut UnixStream) -> Option<Frame> {
     let mut head = [0; 9];
     read_whole(stream, &mut head)?;
@@ -290,7 +292,7 @@ fn read_whole(stream: &mut UnixStream, bytes: &mut [u8]) -> Option<()> {
         Ok(()) => return Some(()),
         Err(error) => error,
     };
-    assert_ne!(error.kind(), std::io::ErrorKind::WouldBlock, "the guest said nothing for {PATIENCE:?}");
+    assert_ne!(error.kind(), std::io::ErrorKind::WouldBlock, "the guest said nothing for {TIMEOUT:?}");
     None
 }
 
@@ -303,7 +305,7 @@ pub struct Run {
     pub output_limit: u64,
     pub cwd: &'static str,
     pub argv: Vec<String>,
-    /// The name under which it is kept for the next host.
+    /// Name of a kept process.
     pub kept: Option<String>,
 }
 
@@ -337,7 +339,7 @@ impl Run {
     }
 }
 
-/// A file that is to be written.
+/// Request to write a file.
 pub struct Put<'a> {
     pub path: &'a str,
     pub flags: u8,
@@ -346,26 +348,11 @@ pub struct Put<'a> {
 }
 
 impl Put<'_> {
-    /// Asks for it; the content comes after.
+    /// Opens the channel. The content follows.
     pub fn begin(&self, host: &mut Host, channel: u32) {
         let [size, files, total] = self.limits;
         host.open(channel, service::WRITE, |f| {
             f.string(self.path.as_bytes()).u32(0o640).u8(self.flags).u64(size).u64(files).u64(total)
         });
-    }
-}
-
-/// Whether a process with this pid runs (a zombie does not).
-pub fn is_alive(pid: i32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
-}
-
-/// Waits until something holds.
-pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(Instant::now() < deadline, "never: {what}");
-        std::thread::sleep(Duration::from_millis(5));
     }
 }

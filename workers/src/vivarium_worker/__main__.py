@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(own)
     name = options.runtime or os.environ.get("RUNTIME", "")
     image.enter(name)
-    # Standard error is the worker's own; standard output stays free for programs that look at it.
+    # Logs go to standard error. Standard output stays free for programs that parse it.
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(threadName)s %(message)s")
     try:
         settings = Settings.from_env()
@@ -41,12 +41,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _prepare_environment(settings: Settings) -> None:
-    """What the agent runs inherits this process's environment."""
+    """Removes secrets from the environment, which the programs of the agent inherit."""
     for secret in ("SANDBOX_TOKEN", "MODEL_TOKEN"):
         os.environ.pop(secret, None)
-    # What this process was started with stays in /proc; from here on others of the same user cannot look there.
+    # /proc keeps the initial environment. From now on other processes of this user cannot read it there.
     ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0)
-    # Agents and their tools keep things in their home, and some do not start without one.
+    # Agents and their tools store files in the home directory, and some do not start without one.
     if not os.access(os.environ.get("HOME", ""), os.W_OK):
         home = settings.state / "home"
         home.mkdir(parents=True, exist_ok=True)
@@ -54,7 +54,7 @@ def _prepare_environment(settings: Settings) -> None:
 
 
 class Sdk:
-    """A runtime whose SDK is imported when the run begins: that takes seconds, and the server hears of us first."""
+    """Runtime that imports its SDK at the start of the run, because the import takes seconds."""
 
     def __init__(self, name: str, module: str, load: Callable[[], Runtime]) -> None:
         if find_spec(module) is None:
@@ -67,7 +67,7 @@ class Sdk:
 
 
 def choose(name: str, program: list[str]) -> Runtime:
-    """The runtime of that name."""
+    """Returns the runtime with this name."""
     if name == "claude":
         return Sdk(name, "claude_agent_sdk", _claude)
     if name == "openhands":

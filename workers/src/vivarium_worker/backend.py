@@ -1,4 +1,4 @@
-"""The server's worker API, as a worker sees it."""
+"""Client of the server's worker API."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ATTEMPT_TIMEOUT = 15.0
 
 
 class Refused(Exception):
-    """The server understood and said no; asking again would not help."""
+    """The server rejected the request. A retry would not help."""
 
     def __init__(self, status: int, problem: str) -> None:
         super().__init__(f"{problem} (HTTP {status})")
@@ -28,23 +28,23 @@ class Refused(Exception):
 
     @property
     def final(self) -> bool:
-        """Whether this worker has lost its sandbox: its token is dead or the sandbox is gone."""
+        """Reports whether this worker has lost its sandbox: the token is revoked or the sandbox is deleted."""
         return self.status in (401, 403, 404, 410)
 
 
 class Stopped(Exception):
-    """The wait for an answer was ended by this worker itself."""
+    """This worker itself cancelled the request."""
 
 
 class Pauses:
-    """How long to wait before the next attempt: twice as long each time, spread, or what the server asked."""
+    """Exponential backoff with jitter. A Retry-After of the server takes precedence."""
 
     def __init__(self) -> None:
         self._next = FIRST_PAUSE
 
     def after(self, answer: Answer | None) -> float:
         if answer is not None and answer.retry_after is not None:
-            # A little later than asked: a limit's bucket has then surely been filled.
+            # Slightly later than requested, so that the rate limit has certainly recovered.
             return answer.retry_after + random.uniform(0.0, 0.05)
         pause = self._next * random.uniform(0.7, 1.3)
         self._next = min(LONGEST_PAUSE, self._next * 2)
@@ -52,7 +52,7 @@ class Pauses:
 
 
 class Backend:
-    """Calls with retries. Any thread may call; each has a connection of its own."""
+    """Client with retries. Thread-safe; each thread has its own connection."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -61,11 +61,11 @@ class Backend:
         self._task = f"/api/v1/sandbox/task/{quote(settings.task_id, safe='')}"
 
     def task(self, stop: threading.Event) -> dict[str, Any]:
-        """The task of this worker; `Refused` with 404 when there is none."""
+        """Returns the task of this worker. Raises `Refused` with 404 if there is none."""
         return _object(self.insist("GET", "/api/v1/sandbox/task", stop=stop))
 
     def deliver(self, to: str, identity: str, body: dict[str, Any], stop: threading.Event) -> dict[str, Any]:
-        """Brings one record where it belongs, until it is there. The same identity again changes nothing."""
+        """Delivers one record and retries until the server has it. Idempotent by the record's identity."""
         if to == "events":
             return _object(self.insist("POST", f"{self._box}/events", body, stop=stop))
         if to not in ("status", "progress", "results"):
@@ -75,20 +75,20 @@ class Backend:
         return _object(self.insist(method, f"{self._task}/{to}", body, stop=stop, headers=headers))
 
     def deliver_events(self, bodies: list[dict[str, Any]], stop: threading.Event) -> None:
-        """Brings several events in one call, in order, until they are there. All are taken or none."""
+        """Delivers events in order with one call and retries until the server has them. All or none are stored."""
         self.insist("POST", f"{self._box}/events", bodies, stop=stop)
 
     def request_review(self, review: dict[str, Any], stop: threading.Event) -> dict[str, Any]:
-        """Asks for a review. Tried for a while, under one key so that a repeat is known as one."""
+        """Requests a review. Retries for a limited time with one idempotency key."""
         return self._patient("POST", f"{self._task}/review", review, stop)
 
     def review(self, review_id: str, wait: int, stop: threading.Event) -> dict[str, Any]:
-        """How a review stands; waits up to `wait` seconds for an answer of a person."""
+        """Returns the status of a review. Waits up to `wait` seconds for a decision."""
         path = f"{self._task}/review/{quote(review_id, safe='')}?wait={wait}"
         return _object(self.insist("GET", path, stop=stop, extra_wait=wait))
 
     def heartbeat(self, status: str, metrics: dict[str, Any]) -> list[str]:
-        """One beat, one attempt: the next comes soon enough. The answer is the commands."""
+        """Sends one heartbeat without retries. Returns the commands of the server."""
         body = {
             "sandbox_id": self._settings.sandbox_id,
             "task_id": self._settings.task_id,
@@ -102,7 +102,7 @@ class Backend:
         return [str(command) for command in commands]
 
     def messages(self, wait: int, received: list[str], stop: threading.Event) -> list[dict[str, Any]]:
-        """Messages in order; `received` tells which of the last page are safe here and need not come again.
+        """Returns messages in order. `received` acknowledges messages of the last page.
 
         Said even when there are none: without it a message counts as heard the moment it is handed out.
         """
@@ -113,7 +113,7 @@ class Backend:
         return [message for message in found if isinstance(message, dict)]
 
     def insist(self, method: str, path: str, body: Any = None, **options: Any) -> Any:
-        """Calls until the server answers or `stop` is set; honours what it says about when to come back."""
+        """Repeats the call until the server replies or `stop` is set. Respects Retry-After."""
         stop: threading.Event = options["stop"]
         pauses = Pauses()
         while not stop.is_set():
@@ -154,7 +154,7 @@ class Backend:
                 raise Stopped
 
     def _checked(self, answer: Answer) -> Answer:
-        """Success and what may pass by itself is returned; a refusal is raised."""
+        """Returns a success or a temporary failure. Raises on a rejection."""
         if 400 <= answer.status < 500 and answer.status not in (408, 425, 429):
             raise Refused(answer.status, answer.problem)
         return answer

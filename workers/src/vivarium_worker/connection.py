@@ -1,4 +1,4 @@
-"""One HTTP connection that carries JSON, kept open between calls."""
+"""Persistent HTTP connection for JSON."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from time import monotonic, time
 from typing import Any
 from urllib.parse import urlsplit
 
-# An answer is a task, a page of messages or an acknowledgement. More is not ours.
+# Largest response in bytes. Tasks, pages of messages and acknowledgements are smaller.
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
-# How often who waits for an answer looks whether it is still wanted.
+# Interval at which a waiting caller checks for cancellation.
 LOOK_SECONDS = 0.1
 
 
 class Unreachable(Exception):
-    """No answer came, or not one of this API. Whether the server acted on the request is unknown."""
+    """No valid response arrived. The server may have processed the request."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server said. Immutable."""
+    """Response of the server. Immutable."""
 
     status: int
     body: Any
@@ -38,7 +38,7 @@ class Answer:
 
     @property
     def problem(self) -> str:
-        """The server's own sentence for what is wrong, or the status when it gave none."""
+        """Error message of the server, or the status without one."""
         if isinstance(self.body, dict):
             for name in ("error", "detail", "title"):
                 if isinstance(self.body.get(name), str):
@@ -47,13 +47,13 @@ class Answer:
 
 
 class Connection:
-    """Speaks to one server with one token. Belongs to the worker thread that made it."""
+    """Connection to one server with one token. Confined to the thread that created it."""
 
     def __init__(self, base_url: str, token: str, timeout: float) -> None:
         parts = urlsplit(base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"BACKEND_URL is {base_url!r}; it must begin with http:// or https:// and a host")
-        # http.client takes no notice of HTTP_PROXY: those variables are for the agent's programs, not for us.
+        # http.client ignores HTTP_PROXY. Those variables are for the programs of the agent.
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         self._http = kind(parts.hostname, parts.port, timeout=timeout)
         self._timeout = timeout
@@ -61,7 +61,7 @@ class Connection:
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
 
     def call(self, method: str, path: str, body: Any = None, **options: Any) -> Answer:
-        """One request and its answer. `extra_wait` is added to the timeout, `headers` to the headers.
+        """Sends one request and returns its response. `extra_wait` is added to the timeout, `headers` to the headers.
 
         Once `stop` is set the answer is waited for no longer: it counts as one that did not come.
         """
@@ -78,7 +78,7 @@ class Connection:
                 self._await_answer(seconds, options["stop"])
             return _answer(self._http.getresponse())
         except (OSError, http.client.HTTPException, ValueError) as e:
-            # The connection may be in the middle of something: never use it again.
+            # The connection may be in an undefined state, so it is not reused.
             self.close()
             raise Unreachable(f"{method} {path}: {type(e).__name__}: {e}") from e
 
@@ -87,7 +87,7 @@ class Connection:
             self._http.close()
 
     def _await_answer(self, seconds: float, stop: threading.Event) -> None:
-        """Returns when its first byte is there."""
+        """Returns when the first byte of the response is available."""
         sock, deadline = self._http.sock, monotonic() + seconds
         if isinstance(sock, ssl.SSLSocket) and sock.pending():
             return
@@ -108,20 +108,20 @@ def _answer(response: http.client.HTTPResponse) -> Answer:
     if len(content) > MAX_ANSWER_BYTES:
         raise ValueError("the answer is larger than any of this API")
     if response.length:
-        # A read with a bound says nothing of a server that died in the middle.
+        # A bounded read does not detect a connection that ended early.
         raise http.client.IncompleteRead(content, response.length)
     body: Any = None
     try:
         body = json.loads(content)
     except ValueError:
-        # A proxy's error page still has a status; a success that is no JSON is from somebody else.
+        # An error page of a proxy has a valid status. A success without JSON does not come from this API.
         if 200 <= response.status < 300:
             raise
     return Answer(response.status, body, _retry_after(response.getheader("Retry-After")))
 
 
 def _retry_after(text: str | None) -> float | None:
-    """Seconds, or a date, as RFC 9110 has it."""
+    """Parses seconds or a date (RFC 9110)."""
     if text is None:
         return None
     try:

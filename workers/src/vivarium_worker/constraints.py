@@ -1,4 +1,4 @@
-"""What a task forbids its agent."""
+"""Constraints of a task."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any
 
 
 class BadConstraint(Exception):
-    """A constraint that cannot be kept as it was written; the message names it. The task must not be run without it."""
+    """Invalid constraint; the message names it. The worker must not run the task without it."""
 
 
 @dataclass(frozen=True)
 class Constraints:
-    """The constraints that workers keep. Immutable."""
+    """Constraints that the worker enforces. Immutable."""
 
-    # None when the task says nothing of tools; empty when it allows none but our own.
+    # None if the task has no such constraint. If empty, only the worker's own tools are allowed.
     allowed_tools: tuple[str, ...] | None = None
     time_limit_minutes: float | None = None
 
     @staticmethod
     def of(task: dict[str, Any]) -> Constraints:
-        """Those of a task; `BadConstraint` for one of the wrong kind. Others are for the agent itself."""
+        """Parses the constraints of a task. Raises `BadConstraint` for a wrong type. Ignores unknown ones."""
         found = task.get("constraints")
         if found is None:
             return Constraints()

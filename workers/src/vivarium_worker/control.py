@@ -1,4 +1,4 @@
-"""Pause, resume and abort: what others may ask of a run."""
+"""Pause, resume and abort of a run."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from collections.abc import Callable
 
 
 class Aborted(Exception):
-    """The run was ended from outside; the message says by whom or why."""
+    """The run was aborted; the message gives the reason."""
 
 
 class Control:
-    """The state that others put a run into. Safe for any thread.
+    """Requested state of a run. Thread-safe.
 
     A run asks at its own good moments, between tool calls; pausing does not freeze what is in the middle.
     """
 
     def __init__(self, on_abort: Callable[[], None] = lambda: None) -> None:
-        # Called before the listener: what it does may be what the listener waits for.
+        # Called before the listener, which may wait for its effect.
         self._on_abort = on_abort
         self._changed = threading.Condition()
         self._paused: set[str] = set()
         self._aborted: str | None = None
         self._listener: Callable[[], None] = lambda: None
-        # Set once the run is aborted or over: whoever waits for something else than this control waits for it too.
+        # Set when the run is aborted or over. Other waits include it.
         self.ending = threading.Event()
-        # Set once others want the worker itself to go, and not only its run to end.
+        # Set when the worker itself should exit.
         self.dismissed = threading.Event()
 
     def listen(self, listener: Callable[[], None]) -> None:
-        """Has a function called after every change; at once if there was one before."""
+        """Registers a function that is called after every change, and now if there was a change before."""
         with self._changed:
             self._listener = listener
             changed = bool(self._paused) or self._aborted is not None
@@ -37,7 +37,7 @@ class Control:
             listener()
 
     def pause(self, why: str) -> bool:
-        """Asks the run to wait; whether that is news. Each reason is taken back by itself."""
+        """Pauses the run. Returns whether this reason is new. Each reason is resumed separately."""
         with self._changed:
             news = why not in self._paused
             self._paused.add(why)
@@ -64,12 +64,12 @@ class Control:
         listener()
 
     def dismiss(self, why: str) -> None:
-        """Ends the run, if it is still on, and has the worker not stay for long after it."""
+        """Aborts the run if it is active, and shortens the shutdown of the worker."""
         self.dismissed.set()
         self.abort(why)
 
     def end(self) -> None:
-        """The run is over: whoever waits at a checkpoint goes home."""
+        """Marks the run as over and wakes all threads at checkpoints."""
         with self._changed:
             self._aborted = self._aborted or "the run is over"
             self.ending.set()
@@ -90,12 +90,12 @@ class Control:
             return self._aborted
 
     def holds(self) -> bool:
-        """Whether who comes to a checkpoint now waits there."""
+        """Reports whether a checkpoint would block now."""
         with self._changed:
             return bool(self._paused) and self._aborted is None
 
     def checkpoint(self) -> None:
-        """Waits while the run is paused; raises `Aborted` when it is to end."""
+        """Blocks while the run is paused. Raises `Aborted` when the run is aborted."""
         with self._changed:
             self._changed.wait_for(lambda: not self.holds())
             if self._aborted is not None:

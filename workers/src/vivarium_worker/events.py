@@ -1,4 +1,4 @@
-"""The names of events and how they are made to fit the log."""
+"""Event names, and limits of event data."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ EVENT_REJECTED = "worker.event_rejected"
 REPORT_UNDELIVERED = "worker.report_undelivered"
 SPOOL_DAMAGED = "worker.spool_damaged"
 
-# The log takes 100 KB of data in an event; the rest is for the names around the text.
+# The log accepts 100 KB of data in an event. The rest is for the field names.
 MAX_DATA_BYTES = 96 * 1024
 MAX_DEPTH = 24
 MAX_NAME = 200
-# Room for the words between the two parts of a text that was cut.
+# Space for the marker between the two parts of a truncated text.
 MARK_BYTES = 64
 _TYPE = re.compile(r"[a-zA-Z0-9_.]{1,100}")
 
@@ -52,7 +52,7 @@ def now() -> str:
 
 
 def fit(data: dict[str, Any], most: int = MAX_DATA_BYTES) -> dict[str, Any]:
-    """The same data, with its longest texts cut until the log takes it; `truncated` then says so.
+    """Truncates the longest texts until the log accepts the data, and sets `truncated`.
 
     Whole texts stay in the transcript, so nothing is lost that cannot be found.
     """
@@ -70,23 +70,23 @@ def fit(data: dict[str, Any], most: int = MAX_DATA_BYTES) -> dict[str, Any]:
 
 
 def shortened(text: str, most: int) -> str:
-    """The text in at most so many bytes of UTF-8; of a longer one the beginning and the end."""
+    """Truncates a text to a number of UTF-8 bytes. Keeps the beginning and the end."""
     content = text.encode("utf-8", "replace")
     if len(content) <= most:
         return content.decode()
     half = (most - MARK_BYTES) // 2
     mark = f"\n… {len(content) - 2 * half} bytes left out …\n"
-    # Half a character at a cut is left out, too.
+    # Drops a partial character at the cut.
     return content[:half].decode("utf-8", "ignore") + mark + content[-half:].decode("utf-8", "ignore")
 
 
 def plain(data: dict[str, Any]) -> dict[str, Any]:
-    """JSON as every reader of the log takes it: no endless nesting, no NaN, no half characters."""
+    """Converts data to JSON that every reader accepts: bounded depth, no NaN, no lone surrogates."""
     return dict(_plain(data, MAX_DEPTH))
 
 
 def size(value: Any) -> int:
-    """In bytes, as JSON without a needless space."""
+    """Size as compact JSON in bytes."""
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
 
 
@@ -119,7 +119,7 @@ def _plain(value: Any, depth: int) -> Any:
 
 
 def record(event_type: str, data: dict[str, Any], source: str, event_id: str | None = None) -> dict[str, Any]:
-    """An event as it lies in the spool. Its id is made here, once, whatever happens on the way."""
+    """Creates the spool record of an event. The id is created here and never changes."""
     identity = event_id or new_id()
     body = {
         "event_id": identity,

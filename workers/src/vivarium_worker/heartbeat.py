@@ -1,4 +1,4 @@
-"""Tells the server that the run is alive, and hears what it wants."""
+"""Heartbeats to the server, and its commands."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 class Heartbeat:
-    """One thread that beats, and passes commands on. Safe for any thread."""
+    """Thread that sends heartbeats and executes the commands in the replies. Thread-safe."""
 
     def __init__(self, backend: Backend, control: Control, seconds: float, on_command: Callable[[str], None]) -> None:
         self._backend = backend
@@ -44,7 +44,7 @@ class Heartbeat:
                 self._beat(meter)
                 self._stop.wait(self._seconds)
         except SpoolClosed:
-            # A command could not be put on record: the run is being ended.
+            # The spool rejected the record of a command, because the run is ending.
             pass
         finally:
             self._backend.close()
@@ -64,7 +64,7 @@ class Heartbeat:
             log.error("a heartbeat was refused: %s", e)
 
     def _obey(self, command: str) -> None:
-        """One that cannot be done must not be the last that is heard."""
+        """Executes a command. A failure must not stop the heartbeats."""
         try:
             self._on_command(command)
         except SpoolClosed:
@@ -74,7 +74,7 @@ class Heartbeat:
 
 
 class CpuMeter:
-    """Processor time of this worker and the programs it has waited for, between two looks."""
+    """CPU usage of this worker and its reaped children between two samples."""
 
     def __init__(self) -> None:
         self._wall, self._cpu = monotonic(), _cpu_seconds()
@@ -87,7 +87,7 @@ class CpuMeter:
 
 
 def memory_mb() -> float:
-    """Resident memory of all processes in sight, which in a sandbox are the sandbox's own."""
+    """Resident memory of all visible processes, which are those of the sandbox."""
     pages = 0
     for statm in Path("/proc").glob("[0-9]*/statm"):
         try:

@@ -1,4 +1,4 @@
-"""What the sandbox's image brings for a runtime: its SDK, and an interpreter that the SDK runs on."""
+"""Runtime files of the sandbox image: the SDK and its interpreter."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PLACE = Path("/opt/vivarium")
 
 
 def enter(runtime: str, place: Path = PLACE) -> None:
-    """Makes the SDK importable; goes on in the image's interpreter, if it has one of its own.
+    """Makes the SDK importable. Restarts in the interpreter of the image, if there is one.
 
     In the path of this process alone: what the agent starts must not inherit it, and nothing that the host's Python
     has installed may come before it.

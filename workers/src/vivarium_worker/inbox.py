@@ -1,4 +1,4 @@
-"""Messages from people and guardians to the agent."""
+"""Messages from users and guardians to the agent."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from .spool import SpoolClosed
 log = logging.getLogger(__name__)
 
 WAIT_SECONDS = 30
-# After something that nobody has thought of, so that it is not met again at once.
+# Delay after an unexpected exception.
 PAUSE_SECONDS = 1.0
-# Ids of messages that were dealt with, remembered so that one that comes twice is known.
+# Number of remembered ids of handled messages, for the detection of duplicates.
 REMEMBERED = 1000
 
 
 @dataclass(frozen=True)
 class Message:
-    """One message as it was sent. Immutable."""
+    """Message. Immutable."""
 
     id: str
     content: str
     kind: str
     source: str
     timestamp: str
-    # When the agent is to read it: "immediate", or "next_turn", which leaves the turn that it is in alone.
+    # "immediate", or "next_turn" for delivery after the current turn.
     mode: str = "immediate"
-    # How long it took to get here, in milliseconds, when the sender's clock is known.
+    # Milliseconds from sender to worker, if the time of sending is known.
     travelled: int | None = None
 
     @property
@@ -46,12 +46,12 @@ class Message:
 
     @property
     def waits_for_turn(self) -> bool:
-        """An interrupt ends the turn itself."""
+        """Reports whether the message interrupts the current turn."""
         return self.mode == "next_turn" and not self.interrupts
 
     @property
     def text(self) -> str:
-        """What the agent reads: a person's own words as they are, others with who is speaking."""
+        """Text for the agent. Messages of other sources than users name their source."""
         if self.kind in ("user_message", "interrupt"):
             return self.content
         return f"[{self.kind.replace('_', ' ')} from {self.source}] {self.content}"
@@ -81,7 +81,7 @@ Emit = Callable[[str, dict[str, Any], str], None]
 
 
 class Inbox:
-    """Waits for messages and keeps them until the agent has them. Safe for any thread.
+    """Receives messages and stores them until the agent has read them. Thread-safe.
 
     A message is written to disk before the server is told that it came, and marked there once delivered: a
     worker that dies in between delivers it when it starts again, and one that comes twice is dropped by its id.
@@ -93,17 +93,17 @@ class Inbox:
         self._emit = emit
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="inbox", daemon=True)
-        # One at a time writes to the journal, and what it keeps is pending or done when this is let go.
+        # Serializes writes to the journal, and holds until the written messages are pending or done.
         self._writing = threading.Lock()
-        # Marks of messages that were delivered while the disk took none; they go with the next record.
+        # SpoolDelivery marks that could not be written to a full disk. The next record includes them.
         self._unmarked: list[str] = []
-        # Guards all below; never held across the disk.
+        # Guards all fields below. Never held across disk writes.
         self._changed = threading.Condition()
         self._pending: list[Message] = []
-        # Those for the next turn whose turn has come.
+        # Messages for the next turn that are now due.
         self._released: set[str] = set()
         self._known: dict[str, None] = {}
-        # Those that are safe here, which the server may not know yet.
+        # Stored messages that are not yet acknowledged to the server.
         self._received: list[str] = []
         self._listener: Callable[[], None] = lambda: None
         self._journal = self._recover(directory / "inbox.log")
@@ -112,7 +112,7 @@ class Inbox:
         self._thread.start()
 
     def listen(self, listener: Callable[[], None]) -> None:
-        """Has a function called whenever there is something to read; at once if there already is."""
+        """Registers a function that is called for new messages, and now if there are any."""
         with self._changed:
             self._listener = listener
             waiting = bool(self._pending)
@@ -120,18 +120,18 @@ class Inbox:
             listener()
 
     def pending(self) -> list[Message]:
-        """What the agent is to have now: interrupts first, else in the order it was sent."""
+        """Returns the due messages: interrupts first, then in order of sending."""
         with self._changed:
             released = set(self._released)
         return [message for message in self.unread() if not message.waits_for_turn or message.id in released]
 
     def unread(self) -> list[Message]:
-        """All that it has not had, also what is for its next turn."""
+        """Returns all undelivered messages, including those for the next turn."""
         with self._changed:
             return sorted(self._pending, key=lambda message: not message.interrupts)
 
     def turn_over(self) -> None:
-        """The agent has ended its turn: what was kept for the next one is due."""
+        """Handles the end of a turn: messages for the next turn become due."""
         with self._changed:
             due = {message.id for message in self._pending if message.waits_for_turn} - self._released
             self._released |= due
@@ -139,12 +139,12 @@ class Inbox:
             self._listener()
 
     def wait(self, timeout: float) -> bool:
-        """Waits for a message; whether there is one."""
+        """Waits for a message. Returns whether there is one."""
         with self._changed:
             return bool(self._changed.wait_for(lambda: self._pending, timeout))
 
     def delivered(self, messages: list[Message], how: str) -> None:
-        """The agent has these; said in the log with how long they took from the sender to the agent."""
+        """Marks messages as delivered and logs their latency."""
         for message in messages:
             data: dict[str, Any] = {
                 "message_id": message.id,
@@ -158,12 +158,12 @@ class Inbox:
                 data["latency_ms"] = latency
             if message.travelled is not None:
                 data["fetched_ms"] = message.travelled
-            # First the event, under an id made of the message's: dying in between repeats it and adds none.
+            # The event comes first. Its id derives from the message id, so a repetition after a crash has no effect.
             self._emit(events.MESSAGE_DELIVERED, data, f"evt_delivered_{message.id}")
             self._forget(message.id)
 
     def close(self) -> None:
-        """Keeps no message any more from when this returns; those that it has stay to be read."""
+        """Stores no further messages after this returns. Stored messages stay readable."""
         self._stop.set()
         with self._writing:
             if self._unmarked:
@@ -172,7 +172,7 @@ class Inbox:
             self._journal.close()
 
     def settle(self, seconds: float) -> None:
-        """Tells the server of those that it may not know to be safe here, or it hands them out again; tries so long.
+        """Acknowledges stored messages, so that the server does not send them again. Retries for a limited time.
 
         After `close`. The thread may have said it with the question that it waits for; once more does no harm.
         """
@@ -202,7 +202,7 @@ class Inbox:
             self._backend.close()
 
     def _receive(self) -> None:
-        """One page: asked for, kept, and passed on. Whatever goes wrong with it, the next one is asked for."""
+        """Fetches, stores and announces one page. Continues after any failure."""
         try:
             self._keep(self._backend.messages(WAIT_SECONDS, self._received, self._stop))
             if self._received:
@@ -214,7 +214,7 @@ class Inbox:
             self._stop.wait(PAUSE_SECONDS)
 
     def _keep(self, page: list[dict[str, Any]]) -> None:
-        """Writes the new ones down. The server knows of the last page, since it has sent this one."""
+        """Stores new messages. A new page implies that the server has the acknowledgement of the last one."""
         self._received = []
         for fields in page:
             message = Message.of(fields)
@@ -236,9 +236,9 @@ class Inbox:
             self._received.append(message.id)
 
     def _forget(self, identity: str) -> None:
-        """The disk does not hold up what has been delivered; only dying before it is marked delivers it again."""
+        """Marks messages as delivered. A full disk does not block; after a crash they are delivered again."""
         with self._writing:
-            # Closed meanwhile is like dying in between.
+            # A concurrent close has the effect of a crash before the mark.
             if not self._stop.is_set():
                 try:
                     self._write({"done": identity})
@@ -272,7 +272,7 @@ class Inbox:
             return RecordFile(path)
 
     def _shortened(self, path: Path, unread: dict[str, dict[str, Any]]) -> RecordFile:
-        """The journal anew, with what still matters; the old one stays until the new one is whole."""
+        """Rewrites the journal with pending messages. The old file stays until the new one is complete."""
         fresh = path.with_suffix(".new")
         fresh.unlink(missing_ok=True)
         journal = RecordFile(fresh)

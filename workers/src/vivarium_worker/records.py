@@ -1,4 +1,4 @@
-"""A file of checked lines that is only ever appended to, and survives being cut off anywhere."""
+"""Append-only file of checksummed lines that survives truncation at any byte."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from typing import Any
 
 log = logging.getLogger(__name__)
 
-# How long a full disk is left alone before the next attempt, and how often that is said.
+# Retry interval for a full disk, and interval of its log message.
 FULL_DISK_PAUSE = 1.0
 COMPLAINT_SECONDS = 60.0
-# Checksum in hexadecimal, a space, the JSON, a line feed.
+# Format of a line: checksum in hexadecimal, space, JSON, line feed.
 _CHECKSUM = 8
 
 
 class RecordFile:
-    """One file of records. An append that has returned is on the disk. Not safe for concurrent appends.
+    """File of records. A returned append is durable. Not safe for concurrent appends.
 
     A process that dies, or a machine that loses power, leaves at most one torn line at the end; opening cuts
     it off. A damaged line elsewhere is stepped over and counted, never guessed at.
@@ -43,7 +43,7 @@ class RecordFile:
             raise
 
     def append(self, *records: dict[str, Any]) -> int:
-        """Writes records and returns where the next one begins. A failed write leaves nothing behind."""
+        """Appends records and returns the end offset. A failed write leaves no trace."""
         lines = b"".join(map(encode, records))
         try:
             _write_fully(self._fd, lines, self.end)
@@ -56,7 +56,7 @@ class RecordFile:
         return self.end
 
     def read(self, start: int, end: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """The records between two offsets, each with the offset behind it. Damaged lines are left out."""
+        """Reads the records between two offsets, each with its end offset. Skips damaged lines."""
         with self.path.open("rb") as file:
             file.seek(start)
             position = start
@@ -95,7 +95,7 @@ def encode(record: dict[str, Any]) -> bytes:
 
 
 def decode(line: bytes) -> dict[str, Any] | None:
-    """The record of a line, or nothing when the line is not what was written."""
+    """Parses a line. Returns none if the checksum does not match."""
     checksum, text = line[:_CHECKSUM], line[_CHECKSUM + 1 : -1]
     if checksum != b"%08x" % zlib.crc32(text):
         return None
@@ -104,12 +104,12 @@ def decode(line: bytes) -> dict[str, Any] | None:
 
 
 def is_full(failure: OSError) -> bool:
-    """Whether it was for want of space, which may come."""
+    """Reports whether the error means a full disk, which is temporary."""
     return failure.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def when_there_is_room(write: Callable[[], None], stop: threading.Event) -> None:
-    """Writes, and again while the disk is full, until `stop` is set; any other failure is the caller's to know."""
+    """Writes and retries while the disk is full, until `stop` is set. Other errors propagate."""
     complained = -COMPLAINT_SECONDS
     while True:
         try:
@@ -132,7 +132,7 @@ def _write_fully(fd: int, content: bytes, offset: int) -> None:
 
 
 def sync_directory(directory: Path) -> None:
-    """A file's name is durable only when its directory is."""
+    """Flushes the directory, because a new file name is durable only then."""
     fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(fd)

@@ -10,21 +10,21 @@ from typing import Any
 
 from . import events
 
-# Of a text for people, in bytes of UTF-8.
+# Largest text for people in UTF-8 bytes.
 MAX_TEXT_BYTES = 10 * 1024
 MAX_STATUS_BYTES = 2000
-# What the server keeps of why a run failed is the end; how it begins must be in there.
+# The server stores the end of a failure reason, so the beginning must be within this length.
 MAX_REASON_BYTES = 8000
-# In characters, as the server's language counts them.
+# Largest length in UTF-16 code units, as the server counts.
 MAX_REVIEW_REASON = 200
 MAX_CONTEXT_BYTES = 60 * 1024
-# A report is an event in the log; its texts may take twice their size there, as JSON.
+# A report is an event in the log, where JSON may double the size of its texts.
 MAX_OBJECT_BYTES = 72 * 1024
 MAX_FILES_BYTES = 48 * 1024
 
 
 def record(task: str, to: str, body: dict[str, Any], default: bool = False) -> dict[str, Any]:
-    """A report as it lies in the spool. Whoever brings it may be at another task by then."""
+    """Creates the spool record of a report. It names its task, because delivery may happen during another one."""
     return {"id": events.new_id(), "to": to, "task": task, "body": body, "default": default}
 
 
@@ -33,7 +33,7 @@ def status(word: str, message: str) -> dict[str, Any]:
 
 
 def progress(event_type: str, message: str, more: dict[str, Any]) -> dict[str, Any]:
-    """`more` is passed on as it is, for the server to judge; but for `details` that are too many."""
+    """Passes other fields on for validation by the server. Drops too many `details`."""
     body = {"event_type": event_type, "message": events.shortened(message, MAX_TEXT_BYTES), **more}
     details = body.get("details")
     if isinstance(details, dict):
@@ -56,7 +56,7 @@ def results(word: str, summary: str, files: list[dict[str, Any]], notes: str) ->
 
 
 def review(request: dict[str, Any]) -> dict[str, Any]:
-    """A question to a person; what is no text or no object is left for the server to judge."""
+    """Request of a decision by a person. The server validates types."""
     body = dict(request)
     if isinstance(body.get("reason"), str) and _units(body["reason"]) > MAX_REVIEW_REASON:
         body["reason"] = events.shortened(body["reason"], MAX_REVIEW_REASON)

@@ -1,4 +1,4 @@
-"""One run: an agent, its task, and the ways out and in."""
+"""Run of an agent on a task."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REVIEW_WAIT_SECONDS = 25
 
 @dataclass
 class Usage:
-    """Tokens, as every runtime counts them."""
+    """Token usage."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -37,7 +37,7 @@ class Usage:
 
 @dataclass
 class Outcome:
-    """How a run ended, and what it took."""
+    """Outcome of a run and its usage."""
 
     completed: bool
     summary: str
@@ -47,7 +47,7 @@ class Outcome:
     turns: int = 0
     session_id: str | None = None
     exit_code: int | None = None
-    # Whether this is what the agent said of its end. If not, what it handed in by itself says more.
+    # True if the agent reported this outcome. Otherwise a result that it submitted itself takes precedence.
     told: bool = True
 
     @staticmethod
@@ -56,7 +56,7 @@ class Outcome:
 
 
 class Runtime(Protocol):
-    """A kind of agent. It is given the run, works until the task is done, and says how it ended."""
+    """Kind of agent. It works on a run until the task is done and returns the outcome."""
 
     name: str
 
@@ -64,7 +64,7 @@ class Runtime(Protocol):
 
 
 class Run:
-    """What a runtime sees of the world outside. Safe for any thread.
+    """Interface of a runtime to the worker. Thread-safe.
 
     Events only go to the spool, so that a slow or absent server costs the agent nothing until the spool is full.
     """
@@ -91,7 +91,7 @@ class Run:
         self._is_over = False
 
     def emit(self, event_type: str, data: dict[str, Any], source: str = "agent", urgent: bool = False) -> None:
-        """Puts an event on its way; it is safe when this returns, unless the run is to end and finds no room.
+        """Appends an event to the spool. The event is durable on return, unless the run is ending without space.
 
         `urgent` does not wait for the server or the disk: for threads that others count on.
         """
@@ -101,18 +101,18 @@ class Run:
         self._append(events.record(event_type, data, source), urgent)
 
     def progress(self, event_type: str, message: str, **more: Any) -> None:
-        """Reports a step of the task, as the task's own progress."""
+        """Reports progress of the task."""
         self._tell("progress", reports.progress(event_type, message, more))
 
     def file_changed(self, path: str, action: str, added: int, removed: int) -> None:
-        """Remembers a file that the agent itself says it changed, for the results."""
+        """Records a file change that the agent reported, for the results."""
         with self._counting:
             known = self._files.setdefault(path, {"path": path, "action": action, "lines_added": 0, "lines_removed": 0})
             known["lines_added"] += added
             known["lines_removed"] += removed
 
     def review(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Asks a person, and waits for the answer when the review blocks; the run counts as paused meanwhile."""
+        """Requests a decision by a person. A blocking review waits for it and pauses the run meanwhile."""
         try:
             return self._reviewed(reports.review(request))
         except Stopped:
@@ -120,11 +120,11 @@ class Run:
 
     @property
     def constraints(self) -> Constraints:
-        """What the task forbids; raises `BadConstraint` when that cannot be understood."""
+        """Constraints of the task. Raises `BadConstraint` for invalid ones."""
         return Constraints.of(self.task)
 
     def prompt(self) -> str:
-        """The task as the first message to an agent."""
+        """First message to an agent: the task."""
         parts = [str(self.task.get("title", "")).strip(), str(self.task.get("description", "")).strip()]
         context = self.task.get("context") or {}
         if context:
@@ -133,7 +133,7 @@ class Run:
         return "\n\n".join(part for part in parts if part)
 
     def command(self, name: str) -> None:
-        """What the server asked for in its answer to a heartbeat. Once the run is over it can only be left."""
+        """Executes a command of the server. After the end of the run only a shutdown has an effect."""
         if self._is_over and name != "abort":
             return
         if name == "pause":
@@ -141,7 +141,7 @@ class Run:
                 self.emit(events.PAUSED, {"by": "server"}, "worker", urgent=True)
         elif name == "resume":
             if self.control.is_paused_by("server"):
-                # Told first: what goes on may come to its end at once.
+                # Logs first, because the resumed run may end immediately.
                 self.emit(events.RESUMED, {"by": "server"}, "worker", urgent=True)
                 self.control.resume("server")
         elif name == "abort":
@@ -150,7 +150,7 @@ class Run:
             log.warning("the server sent a command that this worker does not know: %s", name)
 
     def start(self, runtime: str) -> None:
-        """The first words."""
+        """Logs the start of the run."""
         self._tell("status", reports.status("in_progress", runtime))
         data = {
             "runtime": runtime,
@@ -162,11 +162,11 @@ class Run:
         self.emit(events.STARTED, data)
 
     def finish(self, runtime: str, outcome: Outcome) -> None:
-        """The last words: the results for the task, then the event that ends the run."""
+        """Reports the results of the task, then logs the end of the run."""
         self._is_over = True
         with self._counting:
             tools, files, dropped = dict(self._tools), list(self._files.values()), self._dropped
-        # Where the runtime keeps what another sandbox needs to go on from here.
+        # Directory of the runtime with the state for a resume in another sandbox.
         transcript = self.settings.state / runtime
         data: dict[str, Any] = {
             "runtime": runtime,
@@ -202,11 +202,11 @@ class Run:
         review_id = str(asked.get("review_id", ""))
         if not review_id:
             return asked
-        # The server says it too, under the same id; whoever is first, the log has it once.
+        # The server logs this event with the same id, so the log has it once.
         self._emit_as(events.REVIEW_REQUESTED, {**request, "review_id": review_id}, f"{review_id}.requested")
         if not request.get("blocking", True):
             return asked
-        # Not what came with the id: that may say that a quick person has answered, but not what.
+        # Reads the status again, because the reply with the id does not contain the decision.
         answer: dict[str, Any] = {}
         while answer.get("status", "pending") == "pending":
             answer = self._backend.review(review_id, REVIEW_WAIT_SECONDS, ending)

@@ -1,4 +1,4 @@
-"""What the server tells a worker through its environment, read once."""
+"""Settings from the environment."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 
 class Misconfigured(Exception):
-    """The environment lacks something; the message names it and says who sets it."""
+    """The environment lacks a variable; the message names it and its source."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """The model's endpoint as seen from inside: the gateway on the wire, which holds the real key."""
+    """Model endpoint inside the sandbox: the gateway, which holds the real key."""
 
     name: str
     url: str
@@ -24,7 +24,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything a run needs to know before it asks the server. Immutable."""
+    """Settings of a run. Immutable."""
 
     backend_url: str
     token: str
@@ -41,7 +41,7 @@ class Settings:
 
     @staticmethod
     def from_env(env: Mapping[str, str] = os.environ) -> Settings:
-        """Reads the environment; a missing or malformed variable is a `Misconfigured` that names it."""
+        """Reads the environment. Raises `Misconfigured` for a missing or malformed variable."""
         return Settings(
             backend_url=_required(env, "BACKEND_URL").rstrip("/"),
             token=_required(env, "SANDBOX_TOKEN"),

@@ -1,4 +1,4 @@
-"""What must reach the server, kept on disk until it has."""
+"""Durable queue of records for the server."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ SEGMENT_BYTES = 4 * 1024 * 1024
 
 
 class SpoolClosed(Exception):
-    """Nothing more is taken; what was appended before is on the disk."""
+    """The spool is closed. Earlier records are on the disk."""
 
 
 class SpoolFull(Exception):
-    """The run is to end, so nobody waits, and there is no room for this record. It was not taken."""
+    """The run is ending and there is no space for the record. It was not stored."""
 
 
 class SpoolBusy(Exception):
-    """Another worker has this spool open."""
+    """Another worker has opened this spool."""
 
 
 class Spool:
-    """An ordered queue on disk, in segments. Any thread may append; one takes.
+    """Ordered queue on disk, in segments. Any thread may append; one thread takes.
 
     An `append` that has returned survives `kill -9` and power loss. When the bound is reached, `append` waits:
     the agent is slowed to the speed of the server, as a program is by a slow terminal, and nothing is dropped.
@@ -47,24 +47,24 @@ class Spool:
         self._directory = directory
         self._limit = limit
         self._lock_fd = _lock(directory / "lock")
-        # One at a time writes; held across the disk, and never by the thread that takes.
+        # Serializes writes. Held across disk writes, but never by the thread that takes.
         self._writing = threading.Lock()
-        # Guards all below; never held across the disk.
+        # Guards all fields below. Never held across disk writes.
         self._state = threading.Condition()
         self._closed = False
         self._released = False
-        # Set once nobody may wait any more, for room or for the disk.
+        # Set when no thread may wait for space or for the disk any more.
         self._hurried = threading.Event()
         self._segments: deque[tuple[int, RecordFile]] = deque()
         self._waiting: deque[tuple[int, int, dict[str, Any]]] = deque()
         self._bytes = 0
         self._ack_fd = os.open(directory / "acknowledged", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self.damaged = self._recover()
-        # While there is room: from now on the mark is written in place, also on a full disk.
+        # Allocates the mark file while there is space. Later writes are in place and work on a full disk.
         self._mark(*self._acknowledged())
 
     def append(self, record: dict[str, Any], urgent: bool = False) -> None:
-        """Puts one record at the end, durably; waits while the spool or the disk is full.
+        """Appends one record durably. Waits while the spool or the disk is full.
 
         `urgent` never waits: for the last words of a run, and for threads that others count on. Once the run is to
         end nothing else waits either, and `SpoolFull` says that there is no room.
@@ -80,18 +80,18 @@ class Spool:
             raise
 
     def take(self, timeout: float) -> dict[str, Any] | None:
-        """The oldest record that was not acknowledged, once there is one; nothing when the time has passed."""
+        """Waits for the oldest unacknowledged record. Returns none after the timeout."""
         with self._state:
             self._state.wait_for(lambda: self._waiting or self._closed or self._released, timeout)
             return self._waiting[0][2] if self._waiting and not self._closed else None
 
     def peek(self, most: int) -> list[dict[str, Any]]:
-        """The oldest records that were not acknowledged, in order, as many as there are now."""
+        """Returns the available unacknowledged records in order."""
         with self._state:
             return [record for _, _, record in islice(self._waiting, most)]
 
     def acknowledge(self, count: int = 1) -> None:
-        """The oldest record, or so many of them, have arrived and are forgotten."""
+        """Acknowledges the oldest records, which removes them."""
         with self._state:
             for _ in range(count):
                 number, end, record = self._waiting.popleft()
@@ -103,18 +103,18 @@ class Spool:
         self._mark(number, end)
         for segment in finished:
             segment.close()
-            # One that stays is deleted by the next worker.
+            # The next worker deletes a file that remains.
             with contextlib.suppress(OSError):
                 segment.path.unlink()
 
     def hurry(self) -> None:
-        """The run is to end: nobody waits in `append` any more, neither now nor later."""
+        """Stops all waits in `append`, because the run is ending."""
         with self._state:
             self._hurried.set()
             self._state.notify_all()
 
     def release(self) -> None:
-        """Nobody waits in `take` any more, neither now nor later."""
+        """Stops all waits in `take`."""
         with self._state:
             self._released = True
             self._state.notify_all()
@@ -125,7 +125,7 @@ class Spool:
             return len(self._waiting)
 
     def drain(self, timeout: float) -> bool:
-        """Waits until everything has been acknowledged; whether it has."""
+        """Waits until everything is acknowledged. Returns whether it is."""
         with self._state:
             return self._state.wait_for(lambda: not self._waiting or self._closed, timeout) and not self._waiting
 
@@ -143,7 +143,7 @@ class Spool:
             os.close(self._lock_fd)
 
     def _reserve(self, size: int, urgent: bool) -> None:
-        """Counts the record in before it is written, so that nobody waits for room while holding the file."""
+        """Reserves space before the write, so that no thread waits for space while it holds the file."""
         with self._state:
             if not urgent and not self._fits(size):
                 log.warning("spool is full with %d records; the agent waits for the server", len(self._waiting))
@@ -156,12 +156,12 @@ class Spool:
             self._bytes += size
 
     def _fits(self, size: int) -> bool:
-        """An empty spool takes any record, or one larger than the bound would wait for ever."""
+        """An empty spool accepts any record, because one larger than the bound would wait forever."""
         limit = self._limit * (2 if self._hurried.is_set() else 1)
         return not self._bytes or self._bytes + size <= limit
 
     def _store(self, record: dict[str, Any], urgent: bool) -> None:
-        """A full disk is waited out like a full spool; any other failure of the disk is the caller's to know."""
+        """Waits while the disk is full. Other errors propagate."""
         try:
             if urgent:
                 self._write(record)
@@ -180,7 +180,7 @@ class Spool:
             self._offer(number, segment.append(record), record)
 
     def _hold(self, record: dict[str, Any]) -> None:
-        """Has it delivered by this worker or not at all: it counts as lying where the last one on the disk ends."""
+        """Keeps the record in memory only. Its offset is the end of the last record on the disk."""
         with self._writing:
             if self._closed:
                 raise SpoolClosed
@@ -203,7 +203,7 @@ class Spool:
         return fresh
 
     def _mark(self, number: int, end: int) -> None:
-        """Notes up to where everything has arrived.
+        """Writes the offset up to which everything is delivered.
 
         Neither synced nor insisted on: without it the last records are sent again and known by their ids.
         """
@@ -213,7 +213,7 @@ class Spool:
             log.warning("what has arrived could not be marked, and is sent again by the next worker: %s", e)
 
     def _recover(self) -> int:
-        """Reads what an earlier worker left. Runs before any other thread knows of this spool."""
+        """Reads records of an earlier worker. Runs before other threads use the spool."""
         acknowledged = self._acknowledged()
         damaged = 0
         for path in sorted(self._directory.glob("*.log")):
@@ -234,7 +234,7 @@ class Spool:
         return damaged
 
     def _acknowledged(self) -> tuple[int, int]:
-        """Up to where everything has arrived. Unreadable counts as the beginning: sending again is harmless."""
+        """Offset up to which everything is delivered; 0 if unreadable, because a repeated delivery has no effect."""
         with contextlib.suppress(ValueError):
             number, end = os.pread(self._ack_fd, 64, 0).split()
             return int(number), int(end)

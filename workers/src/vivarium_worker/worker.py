@@ -1,4 +1,4 @@
-"""Puts one worker together, and takes it apart again."""
+"""Composition and shutdown of a worker."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import events
 from .backend import Backend, Refused, Stopped
 from .constraints import BadConstraint
 from .control import Aborted, Control
-from .courier import Courier
+from .delivery import SpoolDelivery
 from .heartbeat import Heartbeat
 from .inbox import Inbox
 from .run import Outcome, Run, Runtime
@@ -27,34 +27,34 @@ FAILED = 1
 NO_TASK = 2
 LOST = 3
 UNDELIVERED = 4
-# How often a worker that waits for the server looks whether it is to go.
+# Interval at which a waiting worker checks for a shutdown request.
 LOOK_SECONDS = 0.2
 
 
 def work(settings: Settings, runtime: Runtime) -> int:
-    """Runs one task to its end. The exit status says how; everything else is in the log."""
+    """Runs one task to its end. Returns the exit status."""
     return Worker(settings, runtime).work()
 
 
 class Worker:
-    """The parts of one worker. `work` is called once."""
+    """Parts of a worker. Call `work` once."""
 
     def __init__(self, settings: Settings, runtime: Runtime) -> None:
         self._settings = settings
         self._runtime = runtime
         self._backend = Backend(settings)
         self._spool = Spool(settings.state / f"spool-{settings.sandbox_id}", settings.spool_bytes)
-        self._courier = Courier(
+        self._delivery = SpoolDelivery(
             self._spool, self._backend, settings.task_id, settings.state / "refused.log", self._on_lost
         )
-        # There before the run is: who ends it does not wait until it is made.
+        # Created before the run, so that an abort during its creation has an effect.
         self._control = Control(self._spool.hurry)
         self._lost = False
 
     def work(self) -> int:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, self._on_term)
-        self._courier.start()
+        self._delivery.start()
         try:
             return self._work()
         except (SpoolClosed, Stopped):
@@ -63,7 +63,7 @@ class Worker:
             log.error("no task: %s", e)
             return NO_TASK if e.status == 404 else LOST
         finally:
-            self._courier.close()
+            self._delivery.close()
             self._spool.close()
             self._backend.close()
 
@@ -78,7 +78,7 @@ class Worker:
         try:
             run.start(self._runtime.name)
             outcome = _outcome(run, self._runtime)
-            # What comes from now on is not called received, and stays with the server for the next run.
+            # From now on messages are not acknowledged and stay on the server for the next run.
             run.inbox.close()
             _return_unread(run)
             run.finish(self._runtime.name, outcome)
@@ -90,20 +90,20 @@ class Worker:
             run.inbox.close()
 
     def _status(self, outcome: Outcome, inbox: Inbox) -> int:
-        """How it went, once the server knows."""
+        """Returns the exit status after delivery."""
         delivered = self._drain()
         if self._lost:
             return LOST
         inbox.settle(self._settings.drain_seconds if delivered else 0.0)
-        if self._courier.next_action:
-            log.info("the server asks for: %s", self._courier.next_action)
+        if self._delivery.next_action:
+            log.info("the server asks for: %s", self._delivery.next_action)
         if not delivered:
             log.error("the server was not told how the run ended; the next one in this sandbox tells it")
             return UNDELIVERED
         return COMPLETED if outcome.completed else FAILED
 
     def _drain(self) -> bool:
-        """Waits until the server has everything, however long it is away; but not for long when told to go."""
+        """Waits until everything is delivered; after a shutdown request for a short time only."""
         deadline: float | None = None
         while not self._spool.drain(LOOK_SECONDS):
             if self._control.dismissed.is_set() and deadline is None:
@@ -113,19 +113,19 @@ class Worker:
         return True
 
     def _on_lost(self, refusal: Refused) -> None:
-        """The courier's last call: nobody empties the spool any more, so nobody may wait for room in it."""
+        """Handles the end of delivery: nothing empties the spool any more, so no thread may wait for space."""
         self._lost = True
         self._control.abort(f"the server refused this worker: {refusal}")
         self._spool.close()
 
     def _on_term(self, *_: object) -> None:
-        # In a thread: the signal may come while this one holds the very lock that is needed.
+        # In a thread, because the signal may interrupt a holder of the required lock.
         threading.Thread(target=self._control.dismiss, args=["the worker was told to end"], daemon=True).start()
 
 
 @contextlib.contextmanager
 def _time_limit(run: Run) -> Iterator[None]:
-    """Ends the run when the task's own limit has passed."""
+    """Ends the run at the time limit of the task."""
     minutes = run.constraints.time_limit_minutes
     if minutes is None:
         yield
@@ -141,7 +141,7 @@ def _time_limit(run: Run) -> Iterator[None]:
 
 
 def _return_unread(run: Run) -> None:
-    """Messages that came too late are not lost: the log has them, for who sent them and for the next run."""
+    """Logs undelivered messages, for their senders and for the next run."""
     for message in run.inbox.unread():
         data = {
             "message_id": message.id,
@@ -162,6 +162,6 @@ def _outcome(run: Run, runtime: Runtime) -> Outcome:
     except SpoolClosed:
         raise
     except Exception as e:
-        # Whatever goes wrong in an SDK is the end of this run and must be said in the log, not only here.
+        # Any exception of an SDK ends the run and must be in the log of the run.
         log.exception("the %s runtime failed", runtime.name)
         return Outcome.failed(f"{type(e).__name__}: {e}")

@@ -1,1 +1,1 @@
-"""The kinds of agents that a worker runs; each module is one, and imports its SDK by itself."""
+"""Runtimes of agents. Each module imports its own SDK."""

@@ -1,4 +1,4 @@
-"""Claude, through its Agent SDK.
+"""Claude runtime with the Claude Agent SDK.
 
 A message goes into the running conversation at once, as a message of the user; the agent reads it with the next
 result of a tool. When it came while the model was still thinking, that would be one tool too late, so until the
@@ -42,27 +42,27 @@ from .claude_spent import Spent
 log = logging.getLogger(__name__)
 
 STDERR_CHARACTERS = 4000
-# How long the program has to end a turn, or to say its last words.
+# Time limit for the program to end a turn or to exit.
 END_SECONDS = 10.0
-# A program that asks about a call before it tells of it has a tool refused too often, and does not stand still.
+# Time to wait for the message of a tool call. After it the call is refused, so that the run continues.
 HEAR_SECONDS = 60.0
 INTERRUPTED = "interrupted"
 ASK = "A new message has arrived and comes with this result. Read it first, then decide again whether to do this."
 
 
 class ClaudeRuntime:
-    """One conversation with Claude Code. One run at a time."""
+    """Runs conversations with Claude Code, one at a time."""
 
     name = "claude"
 
     def work(self, run: Run) -> Outcome:
-        # One who listens and one who feeds; what waits for people waits in other threads, and keeps neither waiting.
+        # One thread reads and one writes. Waits for people use other threads.
         with ThreadPoolExecutor(2, "conversation") as threads:
             return asyncio.run(Conversation(run, threads).hold())
 
 
 class Changed:
-    """Wakes all who wait for a fact, so that they look whether it is there. Belongs to an event loop."""
+    """Condition that wakes all waiters after a change. Confined to an event loop."""
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
@@ -71,14 +71,14 @@ class Changed:
         self._event.set()
 
     async def until(self, fact: Callable[[], bool]) -> None:
-        # Nothing may be awaited between the look and the wait: what changes in between would be lost.
+        # Between check and wait there must be no await, or a change would be missed.
         while not fact():
             self._event.clear()
             await self._event.wait()
 
 
 class Turn(Enum):
-    """How far the program is with what it was told."""
+    """State of the program for the last input."""
 
     OWED = "it has something to read, and has not begun"
     ON = "it works"
@@ -86,19 +86,19 @@ class Turn(Enum):
 
 
 class Conversation:
-    """The conversation and what is on its way into it. Belongs to its event loop, but for the listeners."""
+    """Conversation and its pending input. Confined to its event loop, except the listeners."""
 
     def __init__(self, run: Run, threads: ThreadPoolExecutor) -> None:
         self._run = run
         self._threads = threads
         self._directory = run.settings.state / "claude"
         self._changed = Changed()
-        # What went in and the model has not read, by the id it went in with; and the messages' own ids, for ever.
+        # Sent but unread messages by their id in the conversation, and the ids of all sent messages.
         self._unread: dict[str, Message] = {}
         self._sent: set[str] = set()
         self._turn = Turn.OWED
         self._stderr = ""
-        # The tools that the model called and that have no result yet, by the id of the call.
+        # Tool calls without a result, by call id.
         self._names: dict[str, str] = {}
         self._spent = Spent(self._directory, run.settings.resume)
 
@@ -107,7 +107,7 @@ class Conversation:
         self._directory.mkdir(parents=True, exist_ok=True)
 
         def wake() -> None:
-            # Who had this at hand when the run ended may call it later still, when nobody is there to be woken.
+            # A listener may call this after the end of the run, when the loop is closed.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(self._changed.notify)
 
@@ -124,7 +124,7 @@ class Conversation:
                 await client.disconnect()
 
     async def _outcome(self, client: ClaudeSDKClient) -> Outcome:
-        """How it ended, with what it took until then, whatever ended it."""
+        """Returns the outcome with the usage of the run."""
         try:
             await client.connect()
             await client.query(self._run.prompt())
@@ -134,7 +134,7 @@ class Conversation:
         except ClaudeSDKError as e:
             outcome = self._spent.failed(self._why(str(e)))
         except Exception as e:
-            # Often the SDK's own: it has no kind of error for a program that does not answer.
+            # The SDK raises this untyped exception when the program does not answer.
             if self._run.control.aborted is None:
                 log.exception("the conversation failed")
             outcome = self._spent.failed(self._why(f"{type(e).__name__}: {e}"))
@@ -142,13 +142,13 @@ class Conversation:
         return outcome if aborted is None else self._spent.failed(aborted)
 
     async def _converse(self, client: ClaudeSDKClient) -> Outcome:
-        """Hears and speaks at the same time, until all is said."""
+        """Reads and writes concurrently until the conversation is over."""
         listening = asyncio.create_task(self._listen(client))
         others = [asyncio.create_task(self._feed(client)), asyncio.create_task(self._heed_abort(client))]
         try:
             await asyncio.wait([listening, *others], return_when=asyncio.FIRST_COMPLETED)
             if not listening.done():
-                # An abort that the program does not heed; or nobody is there any more who brings it messages.
+                # The program ignores an abort, or the writer has failed.
                 await client.disconnect()
                 for other in others:
                     if other.done():
@@ -157,11 +157,11 @@ class Conversation:
         finally:
             for task in (listening, *others):
                 task.cancel()
-            # Their own failures are no news any more: what was said in the end is the outcome.
+            # Failures of the tasks are ignored here, because the last result is the outcome.
             await asyncio.gather(listening, *others, return_exceptions=True)
 
     async def _listen(self, client: ClaudeSDKClient) -> Outcome:
-        """Hears everything until the last turn has ended, and nothing more is on its way in."""
+        """Reads messages until the last turn is over and no input is pending."""
         failure: Outcome | None = None
         try:
             async for message in client.receive_messages():
@@ -173,13 +173,13 @@ class Conversation:
                 else:
                     await self._heard(message)
         except ClaudeSDKError:
-            # After a result that is an error the program may end with one too; the result says more.
+            # After an error result the program may exit with an error. The result is more specific.
             if failure is None:
                 raise
         return failure or self._spent.failed(self._why("it ended without a result"))
 
     def _more_to_say(self, outcome: Outcome) -> bool:
-        """Whether another turn follows: for a message on its way, or one that an interrupted agent waits for."""
+        """Reports whether another turn follows, for pending input or after an interrupt."""
         self._turn = Turn.OWED if self._unread else Turn.OVER
         self._run.inbox.turn_over()
         if self._unread or any(message.content.strip() for message in self._run.inbox.pending()):
@@ -187,7 +187,7 @@ class Conversation:
         return outcome.reason == INTERRUPTED
 
     async def _feed(self, client: ClaudeSDKClient) -> None:
-        """Puts messages into the conversation the moment they come, interrupts first.
+        """Writes messages into the conversation when they arrive, interrupts first.
 
         Nobody else puts any in: whoever asks for it may be gone in the middle, as the question before a tool is when
         the tool is interrupted.
@@ -195,18 +195,18 @@ class Conversation:
         try:
             while True:
                 await self._changed.until(lambda: bool(self._unsent()))
-                # Not more than one: what comes meanwhile may be an interrupt.
+                # One message at a time, because an interrupt may arrive meanwhile.
                 for message in self._unsent()[:1]:
                     await self._put_in(client, message)
                     self._sent.add(message.id)
                     self._changed.notify()
         except CLIConnectionError:
-            # The program has ended, and its last words, which are still to be heard, say more about that.
+            # The program has exited. Its remaining output gives the reason.
             await asyncio.sleep(END_SECONDS)
             raise
 
     def _unsent(self) -> list[Message]:
-        """What has come and is still to go in; nothing does when the run is to end."""
+        """Returns pending messages; none when the run is ending."""
         if self._run.control.aborted is not None:
             return []
         if self._turn is Turn.OVER:
@@ -223,19 +223,18 @@ class Conversation:
             await self._in_thread(self._run.inbox.delivered, [message], "interrupt")
 
     async def _interrupt(self, client: ClaudeSDKClient) -> None:
-        # The program forgets an interrupt that comes before it has begun with what it was told just before.
+        # The program ignores an interrupt that arrives before it has started with the previous input.
         await self._changed.until(lambda: self._turn is not Turn.OWED)
         try:
             await client.interrupt()
         except ClaudeSDKError:
             raise
         except Exception as e:
-            # It was asked; that it heeds is said behind all that is still to be heard, which may take longer than the
-            # SDK waits, and has no error of its own.
+            # The confirmation comes after all pending output, which may take longer than the timeout of the SDK.
             log.warning("the program does not say that it was interrupted: %s", e)
 
     async def _heed_abort(self, client: ClaudeSDKClient) -> None:
-        """Interrupts, so that the last turn still has a result, and waits for it, but not for ever."""
+        """Interrupts the turn and waits for its result within the time limit."""
         await self._changed.until(lambda: self._run.control.aborted is not None)
         if self._turn is Turn.OVER:
             return
@@ -282,7 +281,7 @@ class Conversation:
             self._changed.notify()
 
     async def _told(self, message: UserMessage) -> None:
-        """Results of tools; and our own words, which come back when the model has them."""
+        """Logs tool results, and marks our messages as read when they appear."""
         delivered = self._unread.pop(message.uuid or "", None)
         if delivered is not None:
             await self._in_thread(self._run.inbox.delivered, [delivered], "conversation")
@@ -300,7 +299,7 @@ class Conversation:
         self._note_file(message.tool_use_result)
 
     def _note_file(self, result: Any) -> None:
-        """What Write and Edit say about the file they changed."""
+        """Extracts the file change from a result of Write or Edit."""
         if not isinstance(result, dict) or not isinstance(result.get("structuredPatch"), list):
             return
         path = str(result.get("filePath", ""))
@@ -340,10 +339,10 @@ class Conversation:
         return f"the model answered {message.api_error_status}: {said}" if message.api_error_status else said
 
     async def _before_tool(self, hook: Any, call: str | None, _context: Any) -> Any:
-        """Runs before every tool: waits while the run is paused, and refuses while a message is unread."""
+        """Hook before every tool: blocks while the run is paused, and refuses while a message is unread."""
         await self._heard_of(call)
         control = self._run.control
-        # What has come goes in before a tool is refused for it, so that the model has both at once.
+        # Writes pending messages before the refusal, so that the model gets both together.
         await self._changed.until(lambda: not control.holds() and not self._unsent())
         if control.aborted is not None:
             return {"continue_": False, "stopReason": control.aborted, **_decision("deny", control.aborted)}
@@ -355,7 +354,7 @@ class Conversation:
         return _decision("allow", "inside its sandbox the agent may do what the sandbox lets it")
 
     async def _heard_of(self, call: str | None) -> None:
-        """Waits until the call itself was heard and is safe in the spool, and so all that the program said before it.
+        """Waits until the tool call and everything before it is in the spool.
 
         This question overtakes what is still to be heard. Without the wait, a message that the model has read would
         count as unread, and its tool be refused for it.
@@ -365,7 +364,7 @@ class Conversation:
                 await self._changed.until(lambda: call is None or call in self._names)
 
     async def _emit(self, event_type: str, data: dict[str, Any], source: str = "agent") -> None:
-        # In a thread: a full spool makes this wait, and the loop must still hear an abort.
+        # In a thread, because a full spool blocks, and the loop must still handle an abort.
         await self._in_thread(self._run.emit, event_type, data, source)
 
     async def _in_thread(self, call: Callable[..., None], *arguments: Any) -> None:

@@ -1,4 +1,4 @@
-"""What a conversation with Claude took, of this run alone."""
+"""Usage of a Claude conversation in this run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 class Spent:
-    """The sum over all turns. Belongs to the event loop of its conversation.
+    """Sum over all turns. Confined to the event loop of its conversation.
 
     The program says the tokens of each turn by themselves, but the dollars of the whole conversation, with those from
     before it was resumed. So these are remembered on the disk, for the run that goes on from here.
@@ -27,12 +27,12 @@ class Spent:
         self.usage = Usage()
         self.turns = 0
         self._file = directory / "spent.json"
-        # By the id of the session, as the program said it last.
+        # Last reported values by session id.
         self._totals = _read(self._file)
         self.before = self._totals.get(resume or "", 0.0)
 
     def add(self, result: ResultMessage) -> None:
-        """Counts one turn more."""
+        """Adds one turn."""
         self.session = result.session_id
         self.turns += result.num_turns
         self._count(result.usage or {})
@@ -61,7 +61,7 @@ class Spent:
         )
 
     def _remember(self, session: str, total: float) -> None:
-        """The old file stays until the new one is whole. A full disk costs a sum, and not the run."""
+        """Replaces the file atomically. On a full disk the sum is lost, but the run continues."""
         self._totals[session] = total
         fresh = self._file.with_suffix(".new")
         try:

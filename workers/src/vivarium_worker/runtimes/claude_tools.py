@@ -1,4 +1,4 @@
-"""The tools that we give to Claude beside its own."""
+"""Tools of the worker for Claude."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..run import Run
 
 
 def own_tools(run: Run) -> list[Any]:
-    """Those that speak with people and of the task, for one run."""
+    """Creates the review and progress tools of one run."""
 
     @tool(
         "request_review",

@@ -68,13 +68,13 @@ log = logging.getLogger(__name__)
 LAST_LINES = 20
 # Of those, as the reason of a failure: the server keeps 8 KB of one, and the exit status stands before them.
 LAST_BYTES = 6 * 1024
-# Nobody uses so much at once, and what is added up stays a number.
+# Largest accepted amount, so that sums stay finite.
 MOST_TOKENS = 1 << 53
 MOST_DOLLARS = 1e15
 
 
 class CommandRuntime:
-    """Starts one program and speaks with it. One run at a time."""
+    """Runs a program as the agent, one at a time."""
 
     name = "command"
 
@@ -92,7 +92,7 @@ class CommandRuntime:
 
 
 def _server(settings: Settings) -> dict[str, str]:
-    """The worker API, which this program may speak itself: it is the agent, and the token is for its task alone."""
+    """Environment for the worker API. The program is the agent, and the token is limited to its task."""
     return {
         "BACKEND_URL": settings.backend_url,
         "SANDBOX_TOKEN": settings.token,
@@ -102,7 +102,7 @@ def _server(settings: Settings) -> dict[str, str]:
 
 
 def _model(model: Model) -> dict[str, str]:
-    """The gateway as the libraries of both makers look for it. Its token is good for nothing else."""
+    """Environment for model libraries. The token is valid for the gateway only."""
     if not model.url:
         return {}
     return {
@@ -115,7 +115,7 @@ def _model(model: Model) -> dict[str, str]:
 
 
 class Conversation:
-    """One program and what was said. Each stream has a thread; what they share is behind a lock."""
+    """Program and its protocol state. Each stream has a thread; a lock guards the shared state."""
 
     def __init__(self, run: Run, program: Program) -> None:
         self._run = run
@@ -123,9 +123,9 @@ class Conversation:
         self._input = Input(run, program)
         self._stdout = Stream(run, program.stdout, "stdout", self._note)
         self._stderr = Stream(run, program.stderr, "stderr", self._note)
-        # What the control says is done before it is asked again.
+        # Serializes the reactions to the control.
         self._obeying = threading.Lock()
-        # Guards all below.
+        # Guards all fields below.
         self._lock = threading.Lock()
         self._last: deque[str] = deque(maxlen=LAST_LINES)
         self._summary = ""
@@ -142,7 +142,7 @@ class Conversation:
         self._run.inbox.listen(self._input.deliver)
         status = self._program.wait()
         self._run.inbox.listen(lambda: None)
-        # The others of its group may have last words, too.
+        # Other processes of the group may still write output.
         self._program.wait_terminated()
         for stream in (self._stdout, self._stderr):
             stream.end()
@@ -177,7 +177,7 @@ class Conversation:
             self._complain("event_type must be letters, digits, _ and ., at most 100", line=said)
 
     def _result(self, said: dict[str, Any]) -> None:
-        """One that is called neither this nor that is not taken for a success."""
+        """An unknown status does not count as success."""
         status = said.get("status")
         if status not in (None, "completed", "failed"):
             self._complain("the status of a result must be completed or failed; it counts as failed", line=said)
@@ -209,13 +209,13 @@ class Conversation:
         except (Refused, Unreachable) as e:
             answer = {"status": "error", "problem": str(e)}
         except Exception as e:
-            # Who asked waits, and must hear something.
+            # The program waits for a reply, so an error is sent too.
             log.exception("a question could not be asked")
             answer = {"status": "error", "problem": f"{type(e).__name__}: {e}"}
         self._input.say({**answer, "type": "review", "id": said.get("id")})
 
     def _obey(self) -> None:
-        """Does what the control says now."""
+        """Applies the current state of the control."""
         with self._obeying:
             if self._run.control.aborted is not None:
                 self._program.terminate()
@@ -242,7 +242,7 @@ class Conversation:
 
 
 def _text(value: Any) -> str:
-    """What is to be a text, as one."""
+    """Converts a value to text."""
     if value is None or isinstance(value, str):
         return value or ""
     return json.dumps(value, ensure_ascii=False)
@@ -253,7 +253,7 @@ def _whole(value: Any) -> int:
 
 
 def _dollars(value: Any) -> float | None:
-    """An amount that can be added up: one that is no number would hide all others from the budget."""
+    """Converts a value to a finite amount, because NaN would disable the budget."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if 0 <= value < MOST_DOLLARS else None

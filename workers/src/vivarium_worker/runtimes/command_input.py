@@ -1,4 +1,4 @@
-"""What the program of the command runtime is told."""
+"""Standard input of the program in the command runtime."""
 
 from __future__ import annotations
 
@@ -16,18 +16,17 @@ from .. import events
 from ..inbox import Message
 from ..run import Run
 from ..spool import SpoolClosed
-from .bell import Bell
 from .command_program import Program
+from .wakeup import Wakeup
 
 log = logging.getLogger(__name__)
 
-# So long others wait for a message to be written: it is acknowledged when the program can read it, and the signal of an
-# interrupt comes second. But both are to come.
+# Time limit for writing a message before it is acknowledged and before the signal of an interrupt.
 HEARING_SECONDS = 2.0
 
 
 class Input:
-    """Writes to a program, line by line, in a thread of its own. Safe for any thread.
+    """Thread that writes lines to a program. Thread-safe.
 
     A program need not read, and its pipe is full then. So nobody but this thread waits for it, and even this one
     only until the program has ended.
@@ -37,14 +36,14 @@ class Input:
         self._run = run
         self._program = program
         self._pipe = program.stdin
-        self._bell = Bell()
+        self._wakeup = Wakeup()
         self._thread = threading.Thread(target=self._work, name="stdin", daemon=True)
-        # Guards all below.
+        # Guards all fields below.
         self._changed = threading.Condition()
         self._lines: deque[dict[str, Any]] = deque()
-        # Ids of the messages that the program can read.
+        # Ids of messages that the program can read.
         self._written: set[str] = set()
-        # Of the messages that have been followed by their signal.
+        # Ids of messages whose signal is sent.
         self._interrupts: set[str] = set()
         self._deaf = False
         self._ended = False
@@ -53,31 +52,31 @@ class Input:
         self._thread.start()
 
     def say(self, line: dict[str, Any]) -> None:
-        """Before any message that is not yet being written."""
+        """Inserts a line before the messages that are not yet being written."""
         with self._changed:
             self._lines.append(line)
-        self._bell.ring()
+        self._wakeup.set()
 
     def deliver(self) -> None:
-        """There may be messages. Returns when the program can read them, and the interrupts have been signalled."""
+        """Writes new messages. Returns when the program can read them and interrupts are signalled."""
         messages = self._run.inbox.unread()
-        self._bell.ring()
+        self._wakeup.set()
         self._await(lambda: all(message.id in self._written for message in messages))
         for message in messages:
             if message.interrupts:
                 self._follow_up(message)
 
     def end(self) -> None:
-        """The program has ended: what it read it has had, as soon as that is on record. The rest it has not."""
+        """Handles the exit of the program: marks the messages that it could read as delivered."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()
-        self._bell.ring()
+        self._wakeup.set()
         self._thread.join()
-        self._bell.close()
+        self._wakeup.close()
 
     def _follow_up(self, message: Message) -> None:
-        """Sends the signal that belongs to a message, written or not."""
+        """Sends the signal of an interrupt, also if its message is not yet written."""
         self._await(lambda: message.id in self._interrupts)
         self._interrupt(message)
 
@@ -111,7 +110,7 @@ class Input:
                 self._changed.notify_all()
 
     def _tell(self) -> bool:
-        """Says the next thing, or waits for one; whether it makes sense to go on."""
+        """Writes the next line or waits for one. Returns false when there is nothing left to do."""
         with self._changed:
             if self._ended:
                 return False
@@ -132,7 +131,7 @@ class Input:
         return True
 
     def _write(self, line: dict[str, Any]) -> bool:
-        """Whether the program can have read all of it."""
+        """Writes a line. Reports whether the program can read all of it."""
         content = memoryview(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
         while content:
             try:
@@ -141,18 +140,18 @@ class Input:
                 if not self._wait(room=True):
                     return False
             except OSError:
-                # It has closed its end.
+                # The program has closed its standard input.
                 return False
         return True
 
     def _wait(self, room: bool = False) -> bool:
-        """For the bell, or for room in the pipe as well; whether the program still runs."""
+        """Waits for a wakeup, or also for space in the pipe. Reports whether the program still runs."""
         waiting = select.poll()
-        waiting.register(self._bell, select.POLLIN)
+        waiting.register(self._wakeup, select.POLLIN)
         if room:
             waiting.register(self._pipe, select.POLLOUT)
         waiting.poll()
-        self._bell.silence()
+        self._wakeup.clear()
         with self._changed:
             return not self._ended
 

@@ -1,4 +1,4 @@
-"""What a program prints: cut into lines, and gathered for the log."""
+"""Output of a program: split into lines and batched for the log."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any
 from .. import events
 from ..run import Run
 
-# Longer lines are cut in pieces of this size: an event takes 100 KB.
+# Longer lines are split, because an event holds 100 KB.
 LINE_BYTES = 64 * 1024
-# What begins as JSON is read up to this: an event of 100 KB, however its characters are written.
+# Largest line of the protocol: an event of 100 KB in any JSON escaping.
 SPOKEN_BYTES = 1024 * 1024
-# Of the text of an event, as JSON; the rest is for what stands around it.
+# Text of an event as JSON. The rest is for the other fields.
 TEXT_BYTES = events.MAX_DATA_BYTES - 1024
-# Output is gathered for this long, so that a chatty program makes few events.
+# Batching time, so that a verbose program causes few events.
 GATHER_SECONDS = 0.1
 KINDS = ("event", "progress", "usage", "review", "result")
 _OURS = re.compile(rb'\{\s*"type"\s*:\s*"(%b)"' % "|".join(KINDS).encode())
@@ -27,7 +27,7 @@ _OURS = re.compile(rb'\{\s*"type"\s*:\s*"(%b)"' % "|".join(KINDS).encode())
 
 @dataclass(frozen=True)
 class Piece:
-    """A line, or a part of one that is too long. Immutable."""
+    """Line, or a part of a long line. Immutable."""
 
     content: bytes
     begins: bool
@@ -35,7 +35,7 @@ class Piece:
 
     @property
     def said(self) -> dict[str, Any] | None:
-        """A line in the protocol, or nothing when it is plain output."""
+        """Parses a protocol line. Returns none for plain output."""
         if not (self.begins and self.ends and self.content.startswith(b"{")):
             return None
         try:
@@ -46,19 +46,19 @@ class Piece:
 
     @property
     def is_too_long(self) -> bool:
-        """Whether it is the beginning of a line in the protocol that has no end in sight."""
+        """Reports whether this is the beginning of a protocol line without its end."""
         return self.begins and not self.ends and _OURS.match(self.content) is not None
 
 
 class Lines:
-    """Cuts what is read into lines. For one thread."""
+    """Splitter of input into lines. Confined to one thread."""
 
     def __init__(self) -> None:
         self._held = bytearray()
         self._begins = True
 
     def take(self, content: bytes) -> Iterator[Piece]:
-        """The lines that end in here."""
+        """Returns the lines that end in this chunk."""
         start = 0
         while start < len(content):
             first = self._held[0] if self._held else content[start]
@@ -72,7 +72,7 @@ class Lines:
                 yield self._piece(ends)
 
     def rest(self) -> Iterator[Piece]:
-        """The last line, when it was begun and there is no more to read."""
+        """Returns the incomplete last line at the end of the stream."""
         if self._held:
             yield self._piece(True)
 
@@ -84,12 +84,12 @@ class Lines:
 
 
 class Output:
-    """Gathers what a program prints into events of a good size. For one thread."""
+    """Batches output into events. Confined to one thread."""
 
     def __init__(self, run: Run, stream: str) -> None:
         self._run = run
         self._stream = stream
-        # Keeps the half of a character at the end of an event for the next one.
+        # Keeps a partial character for the next event.
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._gathered = bytearray()
         self._since = 0.0
@@ -99,7 +99,7 @@ class Output:
             self._add(content[start : start + LINE_BYTES])
 
     def due(self) -> float | None:
-        """In how many seconds it is to be sent, if there is something."""
+        """Seconds until the batch is due, if there is one."""
         return max(0.0, self._since + GATHER_SECONDS - monotonic()) if self._gathered else None
 
     def flush(self, last: bool = False) -> None:
@@ -117,7 +117,7 @@ class Output:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """What fits in an event each: there, a character takes up to six bytes."""
+    """Splits a text for events. A character takes up to six bytes there."""
     if events.size(text) > TEXT_BYTES:
         half = len(text) // 2
         yield from _parts(text[:half])

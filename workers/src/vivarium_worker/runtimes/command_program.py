@@ -1,4 +1,4 @@
-"""The program of the command runtime, as a process with its group."""
+"""Process group of the program in the command runtime."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from time import monotonic, sleep
 from types import TracebackType
 from typing import IO
 
-# From being asked to end until being killed.
+# Time from SIGTERM to SIGKILL.
 GRACE_SECONDS = 5.0
-# How often it is looked whether that is needed.
+# Poll interval during that time.
 LOOK_SECONDS = 0.05
 _LIBC = ctypes.CDLL(None)
 _PR_SET_PDEATHSIG = 1
 
 
 class Program:
-    """One program and all that it has started in its process group. Safe for any thread.
+    """Program and its process group. Thread-safe.
 
     What it leaves behind when it ends by itself goes on, as a server that it was to start. Of one that was told to end
     nothing is left: the group keeps its number until `close`, so that its members can be found and killed.
@@ -41,12 +41,12 @@ class Program:
             preexec_fn=_die_with_us,  # noqa: PLW1509 - one system call, prepared beforehand
         )
         self._group = self._process.pid
-        # Held while a signal is sent, and guards the two: a number that was given back may be another's.
+        # Held during a signal and guards both fields: the system may reuse a reaped process id.
         self._lock = threading.Lock()
         self._ended = False
         self._reaped = False
         self._terminated = threading.Event()
-        # Made now: when it is needed, the program may have taken all the processes that there may be.
+        # Started early, because the program may have exhausted the process limit later.
         self._killer = threading.Thread(target=self._kill_late, name="killer", daemon=True)
         try:
             self._killer.start()
@@ -77,44 +77,44 @@ class Program:
         self.close()
 
     def wait(self) -> int:
-        """Waits until the program itself has ended; its exit status, or the number of a signal, negative."""
+        """Waits for the exit of the program. Returns the status, or the negative signal number."""
         while (how := _first_to_end(self._group)).si_pid != self._group:
-            # One that its parent has left behind, and that the system has given to this worker.
+            # An orphaned descendant that the kernel has reparented to this worker.
             os.waitid(os.P_PID, how.si_pid, os.WEXITED)
         with self._lock:
             self._ended = True
         return how.si_status if how.si_code == os.CLD_EXITED else -how.si_status
 
     def signal(self, number: int) -> None:
-        """To the whole group, as long as the program runs; what it has left behind is left alone."""
+        """Signals the whole group while the program runs."""
         with self._lock:
             if not self._ended:
                 self._send(number)
 
     def terminate(self) -> None:
-        """Asks the whole group to end, and kills what has not done so in time."""
+        """Sends SIGTERM to the group, and SIGKILL after the time limit."""
         with self._lock:
             if self._terminated.is_set() or self._reaped:
                 return
             self._send(signal.SIGTERM)
-            # A stopped program hears nothing, not even this.
+            # A stopped program does not handle SIGTERM, so it is continued.
             self._send(signal.SIGCONT)
             self._terminated.set()
 
     def wait_terminated(self) -> None:
-        """Once told to end, waits until all of it has ended or was killed."""
+        """Waits until the whole group has exited or was killed."""
         if self._terminated.is_set():
             self._killer.join()
 
     def close(self) -> None:
-        """Gives the program back to the system; one that still runs is killed."""
+        """Reaps the program and kills it if it still runs."""
         with self._lock:
             if not self._ended and not self._reaped:
                 self._send(signal.SIGKILL)
         self.wait_terminated()
         with self._lock:
             self._reap()
-        # It has nothing to do any more.
+        # Stops the thread, which is no longer needed.
         self._terminated.set()
 
     def _reap(self) -> None:
@@ -137,23 +137,23 @@ class Program:
 
 
 def _die_with_us() -> None:
-    """In the child: a worker that is killed must not leave a program behind that nobody listens to."""
+    """Runs in the child: makes the kernel kill the program when the worker dies."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _first_to_end(group: int) -> os.waitid_result:
-    """Waits for a child of this worker in the group to have ended; it is left to be reaped."""
+    """Waits for the exit of a child in the group without reaping it."""
     how = os.waitid(os.P_PGID, group, os.WEXITED | os.WNOWAIT)
     assert how is not None
     return how
 
 
 def _lives(group: int) -> bool:
-    """Whether a process of the group runs, or may run. One that has ended and waits to be reaped does not."""
+    """Reports whether a process of the group runs or may run. Zombies do not count."""
     try:
         return any(_is_live_member(name, group) for name in os.listdir("/proc") if name.isdigit())
     except (OSError, ValueError):
-        # Who cannot look must not think that nobody is there.
+        # Without access to /proc the answer is unknown, so the group may run.
         return True
 
 
@@ -162,13 +162,13 @@ def _is_live_member(process: str, group: int) -> bool:
         stat = Path("/proc", process, "stat").read_bytes()
     except (FileNotFoundError, ProcessLookupError, PermissionError):
         return False
-    # The name of the program may have anything in it, also brackets.
+    # The program name may contain any character, including brackets.
     state, _, members_group = stat[stat.rindex(b")") + 2 :].split()[:3]
     return int(members_group) == group and state not in (b"Z", b"X")
 
 
 def name_of(status: int) -> str:
-    """How a program ended, in words."""
+    """Describes an exit status."""
     if status >= 0:
         return f"exit status {status}"
     try:

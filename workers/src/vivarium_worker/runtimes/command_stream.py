@@ -1,4 +1,4 @@
-"""One stream of the program of the command runtime, from its pipe to the log."""
+"""Output stream of the program in the command runtime."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from typing import IO, Any
 from .. import events
 from ..run import Run
 from ..spool import SpoolClosed
-from .bell import Bell
 from .command_output import SPOKEN_BYTES, Lines, Output, Piece
+from .wakeup import Wakeup
 
 log = logging.getLogger(__name__)
 
 READ_BYTES = 64 * 1024
-# For the last words of those whom a program has left behind with its streams.
+# Time for output of descendants after the exit of the program.
 GRACE_SECONDS = 5.0
 
 
 class Stream:
-    """Reads a stream in a thread of its own: what is said is heard, everything else is logged. Safe for any thread.
+    """Thread that reads a stream. It handles protocol lines and logs all others. Thread-safe.
 
     A program must never wait for a reader that has died: whatever goes wrong here, the pipe is read to its end.
     """
@@ -38,34 +38,34 @@ class Stream:
         self._name = name
         self._note = note
         self._hear: Callable[[dict[str, Any]], None] | None = None
-        self._bell = Bell()
+        self._wakeup = Wakeup()
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
-        # All below is the thread's own.
+        # The fields below are confined to the thread.
         self._lines = Lines()
         self._output = Output(run, name)
         self._poll = select.poll()
         self._poll.register(pipe, select.POLLIN)
-        self._poll.register(self._bell, select.POLLIN)
-        # Once the program has ended: until when it is waited for more, and how much was there then.
+        self._poll.register(self._wakeup, select.POLLIN)
+        # After the exit of the program: the read deadline, and the number of bytes available then.
         self._deadline: float | None = None
         self._owed: int | None = None
 
     def hear(self, hear: Callable[[dict[str, Any]], None]) -> None:
-        """Has lines in the protocol understood. Called before `start`."""
+        """Registers a handler of protocol lines. Call it before `start`."""
         self._hear = hear
 
     def start(self) -> None:
         self._thread.start()
 
     def end(self) -> None:
-        """The program has ended. What others print on this stream is read for a while."""
-        self._bell.ring()
+        """Handles the exit of the program. Output of descendants is read until the deadline."""
+        self._wakeup.set()
 
     def wait(self) -> None:
-        """Waits until all is in the log that was printed before the end, however slow the disk is."""
+        """Waits until all output before the exit is in the log."""
         self._done.wait()
-        self._bell.close()
+        self._wakeup.close()
 
     def _work(self) -> None:
         with self._pipe:
@@ -78,7 +78,7 @@ class Stream:
                 self._run.control.abort(f"{self._name} could not be logged: {type(e).__name__}: {e}")
             finally:
                 self._done.set()
-            # For nobody. A daemon may have the pipe; what it prints now is not this run's.
+            # Discards further output of a daemon that holds the pipe; it does not belong to this run.
             while os.read(self._pipe.fileno(), READ_BYTES):
                 pass
 
@@ -108,7 +108,7 @@ class Stream:
         except (SpoolClosed, OSError):
             raise
         except Exception as e:
-            # Whatever a program says, the next line may be better.
+            # Continues after an invalid line.
             log.warning("a line was not understood", exc_info=True)
             self._complain(f"a line was not understood and is taken as output: {type(e).__name__}: {e}")
             return False
@@ -118,7 +118,7 @@ class Stream:
         self._run.emit(events.ERROR, {"problem": problem}, "worker")
 
     def _next(self) -> bytes:
-        """What is printed next; nothing when that was all."""
+        """Reads the next chunk. Returns none at the end."""
         while True:
             readable = self._wait()
             if self._output.due() == 0.0:
@@ -132,19 +132,19 @@ class Stream:
                 return content
 
     def _wait(self) -> bool:
-        """Until there is something to read, to send or to stop; whether it is to read."""
+        """Waits for input, the batch deadline or a stop. Returns whether there is input."""
         waits = [] if self._deadline is None else [max(0.0, self._deadline - monotonic())]
         due = self._output.due()
         if due is not None:
             waits.append(due)
         ready = [fd for fd, _ in self._poll.poll(min(waits) * 1000 if waits else None)]
-        if self._bell.fileno() in ready:
-            self._poll.unregister(self._bell)
+        if self._wakeup.fileno() in ready:
+            self._poll.unregister(self._wakeup)
             self._deadline = monotonic() + GRACE_SECONDS
         return self._pipe.fileno() in ready
 
     def _is_over(self, readable: bool) -> bool:
-        """Whether the time is over and all was read that was there then. A daemon may go on for ever."""
+        """Reports whether the deadline is over and all bytes available at that time are read."""
         if self._deadline is None or monotonic() < self._deadline:
             return False
         if self._owed is None:
@@ -153,6 +153,6 @@ class Stream:
 
 
 def _available(pipe: IO[bytes]) -> int:
-    """How many bytes can be read at once."""
+    """Number of readable bytes."""
     count: int = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4))[0]
     return count

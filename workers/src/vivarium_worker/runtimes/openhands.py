@@ -1,4 +1,4 @@
-"""OpenHands, through its SDK.
+"""OpenHands runtime with the OpenHands SDK.
 
 Callbacks run inside the agent's step, under its lock, so they only spool. Messages go in from a thread of their
 own, because they wait for that lock while a tool runs. The lock is free while the model thinks, but a message put
@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID, uuid4
 
-# Read when the SDK is imported: no price list from the network, no greeting on standard output.
+# Read at import of the SDK: no price list from the network, no banner on standard output.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 os.environ.setdefault("OPENHANDS_SUPPRESS_BANNER", "1")
 
@@ -34,20 +34,21 @@ from ..run import Outcome, Run, Usage
 from ..spool import SpoolClosed
 from .openhands_agent import WatchedAgent, WatchedConversation, model
 from .openhands_gate import Gate
-from .openhands_mail import Mail
+from .openhands_messages import MessageTracker
 from .openhands_report import Report
 from .openhands_review import RequestReviewTool
-from .openhands_terminal import Terminal
+from .openhands_terminal import ShellExecutor
+from .openhands_terminal import register as register_terminal
 from .openhands_tools import Toolbox
 
 log = logging.getLogger(__name__)
 
-# How often the main loop looks whether there is a reason to go on.
+# Poll interval of the main loop.
 LOOK_SECONDS = 0.05
 
 
 class OpenHandsRuntime:
-    """One conversation with an OpenHands agent. One run at a time."""
+    """Runs conversations with an OpenHands agent, one at a time."""
 
     name = "openhands"
 
@@ -56,15 +57,15 @@ class OpenHandsRuntime:
 
 
 class Conversation:
-    """The conversation and what is on its way into it. What the threads share is behind a lock."""
+    """Conversation and its pending input. A lock guards the state that threads share."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
         self._directory = run.settings.state / "openhands"
         self._identity = UUID(run.settings.resume) if run.settings.resume else uuid4()
-        self._mail = Mail(run.inbox)
+        self._messages = MessageTracker(run.inbox)
         self._report = Report(run)
-        # One interrupts at a time, and is done with it when the other thread looks.
+        # Serializes interrupts. An interrupt is complete when another thread gets the lock.
         self._interrupting = threading.Lock()
         self._interrupts: set[str] = set()
         self._stopped = threading.Event()
@@ -75,14 +76,14 @@ class Conversation:
         self._closed = threading.Event()
         self._turns = 0
         self._toolbox = Toolbox(run.constraints.allowed_tools, run.settings.resume is not None)
-        self._terminal: Terminal | None = None
+        self._terminal: ShellExecutor | None = None
         self._conversation = self._open()
         if run.settings.resume:
             self._conversation.catch_up()
         stats = self._conversation.conversation_stats.get_combined_metrics()
         self._spent_before = float(stats.accumulated_cost)
         if run.settings.budget_usd is not None:
-            # The SDK counts on from what a resumed conversation had cost; the budget is for this run.
+            # The SDK adds the cost of a resumed conversation, but the budget is for this run.
             self._conversation.max_budget_per_run = run.settings.budget_usd + self._spent_before
         self._before = _usage(stats)
 
@@ -95,8 +96,8 @@ class Conversation:
         self._run.emit(events.TRANSCRIPT, data, "worker")
         await asyncio.to_thread(self._conversation.send_message, self._run.prompt())
         terminal = self._conversation.agent.tools_map.get(TerminalTool.name)
-        if terminal is not None:
-            self._terminal = Terminal(terminal.executor)
+        if terminal is not None and isinstance(terminal.executor, ShellExecutor):
+            self._terminal = terminal.executor
         for thread in threads:
             thread.start()
         self._run.inbox.listen(self._wake)
@@ -120,7 +121,7 @@ class Conversation:
             await asyncio.to_thread(self._conversation.close)
 
     async def _turns_until_done(self) -> None:
-        """Runs turn after turn: for a message that came late, after a pause, and after an interrupt."""
+        """Runs turns until no message, pause or interrupt requires another one."""
         await asyncio.to_thread(self._run.control.checkpoint)
         while True:
             interrupted = await self._turn()
@@ -135,13 +136,13 @@ class Conversation:
                 await self._until_told()
                 continue
             self._run.inbox.turn_over()
-            if self._mail.waiting() or self._run.inbox.pending():
+            if self._messages.waiting() or self._run.inbox.pending():
                 await self._until_told()
             else:
                 return
 
     async def _turn(self) -> bool:
-        """One turn; whether it was interrupted before the SDK had begun it.
+        """Runs one turn. Returns whether it was interrupted before the SDK started it.
 
         In a task of its own: an interrupt cancels the task, and may come when the turn is over.
         """
@@ -152,19 +153,19 @@ class Conversation:
         return turn.cancelled()
 
     async def _until_told(self) -> None:
-        """After an interrupt the agent waits for words; after a pause there is nothing to wait for."""
-        while self._run.inbox.pending() and not self._mail.waiting():
+        """Waits for a message after an interrupt. After a pause there is nothing to wait for."""
+        while self._run.inbox.pending() and not self._messages.waiting():
             await asyncio.to_thread(self._run.control.checkpoint)
             await asyncio.sleep(LOOK_SECONDS)
-        while self._stopped.is_set() and not self._mail.waiting():
+        while self._stopped.is_set() and not self._messages.waiting():
             await asyncio.to_thread(self._run.control.checkpoint)
-            # An interrupt has ended the turn, so what is for the next one is as good as any words.
+            # The interrupt has ended the turn, so messages for the next turn are due.
             self._run.inbox.turn_over()
             await asyncio.sleep(LOOK_SECONDS)
         await asyncio.to_thread(self._go_on)
 
     def _go_on(self) -> None:
-        """An interrupt that is under way still finds the agent stopped; the next one stops the next turn."""
+        """Waits for an interrupt in progress, so that it does not affect the next turn."""
         with self._interrupting:
             self._stopped.clear()
 
@@ -173,19 +174,19 @@ class Conversation:
         self._steer.set()
 
     def _aside(self, work: Callable[[], None]) -> None:
-        """What a thread beside the agent does. Without a spool the run is being ended, and nothing is left to do."""
+        """Runs a function beside the agent. If the spool is closed, the run is ending and the thread returns."""
         try:
             work()
         except SpoolClosed:
             pass
         except Exception as e:
-            # The conversation may be closed under it; before that, nobody would hear a message or stop the agent.
+            # The conversation may be closed concurrently. Before that, a failure of this thread must abort the run.
             if not self._closed.is_set():
                 log.exception("the conversation took no more")
                 self._run.control.abort(f"{type(e).__name__}: {e}")
 
     def _feeding(self) -> None:
-        """Puts messages into the conversation; waits there while a tool runs."""
+        """Writes messages into the conversation. Blocks while a tool runs."""
         while not self._closed.is_set():
             self._feed.wait()
             self._feed.clear()
@@ -195,13 +196,13 @@ class Conversation:
                 self._send(message)
 
     def _send(self, message: Message) -> None:
-        if not self._mail.take(message):
+        if not self._messages.take(message):
             return
         if message.interrupts:
-            # What counts as delivered is not looked at any more.
+            # Delivered messages leave the inbox.
             self._interrupt(message)
         if message.content.strip():
-            self._mail.begin(message)
+            self._messages.begin(message)
             self._answered.wait()
             if not self._closed.is_set():
                 self._conversation.send_message(message.text, sender=message.source)
@@ -209,7 +210,7 @@ class Conversation:
             self._run.inbox.delivered([message], "interrupt")
 
     def _steering(self) -> None:
-        """Interrupts and aborts: never behind a message that waits for a tool to end.
+        """Handles interrupts and aborts, which must not wait behind a message.
 
         A pause is for the gate before each tool and for the end of each step: here it would wait for a tool as well.
         """
@@ -225,7 +226,7 @@ class Conversation:
                     self._interrupt(message)
 
     def _interrupt(self, message: Message) -> None:
-        """Once for each, by whichever thread comes first."""
+        """Interrupts once for each message, in the first thread that sees it."""
         with self._interrupting:
             if message.id not in self._interrupts:
                 self._interrupts.add(message.id)
@@ -234,13 +235,13 @@ class Conversation:
                 self._run.emit(events.INTERRUPTED, {"message_id": message.id}, "worker")
 
     def _before_step(self) -> None:
-        """The model is about to be asked, under the agent's lock: what has been put in by now, it reads."""
+        """Called under the agent's lock before each request to the model, which includes all written messages."""
         if self._stopped.is_set() or self._run.control.aborted is not None:
-            # Said between two turns, when the SDK has nothing to interrupt and soon forgets that it was asked to.
+            # Between two turns the SDK ignores an interrupt, so it is repeated here.
             raise asyncio.CancelledError
         self._turns += 1
         self._answered.clear()
-        read = self._mail.read()
+        read = self._messages.read()
         if read:
             self._run.inbox.delivered(read, "conversation")
 
@@ -254,9 +255,9 @@ class Conversation:
         if event.source == "agent":
             self._answered.set()
         if isinstance(event, MessageEvent) and event.source == "user":
-            # The SDK also speaks as the user, when it wants a better answer; nobody is the sender then.
+            # The SDK also sends messages as the user; those have no sender.
             if event.sender is not None:
-                self._mail.placed()
+                self._messages.placed()
         else:
             self._report.tell(event)
 
@@ -281,6 +282,7 @@ class Conversation:
     def _open(self) -> WatchedConversation:
         settings = self._run.settings
         self._directory.mkdir(parents=True, exist_ok=True)
+        register_terminal()
         register_tool(RequestReviewTool.name, RequestReviewTool.create(run=self._run)[0])
         agent = WatchedAgent(
             llm=model(settings.model),
@@ -299,7 +301,7 @@ class Conversation:
         )
         conversation.before_step = self._before_step
         conversation.after_step = self._after_step
-        conversation.refusal = Gate(self._run.control, self._toolbox, self._mail).refusal
+        conversation.refusal = Gate(self._run.control, self._toolbox, self._messages).refusal
         return conversation
 
 

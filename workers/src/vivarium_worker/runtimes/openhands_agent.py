@@ -1,4 +1,4 @@
-"""An OpenHands agent that tells what it is about to do, and the model that it asks."""
+"""OpenHands agent and conversation with hooks, and the model configuration."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from pydantic import SecretStr
 
 from ..settings import Model
 
-# What a model is told of a call that nobody saw the end of.
+# Result of a tool call that has no result after a crash.
 CUT_OFF = "The run ended while this was being done. It may have been done in part; look before you do it again."
-# The turn that a tool's thread belongs to, which has the context of its step; the conversation may be in the next one.
+# Turn of a tool's thread. The conversation may already be in the next turn.
 _turn: ContextVar[CancellationToken] = ContextVar("turn")
 
 
 class WatchedAgent(Agent):
-    """The agent, telling when a step begins, with what the conversation holds by then, and when it ends.
+    """Agent that calls hooks before and after each step and before each tool.
 
     It asks before each tool.
     """
 
     @property
     def prompt_dir(self) -> str:
-        # The SDK looks beside the file of the class; the prompts are beside its own.
+        # The SDK searches beside the file of the class, but the prompts are in the SDK.
         return str(Path(inspect.getfile(Agent)).parent / "prompts")
 
     async def astep(self, conversation: Any, *args: Any, **kwargs: Any) -> None:
@@ -48,7 +48,7 @@ class WatchedAgent(Agent):
             conversation.after_step()
 
     def _execute_action_event(self, conversation: Any, action_event: ActionEvent) -> list[Event]:
-        """In the tool's own thread. The SDK's own way to block an action is for when the answer comes."""
+        """Runs in the thread of the tool. Returns a rejection if the worker refuses the call."""
         refusal = conversation.refusal(action_event, _turn.get())
         if refusal is None:
             results: list[Event] = super()._execute_action_event(conversation, action_event)
@@ -64,14 +64,14 @@ class WatchedAgent(Agent):
 
 
 class WatchedConversation(LocalConversation):
-    """A conversation that has somebody to tell. The SDK counts the cost of exact `LLM`s only, so not those."""
+    """Conversation with hooks. `LLM` has none, because the SDK counts the cost of exact `LLM` objects only."""
 
     before_step: Callable[[], None]
     after_step: Callable[[], None]
     refusal: Callable[[ActionEvent, CancellationToken], str | None]
 
     def catch_up(self) -> None:
-        """Goes on behind the last event that there is, as if what had no end were cut off.
+        """Continues after the last stored event and marks unfinished tool calls as failed.
 
         A worker that was killed has written events of its last step that its conversation does not count yet; and a
         call without a result would be made again before the model is asked.
@@ -82,12 +82,12 @@ class WatchedConversation(LocalConversation):
         with self.state:
             for call in ConversationState.get_unmatched_actions(self.state.active_branch()):
                 self._on_event(AgentErrorEvent(error=CUT_OFF, tool_name=call.tool_name, tool_call_id=call.tool_call_id))
-            # Until now it left out what had no result.
+            # Rebuilds the view, which omitted calls without a result.
             self.state.rebuild_view()
 
 
 def model(settings: Model) -> LLM:
-    """The model in litellm's words: the maker before the name, and the part of the URL that it expects."""
+    """Creates the model with litellm names: provider prefix, and the path that the provider expects."""
     name = settings.name
     if "/" not in name:
         name = f"anthropic/{name}" if name.startswith("claude") else f"openai/{name}"

@@ -1,4 +1,4 @@
-"""Whether an OpenHands agent may run a tool now."""
+"""Admission of tool calls of an OpenHands agent."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from openhands.sdk.conversation.cancellation import CancellationToken
 from openhands.sdk.event import ActionEvent
 
 from ..control import Aborted, Control
-from .openhands_mail import Mail
+from .openhands_messages import MessageTracker
 from .openhands_tools import Toolbox
 
 ASK = "A new message has arrived. Read it first, then decide again whether to do this."
@@ -14,15 +14,15 @@ INTERRUPTED = "The turn was interrupted."
 
 
 class Gate:
-    """What every tool call passes on its way. Safe for any thread."""
+    """Check before every tool call. Thread-safe."""
 
-    def __init__(self, control: Control, toolbox: Toolbox, mail: Mail) -> None:
+    def __init__(self, control: Control, toolbox: Toolbox, messages: MessageTracker) -> None:
         self._control = control
         self._toolbox = toolbox
-        self._mail = mail
+        self._messages = messages
 
     def refusal(self, call: ActionEvent, turn: CancellationToken) -> str | None:
-        """Why it may not run, if so. In the tool's own thread, just before: it waits here while the run is paused.
+        """Returns the reason of a refusal, or none. Runs in the tool's thread and blocks while the run is paused.
 
         Not earlier, when the model's answer comes: all calls of an answer come at once, and what happens during the
         first concerns the second. The turn may be over when the pause is, and another one begun.
@@ -35,8 +35,8 @@ class Gate:
             return INTERRUPTED
         forbidden = self._toolbox.refusal(call.tool_name, call.action)
         reasons = [forbidden] if forbidden else []
-        unheard = self._mail.unheard(call.llm_response_id)
+        unheard = self._messages.unheard(call.llm_response_id)
         if unheard:
-            # With the words, should the next question be asked before they are in the conversation themselves.
+            # Includes the messages, because the next request may be sent before they are in the conversation.
             reasons += [ASK, *(message.text for message in unheard)]
         return "\n".join(reasons) or None

@@ -1,4 +1,4 @@
-"""What an OpenHands agent does, as the log tells it."""
+"""Log events of an OpenHands agent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..run import Run
 
 
 class Report:
-    """Turns events of the SDK into the log's, and keeps the agent's last words. Confined to the agent's step."""
+    """Converts events of the SDK and keeps the final message. Confined to the agent's step."""
 
     def __init__(self, run: Run) -> None:
         self._run = run

@@ -1,4 +1,4 @@
-"""The tool with which an OpenHands agent asks a person."""
+"""Review tool of an OpenHands agent."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ DESCRIPTION = "Ask a person to decide. Waits for the answer. Use it when a decis
 
 
 class RequestReviewAction(Action):
-    """What the agent wants to have decided."""
+    """Review request of the agent."""
 
     reason: str = Field(description="Why a person has to decide, in a word or two.")
     description: str = Field(description="What has to be decided.")
 
 
 class RequestReviewObservation(Observation):
-    """What the person said."""
+    """Decision of the person."""
 
 
 class RequestReview(ToolExecutor[RequestReviewAction, RequestReviewObservation]):
-    """Asks through the run."""
+    """Executes the request through the run."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -39,7 +39,7 @@ class RequestReview(ToolExecutor[RequestReviewAction, RequestReviewObservation])
 
 
 class RequestReviewTool(ToolDefinition[RequestReviewAction, RequestReviewObservation]):
-    """`request_review`, as the model sees it."""
+    """Tool `request_review`."""
 
     @classmethod
     def create(cls, *_: Any, run: Run) -> Sequence[RequestReviewTool]:

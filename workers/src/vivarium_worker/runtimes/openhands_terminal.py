@@ -1,4 +1,4 @@
-"""The terminal of an OpenHands agent: when it is ready for a command, and how to get one out of it."""
+"""Terminal tool of the OpenHands agent. It replaces the tool of the SDK under the same name."""
 
 from __future__ import annotations
 
@@ -7,153 +7,200 @@ import logging
 import os
 import signal
 import threading
+from collections import deque
+from collections.abc import Sequence
 from itertools import count
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from openhands.tools.terminal.definition import TerminalObservation
-from openhands.tools.terminal.terminal.factory import create_terminal_session
+from openhands.sdk.llm import TextContent
+from openhands.sdk.tool import ToolExecutor, register_tool
+from openhands.tools.terminal import TerminalTool
+from openhands.tools.terminal.constants import HISTORY_LIMIT
+from openhands.tools.terminal.definition import (
+    TerminalAction,
+    TerminalObservation,
+    looks_like_python_literal_argument,
+)
+from openhands.tools.terminal.terminal.subprocess_terminal import SubprocessTerminal
+from openhands.tools.terminal.terminal.terminal_session import TerminalSession
 
 log = logging.getLogger(__name__)
 
-# How long a command has to end after a Ctrl-C, and how often one is typed.
+# Time limit for a command to exit after Ctrl-C, and the interval between two Ctrl-C.
 INTERRUPT_SECONDS = 10.0
 INTERRUPT_EVERY = 0.2
-# How long a shell may take until it reads, when it is asked again, and how often its answer is looked for.
+# Time limit for the shell to become ready, the interval between two probes, and the poll interval for the reply.
 READY_SECONDS = 120.0
-ASK_EVERY = 5.0
-LOOK_EVERY = 0.01
+PROBE_EVERY = 5.0
+POLL_EVERY = 0.01
+
+RESET = "The terminal was replaced. Environment variables and other state of the old shell are gone."
 
 
-class Terminal:
-    """The terminal of an executor of the SDK, one of its own and not of tmux. Safe for any thread.
+class WorkerTerminalTool(TerminalTool):
+    """Terminal tool whose executor can end a running command."""
 
-    The SDK takes any prompt for the end of the command that it typed last. One that is late, because the host is busy,
-    would end a command that has not begun; so a command is typed only when the shell has nothing else to do.
+    name = TerminalTool.name
+
+    @classmethod
+    def create(cls, conv_state: Any, **_: Any) -> Sequence[WorkerTerminalTool]:
+        executor = ShellExecutor(conv_state.workspace.working_dir, conv_state.env_observation_persistence_dir)
+        tools: Sequence[WorkerTerminalTool] = super().create(conv_state, executor=executor)
+        return tools
+
+
+def register() -> None:
+    """Makes the SDK use the tool for conversations that open from now on."""
+    register_tool(TerminalTool.name, WorkerTerminalTool)
+
+
+class _Lines(deque[str]):
+    """Line buffer without carriage returns.
+
+    The SDK searches the buffer for a prompt with plain line ends, but the lines of a terminal end with carriage
+    returns. Without a match it sends Enter after every command, and the extra prompt may end the next command early.
     """
 
-    def __init__(self, executor: Any) -> None:
-        self._executor = executor
+    def append(self, line: str) -> None:
+        super().append(line.replace("\r", ""))
+
+
+class Shell(SubprocessTerminal):
+    """Interactive shell in a pseudoterminal."""
+
+    def __init__(self, work_dir: str) -> None:
+        super().__init__(work_dir)
+        self.output_buffer: deque[str] = _Lines(maxlen=HISTORY_LIMIT)
+
+    @property
+    def exited(self) -> bool:
+        return self.process is None or self.process.poll() is not None
+
+    def kill_foreground(self) -> None:
+        """Kills the command in the foreground, which may ignore the hangup of its terminal. The shell survives."""
+        if self.process is None or self.exited:
+            return
+        with contextlib.suppress(OSError):
+            group = _foreground_group(self.process.pid)
+            if group not in (-1, 0, self.process.pid):
+                os.killpg(group, signal.SIGKILL)
+
+
+class ShellExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
+    """Runs the commands of an agent in one shell. Thread-safe.
+
+    The SDK takes any prompt for the end of the last command. On a busy host a late prompt of an earlier command would
+    end a command that has not started. Therefore the executor types a command only when the shell is idle.
+    """
+
+    def __init__(self, working_dir: str, full_output_save_dir: str | None = None) -> None:
+        self._working_dir = working_dir
+        self._full_output_save_dir = full_output_save_dir
         self._running = threading.Event()
         self._ending = threading.Event()
-        self._questions = count()
-        self._execute = executor._execute_single_session
-        executor._execute_single_session = self._watched
-        # The agent may ask for a new terminal itself.
-        executor._reset_single_session = self._reset
-        _keep_prompts(executor.session.terminal)
+        self._probes = count()
+        self._open()
+
+    def __call__(self, action: TerminalAction, _conversation: Any = None) -> TerminalObservation:
+        if action.reset and action.is_input:
+            raise ValueError("Cannot use reset=True with is_input=True")
+        if not action.is_input and (kind := looks_like_python_literal_argument(action.command)):
+            text = f"The command is a Python or JSON {kind}, not a shell command. Send the shell command as plain text."
+            return TerminalObservation.from_text(text, is_error=True, command=action.command, exit_code=None)
+        self._running.set()
+        try:
+            observation = self._execute(action)
+        finally:
+            self._running.clear()
+        return observation.model_copy(update={"full_output_save_dir": self._full_output_save_dir})
+
+    def interrupt(self) -> None:
+        with contextlib.suppress(Exception):
+            self._session.interrupt()
+
+    def close(self) -> None:
+        self._session.close()
 
     def end_command(self) -> None:
-        """Types Ctrl-C until the terminal is quiet; between two turns only, or it would hit the next command.
+        """Ends the running command. Call it between two turns only, because it would also end the next command.
 
-        The SDK signals the shell's own process group, which an interactive shell's command is not in; a Ctrl-C
-        reaches whatever is in the foreground. Once is not enough: the command may just be about to start, which is
-        also why the terminal must be found quiet twice. What does not hear it is killed, with its terminal.
+        `interrupt` signals the process group of the shell, but an interactive shell runs a command in another group.
+        Ctrl-C reaches the foreground group. The command may not have started yet, so the executor repeats Ctrl-C until
+        the terminal is idle twice in a row. After the time limit it kills the command and replaces the shell.
         """
         self._ending.set()
         try:
             deadline = monotonic() + INTERRUPT_SECONDS
-            quiet = 0
-            while quiet < 2:
+            idle = 0
+            while idle < 2:
                 if monotonic() > deadline:
                     self._replace()
                     return
-                terminal = self._executor.session.terminal
-                quiet = quiet + 1 if not self._running.is_set() and not terminal.is_running() else 0
-                if quiet == 0:
-                    terminal.send_keys("C-c", enter=False)
+                shell = self._shell
+                idle = idle + 1 if not self._running.is_set() and not shell.is_running() else 0
+                if idle == 0:
+                    shell.send_keys("C-c", enter=False)
                 threading.Event().wait(INTERRUPT_EVERY)
-            # What had run into its time limit is gone as well: the next command is the first again.
-            session = self._executor.session
-            session.prev_status, session.prev_output = None, ""
+            # The session may still expect input for a command that had timed out.
+            self._session.prev_status, self._session.prev_output = None, ""
         finally:
             self._ending.clear()
 
-    def _watched(self, action: Any, *more: Any) -> Any:
-        self._running.set()
-        try:
-            if not action.is_input and not action.reset:
-                self._await_shell()
-            return self._execute(action, *more)
-        finally:
-            self._running.clear()
-
-    def _reset(self) -> TerminalObservation:
-        """What the SDK does for an agent that wants a new terminal; it types the agent's command right after this."""
-        self._replace()
-        self._await_shell()
-        told: TerminalObservation = TerminalObservation.from_text(
-            text=self._executor._RESET_TEXT, command="[RESET]", exit_code=0
-        )
-        return told
+    def _open(self) -> None:
+        self._shell = Shell(self._working_dir)
+        self._session = TerminalSession(self._shell)
+        self._session.initialize()
 
     def _replace(self) -> None:
-        """Of the same kind: the SDK itself would take tmux where there is one."""
-        executor, old = self._executor, self._executor.session
-        _kill_foreground(old.terminal)
-        old.close()
-        executor._session = create_terminal_session(
-            work_dir=old.work_dir,
-            username=old.username,
-            no_change_timeout_seconds=old.no_change_timeout_seconds,
-            terminal_type="subprocess",
-            shell_path=executor.shell_path,
-            env=executor._env,
-        )
-        executor._session.initialize()
-        _keep_prompts(executor.session.terminal)
+        self._shell.kill_foreground()
+        self._session.close()
+        self._open()
+
+    def _execute(self, action: TerminalAction) -> TerminalObservation:
+        if not action.reset and not self._shell.closed:
+            if not action.is_input:
+                self._await_shell()
+            return self._session.execute(action)
+        self._replace()
+        if not action.command.strip():
+            return TerminalObservation.from_text(RESET, command="[RESET]", exit_code=0)
+        self._await_shell()
+        observation = self._session.execute(TerminalAction(command=action.command, timeout=action.timeout))
+        text = [TextContent(text=f"{RESET}\n\n{observation.text}")]
+        return observation.model_copy(update={"content": text, "command": f"[RESET] {action.command}"})
 
     def _await_shell(self) -> None:
-        """Waits until the shell has done all that was typed so far, unless an earlier command still runs in it.
+        """Waits until the shell has executed all input, unless an earlier command still runs in it.
 
-        A Ctrl-C on its way takes the question with it, so it is asked again, each time for another answer.
+        A pending Ctrl-C may discard the probe, so the executor repeats it, each time with another reply.
         """
-        session = self._executor.session
-        terminal, deadline = session.terminal, monotonic() + READY_SECONDS
-        while not session.is_running() and not _gone(terminal):
+        shell, deadline = self._shell, monotonic() + READY_SECONDS
+        while not self._session.is_running() and not shell.exited:
             if monotonic() > deadline:
-                log.warning("the shell does not answer; the command is typed all the same")
+                log.warning("the shell did not reply within %.0f s; typing the command anyway", READY_SECONDS)
                 return
-            answer = f"ready-{next(self._questions)}"
-            terminal.send_keys(f"printf 'shell-%s\\n' {answer}")
-            if self._hears(terminal, f"shell-{answer}\n"):
-                terminal.clear_screen()
+            reply = f"ready-{next(self._probes)}"
+            shell.send_keys(f"printf 'shell-%s\\n' {reply}")
+            if self._replies(shell, f"shell-{reply}\n"):
+                shell.clear_screen()
                 return
 
-    def _hears(self, terminal: Any, answer: str) -> bool:
-        """Whether the answer comes, and a prompt after it."""
-        deadline = monotonic() + ASK_EVERY
-        while monotonic() < deadline and not _gone(terminal):
+    def _replies(self, shell: Shell, reply: str) -> bool:
+        """Reports whether the reply arrives, followed by a prompt."""
+        deadline = monotonic() + PROBE_EVERY
+        while monotonic() < deadline and not shell.exited:
             if self._ending.is_set():
-                # The SDK expects this kind of a tool, and tells nobody: the turn is over.
+                # The SDK turns this exception into a tool error. The turn is over, so the model does not see it.
                 raise ValueError("interrupted")
-            if answer in terminal.read_screen() and not terminal.is_running():
+            if reply in shell.read_screen() and not shell.is_running():
                 return True
-            threading.Event().wait(LOOK_EVERY)
+            threading.Event().wait(POLL_EVERY)
         return False
 
 
-def _gone(terminal: Any) -> bool:
-    """Whether nobody is left who could answer: it was closed, or its shell has ended."""
-    process = terminal.process
-    return process is None or process.poll() is not None
-
-
-def _kill_foreground(terminal: Any) -> None:
-    """Kills what runs in it. That may ignore also that its terminal goes; the shell itself ends with it."""
-    if _gone(terminal):
-        return
-    with contextlib.suppress(OSError):
-        group = os.tcgetpgrp(terminal._pty_master_fd)
-        if group not in (0, terminal.process.pid):
-            os.killpg(group, signal.SIGKILL)
-
-
-def _keep_prompts(terminal: Any) -> None:
-    """Has the SDK know the last prompt when it clears the screen.
-
-    It looks for a prompt with plain ends of lines, but a terminal's have carriage returns, which it removes only when
-    the screen is read. Not finding any, it presses Enter after every command, for a prompt that comes when it may.
-    """
-    add = terminal._add_text_to_buffer
-    terminal._add_text_to_buffer = lambda text: add(text.replace("\r", ""))
+def _foreground_group(pid: int) -> int:
+    """Returns the foreground process group of the terminal of a process; -1 without a terminal."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[5])

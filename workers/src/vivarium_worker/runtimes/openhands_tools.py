@@ -1,4 +1,4 @@
-"""Which tools an OpenHands agent has for its task, and what it may do with them."""
+"""Tools of an OpenHands agent and the commands that its task allows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from openhands.tools.terminal import TerminalTool
 
 from .openhands_review import RequestReviewTool
 
-# The names that tasks use for tools of any runtime: a tool here, and of one that does several things, which of them.
+# Tool names of tasks, for all runtimes, with the SDK tool and its allowed commands.
 TASK_TOOLS: dict[str, tuple[str, frozenset[str]]] = {
     "bash": (TerminalTool.name, frozenset()),
     "read_file": (FileEditorTool.name, frozenset({"view"})),
@@ -20,19 +20,19 @@ TASK_TOOLS: dict[str, tuple[str, frozenset[str]]] = {
     "edit_file": (FileEditorTool.name, frozenset({"str_replace", "insert", "undo_edit"})),
     "search": (GrepTool.name, frozenset()),
 }
-# What an agent has whose task says nothing.
+# Tools without a constraint.
 USUAL = (TerminalTool.name, FileEditorTool.name)
-# To ask, to think and to answer is always allowed.
+# Tools that are always allowed.
 OWN = (RequestReviewTool.name, "think", "finish")
 
 
 class Toolbox:
-    """The tools of one task. Immutable."""
+    """Tools of one task. Immutable."""
 
     def __init__(self, wanted: tuple[str, ...] | None, resumes: bool) -> None:
         self._wanted = wanted
         self._resumes = resumes
-        # What it may do with each: any of these commands, or everything where none is named.
+        # Allowed commands of each tool. An empty set allows all.
         self._allowed: dict[str, frozenset[str]] = {}
         for name in USUAL if wanted is None else wanted:
             tool, commands = TASK_TOOLS.get(name, (name, frozenset()))
@@ -41,10 +41,9 @@ class Toolbox:
             self._allowed[tool] = frozenset() if whole else commands | (known or frozenset())
 
     def tools(self) -> list[Tool]:
-        """Those that are made. A conversation that is resumed must have all that it ever had; `shown` hides them."""
+        """Tools to create. A resumed conversation needs all tools that it ever had; `shown` hides the others."""
         makeable = {
-            # No tmux is needed, and none is left behind.
-            TerminalTool.name: Tool(name=TerminalTool.name, params={"terminal_type": "subprocess"}),
+            TerminalTool.name: Tool(name=TerminalTool.name),
             FileEditorTool.name: Tool(name=FileEditorTool.name),
             GrepTool.name: Tool(name=GrepTool.name),
         }
@@ -53,11 +52,11 @@ class Toolbox:
 
     @property
     def shown(self) -> str:
-        """The names that the model is told, as a pattern."""
+        """Pattern of the tool names that the model sees."""
         return "^(" + "|".join(re.escape(name) for name in (*self._allowed, *OWN)) + ")$"
 
     def refusal(self, tool: str, action: Any) -> str | None:
-        """Why the agent may not do this, if so: one tool does more than one thing, and a task may allow but some."""
+        """Returns the reason of a refusal, or none. A task may allow only some commands of a tool."""
         if tool in OWN:
             return None
         commands = self._allowed.get(tool)

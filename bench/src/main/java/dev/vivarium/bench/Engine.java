@@ -1,6 +1,6 @@
 package dev.vivarium.bench;
 
-import dev.vivarium.core.guest.GuestBinary;
+import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.provider.oci.OciConfig;
 import dev.vivarium.core.provider.oci.OciProvider;
@@ -16,7 +16,7 @@ import java.util.List;
 record Engine(Path home, Provider provider, Db db, Sandboxes sandboxes) implements AutoCloseable {
     static Engine open(Bench bench, int mostSandboxes) {
         Path home = bench.newHome();
-        Provider provider = OciProvider.open(OciConfig.of(home, GuestBinary.extractTo(home), OciRuntime.NATIVE));
+        Provider provider = OciProvider.open(OciConfig.of(home, GuestPrograms.extractTo(home), OciRuntime.NATIVE));
         Db db = Db.sqlite(home.resolve("bench.db"));
         return new Engine(
                 home,

@@ -1,6 +1,6 @@
 package dev.vivarium.server;
 
-import dev.vivarium.core.guest.GuestBinary;
+import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.provider.oci.OciConfig;
 import dev.vivarium.core.provider.oci.OciProvider;
@@ -14,13 +14,13 @@ public final class Providers {
     private Providers() {}
 
     public static Provider open(Config config) {
-        var guest = GuestBinary.extractTo(config.home().resolve("bin"));
+        var programs = GuestPrograms.extractTo(config.home().resolve("bin"));
         return switch (config.engine().provider()) {
-            case PROCESS -> ProcessProvider.open(config.home(), guest);
+            case PROCESS -> ProcessProvider.open(config.home(), programs);
             case OCI ->
                 OciProvider.open(OciConfig.of(
                         config.home(),
-                        guest,
+                        programs,
                         OciRuntime.valueOf(config.engine().runtime().toUpperCase(Locale.ROOT))));
         };
     }

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.StoreId;
-import dev.vivarium.core.guest.GuestBinary;
 import dev.vivarium.core.guest.GuestLoop;
 import dev.vivarium.core.provider.FileTrees;
+import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.core.provider.Label;
 import dev.vivarium.core.provider.MachineSpec;
 import dev.vivarium.core.provider.Provider;
@@ -44,11 +44,11 @@ public abstract class ProviderContract {
     private static final SecureRandom RANDOM = new SecureRandom();
 
     protected Path home;
-    protected Path guestBinary;
+    protected GuestPrograms programs;
     private GuestLoop loop;
     private Provider provider;
 
-    protected abstract Provider open(Path home, Path guestBinary);
+    protected abstract Provider open(Path home, GuestPrograms programs);
 
     /// Number of machines that a test starts at once.
     protected int crowd() {
@@ -59,8 +59,8 @@ public abstract class ProviderContract {
     void openProvider() throws IOException {
         loop = GuestLoop.start();
         home = Files.createTempDirectory("viv-").toRealPath();
-        guestBinary = GuestBinary.extractTo(home.resolve("bin"));
-        provider = open(home, guestBinary);
+        programs = GuestPrograms.extractTo(home.resolve("bin"));
+        provider = open(home, programs);
     }
 
     @AfterEach
@@ -107,7 +107,7 @@ public abstract class ProviderContract {
         provider.close();
         loop.close();
         loop = GuestLoop.start();
-        provider = open(home, guestBinary);
+        provider = open(home, programs);
     }
 
     @Test

@@ -8,8 +8,8 @@ import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.access.WorkerGrant;
 import dev.vivarium.core.access.WorkerTokens;
 import dev.vivarium.core.egress.Resolver;
-import dev.vivarium.core.guest.GuestBinary;
 import dev.vivarium.core.provider.FileTrees;
+import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.provider.oci.OciConfig;
 import dev.vivarium.core.provider.oci.OciProvider;
@@ -78,7 +78,7 @@ public final class TestServer implements AutoCloseable {
     /// Opens a provider on a home.
     @FunctionalInterface
     public interface Opener {
-        Provider open(Path home, Path guestBinary);
+        Provider open(Path home, GuestPrograms programs);
     }
 
     /// Starts a server whose sandboxes are plain processes. `arguments` are those of `viv serve`. The pool is empty
@@ -231,7 +231,7 @@ public final class TestServer implements AutoCloseable {
     }
 
     private Provider open() {
-        return opener.open(home, GuestBinary.extractTo(home.resolve("bin")));
+        return opener.open(home, GuestPrograms.extractTo(home.resolve("bin")));
     }
 
     @Override

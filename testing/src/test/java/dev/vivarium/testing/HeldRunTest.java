@@ -3,6 +3,7 @@ package dev.vivarium.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.vivarium.core.provider.Capabilities;
+import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.provider.process.ProcessProvider;
 import java.lang.reflect.InvocationTargetException;
@@ -30,8 +31,8 @@ class HeldRunTest {
     }
 
     /// A real provider that says it cannot.
-    private static Provider open(Path home, Path guest) {
-        Provider real = ProcessProvider.open(home, guest);
+    private static Provider open(Path home, GuestPrograms programs) {
+        Provider real = ProcessProvider.open(home, programs);
         return (Provider) Proxy.newProxyInstance(
                 HeldRunTest.class.getClassLoader(), new Class<?>[] {Provider.class}, (self, method, arguments) -> {
                     if (method.getName().equals("capabilities")) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.provider.oci.OciRuntime;
 import java.io.IOException;
@@ -17,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class NativeProviderTest extends OciContract {
-    private static final String LAUNCHER = "launcher";
+    private static final String LAUNCHER = "serve";
 
     @Override
     OciRuntime runtime() {
@@ -27,34 +28,36 @@ class NativeProviderTest extends OciContract {
     @ParameterizedTest
     @ValueSource(strings = {LAUNCHER, "orphan-watcher"})
     void aResidentProcessThatDiedIsReplaced(String mode) throws IOException {
-        var program = Files.copy(guestBinary, home.resolve("a-guest-of-its-own"));
-        try (var other = open(home.resolve("other"), program)) {
+        var copy =
+                new GuestPrograms(programs.guest(), Files.copy(programs.launcher(), home.resolve("copied-launcher")));
+        try (var other = open(home.resolve("other"), copy)) {
             for (int round = 0; round < 3; round++) {
                 var machine = other.start(spec(newId()));
                 assertThat(machine.isAlive()).isTrue();
                 other.remove(machine.id(), Disk.ERASE);
-                var residents = residents(program, mode);
+                var residents = residents(copy.launcher(), mode);
                 assertThat(residents).hasSize(1);
                 residents.forEach(ProcessHandle::destroyForcibly);
                 residents.forEach(resident -> resident.onExit().join());
             }
         }
-        assertThat(residents(program, mode)).isEmpty();
+        assertThat(residents(copy.launcher(), mode)).isEmpty();
         assertThat(HostTraces.of(home.resolve("other"))).isEmpty();
     }
 
-    /// A disk that somebody still has open makes the launch wait, so that there is something to kill.
+    /// An open disk file makes the launch wait, so that the test can kill it.
     @Test
     void aLaunchThatIsKilledIsAFailureAndLeavesNothing() throws Exception {
-        var program = Files.copy(guestBinary, home.resolve("a-guest-of-its-own"));
+        var copy =
+                new GuestPrograms(programs.guest(), Files.copy(programs.launcher(), home.resolve("copied-launcher")));
         var id = newId();
         var second = home.resolve("second");
-        try (var other = open(second, program)) {
+        try (var other = open(second, copy)) {
             other.start(spec(id));
             other.remove(id, Disk.KEEP);
             try (var user = FileChannel.open(second.resolve("disks").resolve(id + ".ext4"))) {
                 var start = CompletableFuture.supplyAsync(() -> other.start(spec(id)));
-                var launcher = residents(program, LAUNCHER).getFirst();
+                var launcher = residents(copy.launcher(), LAUNCHER).getFirst();
                 await().until(() -> launcher.children().findAny().isPresent());
                 launcher.children().forEach(ProcessHandle::destroyForcibly);
                 assertThatThrownBy(start::join).hasMessageContaining("killed");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.vivarium.core.image.Images;
+import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.core.provider.MachineSpec;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.provider.Provider.Disk;
@@ -24,8 +25,8 @@ abstract class OciContract extends IsolationContract implements HostTracesContra
     abstract OciRuntime runtime();
 
     @Override
-    protected Provider open(Path home, Path guestBinary) {
-        return OciProvider.open(OciConfig.of(home, guestBinary, runtime()));
+    protected Provider open(Path home, GuestPrograms programs) {
+        return OciProvider.open(OciConfig.of(home, programs, runtime()));
     }
 
     @Test
@@ -72,7 +73,7 @@ abstract class OciContract extends IsolationContract implements HostTracesContra
     @Test
     void aSecondServerOnTheSameHomeIsRefused() {
         try (var box = start()) {
-            assertThatThrownBy(() -> open(home, guestBinary)).hasMessageContaining("another server uses");
+            assertThatThrownBy(() -> open(home, programs)).hasMessageContaining("another server uses");
             assertThat(box.output("echo unharmed")).isEqualTo("unharmed");
         }
     }

@@ -17,7 +17,7 @@ abstract class OciRuntimeContract extends OciContract {
     void aRuntimeThatFailsLeavesNothing() throws IOException {
         var id = newId();
         var broken = Files.createDirectory(home.resolve("broken"));
-        try (var other = OciProvider.open(new OciConfig(broken, guestBinary, runtime(), Path.of("/bin/false")))) {
+        try (var other = OciProvider.open(new OciConfig(broken, programs, runtime(), Path.of("/bin/false")))) {
             assertThatThrownBy(() -> other.start(spec(id))).isInstanceOf(SandboxException.class);
             assertThat(other.survivors()).isEmpty();
         }
@@ -26,7 +26,7 @@ abstract class OciRuntimeContract extends OciContract {
 
     @Test
     void aFailureCarriesTheLaunchersOwnWords() {
-        var config = new OciConfig(home.resolve("other"), guestBinary, runtime(), Path.of("/no/such/runtime"));
+        var config = new OciConfig(home.resolve("other"), programs, runtime(), Path.of("/no/such/runtime"));
         try (var other = OciProvider.open(config)) {
             assertThatThrownBy(() -> other.start(spec(newId()))).hasMessageContaining("/no/such/runtime: no such file");
         }

@@ -2,6 +2,7 @@ package dev.vivarium.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.core.provider.MachineSpec;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.provider.oci.OciConfig;
@@ -25,8 +26,8 @@ class RunscProviderTest extends ProviderContract implements HostTracesContract {
     }
 
     @Override
-    protected Provider open(Path home, Path guestBinary) {
-        return OciProvider.open(new OciConfig(home, guestBinary, OciRuntime.RUNSC, RUNSC));
+    protected Provider open(Path home, GuestPrograms programs) {
+        return OciProvider.open(new OciConfig(home, programs, OciRuntime.RUNSC, RUNSC));
     }
 
     /// Its kernel runs in the machine's own memory.

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Process that outlives the server and removes the machines of its home once their grace without a server is over; see
-/// the guest's `orphans.rs`. Guests end themselves, but a frozen guest cannot, and no guest can remove its cgroups and
-/// its directory. Thread-safe.
+/// the launcher's `orphans.rs`. Guests end themselves, but a frozen guest cannot, and no guest can remove its cgroups
+/// and its directory. Thread-safe.
 public final class OrphanWatcher {
     private static final Logger LOG = LoggerFactory.getLogger(OrphanWatcher.class);
     private static final Duration EXIT = Duration.ofSeconds(5);

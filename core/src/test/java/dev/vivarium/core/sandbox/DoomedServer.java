@@ -2,7 +2,7 @@ package dev.vivarium.core.sandbox;
 
 import static org.awaitility.Awaitility.await;
 
-import dev.vivarium.core.guest.GuestBinary;
+import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.core.provider.process.ProcessProvider;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.NewSandbox;
@@ -53,7 +53,7 @@ record DoomedServer(Process process, SandboxId id, String backgroundPid) impleme
 
     public static void main(String[] arguments) throws Exception {
         Path home = Path.of(arguments[0]);
-        var provider = ProcessProvider.open(home, GuestBinary.extractTo(home));
+        var provider = ProcessProvider.open(home, GuestPrograms.extractTo(home));
         var sandboxes = Sandboxes.open(
                 provider,
                 Db.sqlite(home.resolve("viv.db")),

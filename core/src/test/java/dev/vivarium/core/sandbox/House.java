@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
-import dev.vivarium.core.guest.GuestBinary;
+import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.provider.process.ProcessProvider;
 import dev.vivarium.core.store.Db;
@@ -62,7 +62,7 @@ final class House implements AutoCloseable {
     /// Starts a server; `before` is done to the provider while nobody uses it yet.
     House open(SandboxesConfig config, Consumer<FaultyProvider> before) {
         db = Db.sqlite(home.resolve("viv.db"));
-        provider = new FaultyProvider(ProcessProvider.open(home, GuestBinary.extractTo(home)));
+        provider = new FaultyProvider(ProcessProvider.open(home, GuestPrograms.extractTo(home)));
         before.accept(provider);
         sandboxes = Sandboxes.open(
                 provider, db, config.with(HomeDisk.standard(home)), List.of(recorder), time.timeSource());
@@ -144,7 +144,7 @@ final class House implements AutoCloseable {
     @Override
     public void close() {
         stop();
-        try (var inner = ProcessProvider.open(home, GuestBinary.extractTo(home))) {
+        try (var inner = ProcessProvider.open(home, GuestPrograms.extractTo(home))) {
             inner.survivors().forEach(id -> inner.remove(id, Disk.ERASE));
         }
     }

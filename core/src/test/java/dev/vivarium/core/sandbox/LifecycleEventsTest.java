@@ -3,9 +3,9 @@ package dev.vivarium.core.sandbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.vivarium.core.guest.GuestBinary;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
+import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.provider.process.ProcessProvider;
 import dev.vivarium.core.store.Db;
@@ -34,7 +34,7 @@ class LifecycleEventsTest {
         try (var db = Db.sqlite(home.resolve("viv.db"));
                 var log = new EventLog(db, clock);
                 var lifecycleEvents = new LifecycleEvents(log);
-                var provider = new FaultyProvider(ProcessProvider.open(home, GuestBinary.extractTo(home)))) {
+                var provider = new FaultyProvider(ProcessProvider.open(home, GuestPrograms.extractTo(home)))) {
             var sandboxes = Sandboxes.open(provider, db, House.plain(), List.of(lifecycleEvents), clock);
             var id = sandboxes
                     .open(NewSandbox.of(House.ANN, new ThreadId("t1")))
@@ -60,7 +60,7 @@ class LifecycleEventsTest {
         try (var db = Db.sqlite(home.resolve("viv.db"));
                 var log = new EventLog(db, clock);
                 var lifecycleEvents = new LifecycleEvents(log);
-                var provider = ProcessProvider.open(home, GuestBinary.extractTo(home));
+                var provider = ProcessProvider.open(home, GuestPrograms.extractTo(home));
                 var sandboxes = Sandboxes.open(provider, db, House.plain(), List.of(lifecycleEvents), clock)) {
             var id = sandboxes
                     .open(NewSandbox.of(House.ANN, new ThreadId("t1")))

@@ -5,7 +5,7 @@ import static dev.vivarium.core.sandbox.House.output;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.vivarium.core.guest.GuestBinary;
+import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.provider.process.ProcessProvider;
 import dev.vivarium.core.store.Db;
@@ -230,12 +230,12 @@ class LostStoreTest {
     private Set<String> files() throws IOException {
         try (var all = Files.walk(home)) {
             return all.map(file -> home.relativize(file).toString())
-                    .filter(name -> !name.startsWith("vivarium-guest"))
+                    .filter(name -> !name.startsWith("vivarium-"))
                     .collect(Collectors.toCollection(TreeSet::new));
         }
     }
 
     private Provider provider() {
-        return ProcessProvider.open(home, GuestBinary.extractTo(home));
+        return ProcessProvider.open(home, GuestPrograms.extractTo(home));
     }
 }

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.StoreId;
-import dev.vivarium.core.guest.GuestBinary;
+import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.core.provider.MachineSpec;
 import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.provider.process.ProcessProvider;
@@ -220,7 +220,7 @@ class RestartTest {
     }
 
     private ProcessProvider provider() {
-        return ProcessProvider.open(home, GuestBinary.extractTo(home));
+        return ProcessProvider.open(home, GuestPrograms.extractTo(home));
     }
 
     private static SandboxRow row(Optional<SandboxRow.Owner> owner, Phase phase) {

@@ -3,9 +3,9 @@ package dev.vivarium.core.sandbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.vivarium.core.guest.GuestBinary;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
+import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.provider.process.ProcessProvider;
 import dev.vivarium.core.sandbox.FaultyProvider.Step;
@@ -49,7 +49,7 @@ class WatchingTest {
         db = Db.sqlite(home.resolve("viv.db"));
         log = new EventLog(db, clock);
         watching = new Watchers(log, new FileHistory(db), Duration.ofHours(1), clock);
-        provider = new FaultyProvider(ProcessProvider.open(home, GuestBinary.extractTo(home)));
+        provider = new FaultyProvider(ProcessProvider.open(home, GuestPrograms.extractTo(home)));
         // No time passes, so that nobody asks a guest that a test has stopped whether it is still there.
         var timeSource = new TimeSource(clock, () -> 0, new SecureRandom());
         sandboxes = Sandboxes.open(provider, db, House.plain(), List.of(watching), timeSource);

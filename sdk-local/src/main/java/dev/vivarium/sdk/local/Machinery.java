@@ -1,7 +1,7 @@
 package dev.vivarium.sdk.local;
 
 import dev.vivarium.core.Undo;
-import dev.vivarium.core.guest.GuestBinary;
+import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.provider.oci.OciConfig;
 import dev.vivarium.core.provider.oci.OciProvider;
@@ -62,10 +62,10 @@ final class Machinery implements AutoCloseable {
     }
 
     private static Provider provider(LocalConfig config, Path home) {
-        Path guest = GuestBinary.extractTo(home.resolve("bin"));
+        var programs = GuestPrograms.extractTo(home.resolve("bin"));
         return switch (config.isolation()) {
-            case OCI -> OciProvider.open(OciConfig.of(home, guest, OciRuntime.NATIVE));
-            case PROCESS -> ProcessProvider.open(home, guest);
+            case OCI -> OciProvider.open(OciConfig.of(home, programs, OciRuntime.NATIVE));
+            case PROCESS -> ProcessProvider.open(home, programs);
         };
     }
 

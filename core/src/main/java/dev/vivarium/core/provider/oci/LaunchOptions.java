@@ -22,7 +22,7 @@ record LaunchOptions(OciConfig config, HostPaths place, Disks disks, Cgroups cgr
         for (var shared : image.shared()) {
             options.addAll(List.of("--bind", shared.source().toString(), "rootfs" + shared.target()));
         }
-        options.addAll(List.of("--bind", config.guestBinary().toString(), "guest"));
+        options.addAll(List.of("--bind", config.programs().guest().toString(), "guest"));
         options.addAll(config.runtime() == OciRuntime.NATIVE ? byItself(spec) : byRuntime(spec));
         return options;
     }

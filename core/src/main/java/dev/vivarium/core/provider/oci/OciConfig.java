@@ -1,5 +1,6 @@
 package dev.vivarium.core.provider.oci;
 
+import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.nio.file.Files;
@@ -7,31 +8,30 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/// What the provider is made of: where it keeps things, the guest program, and the runtime. Immutable.
+/// Configuration of the OCI provider. Immutable.
 ///
-/// @param home          the server's data directory; machines and disks live below it
-/// @param guestBinary   the guest program on the host
+/// @param home          the server's data directory; it holds machines and disks
+/// @param programs      guest and launcher on the host
 /// @param runtimeBinary the runtime's program on the host
-public record OciConfig(Path home, Path guestBinary, OciRuntime runtime, Path runtimeBinary) {
+public record OciConfig(Path home, GuestPrograms programs, OciRuntime runtime, Path runtimeBinary) {
     private static final List<String> PLACES =
             List.of("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin");
 
     public OciConfig {
         home = home.toAbsolutePath().normalize();
-        guestBinary = guestBinary.toAbsolutePath();
         runtimeBinary = runtimeBinary.toAbsolutePath();
     }
 
     /// Finds the runtime's program in the usual places.
-    public static OciConfig of(Path home, Path guestBinary, OciRuntime runtime) {
+    public static OciConfig of(Path home, GuestPrograms programs, OciRuntime runtime) {
         if (runtime == OciRuntime.NATIVE) {
-            return new OciConfig(home, guestBinary, runtime, guestBinary);
+            return new OciConfig(home, programs, runtime, programs.launcher());
         }
         var binary = find(runtime.program())
                 .orElseThrow(() -> new SandboxException(new Failure.Unsupported(
                         "the oci provider",
                         runtime.program() + " is not installed; install the package " + runtime.program())));
-        return new OciConfig(home, guestBinary, runtime, binary);
+        return new OciConfig(home, programs, runtime, binary);
     }
 
     static Optional<Path> find(String program) {

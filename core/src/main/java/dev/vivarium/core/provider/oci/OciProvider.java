@@ -68,8 +68,9 @@ public final class OciProvider implements Provider {
         this.cgroups = cgroups;
         this.slots = slots;
         this.launchOptions = new LaunchOptions(config, place, disks, cgroups);
-        this.launcher = new ResidentLauncher(config.guestBinary());
-        this.watcher = new OrphanWatcher(config.guestBinary(), config.home(), place.run(), cgroups.watcherOptions());
+        this.launcher = new ResidentLauncher(config.programs().launcher());
+        this.watcher =
+                new OrphanWatcher(config.programs().launcher(), config.home(), place.run(), cgroups.watcherOptions());
     }
 
     /// Probes the host and opens the provider on `config.home()`; one provider may be open on a home at a time.
@@ -199,7 +200,7 @@ public final class OciProvider implements Provider {
     }
 
     private void startByRuntime(List<String> options, RunDirectory directory) throws IOException {
-        var command = new ArrayList<>(List.of(config.guestBinary().toString(), "launch"));
+        var command = new ArrayList<>(List.of(config.programs().launcher().toString(), "launch"));
         command.addAll(options);
         int status = HostTool.start(command, config.runtime().environment(), directory.log());
         if (status != 0) {

@@ -56,7 +56,7 @@ final class ResidentLauncher implements AutoCloseable {
         return session.send(lastNumber, request);
     }
 
-    /// A length, then the words with a zero byte behind each; see the guest's `serve.rs`.
+    /// A length, then the words with a zero byte behind each; see the launcher's `serve.rs`.
     private static byte[] request(List<String> words) {
         var body = new ByteArrayOutputStream();
         for (var word : words) {
@@ -88,7 +88,7 @@ final class ResidentLauncher implements AutoCloseable {
     private record Session(Process process, Map<Long, CompletableFuture<String>> pending) {
         static Session open(Path program) throws IOException {
             var builder =
-                    new ProcessBuilder(program.toString(), "launcher").redirectError(ProcessBuilder.Redirect.DISCARD);
+                    new ProcessBuilder(program.toString(), "serve").redirectError(ProcessBuilder.Redirect.DISCARD);
             builder.environment().clear();
             var session = new Session(builder.start(), new ConcurrentHashMap<>());
             Thread.ofPlatform().daemon().name("launcher-answers").start(session::readAnswers);

@@ -4,6 +4,7 @@ import dev.vivarium.core.provider.Capabilities;
 import dev.vivarium.core.provider.FileOperation;
 import dev.vivarium.core.provider.FileTrees;
 import dev.vivarium.core.provider.GuestListener;
+import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.core.provider.HostProcess;
 import dev.vivarium.core.provider.Inventory;
 import dev.vivarium.core.provider.Label;
@@ -60,7 +61,7 @@ public final class ProcessProvider implements Provider {
         this.watcher = watcher;
     }
 
-    public static ProcessProvider open(Path home, Path guestBinary) {
+    public static ProcessProvider open(Path home, GuestPrograms programs) {
         var real = home.toAbsolutePath().normalize();
         var run = real.resolve("run");
         if (run.toString().getBytes(StandardCharsets.UTF_8).length + SOCKET_LENGTH > GuestListener.LONGEST_PATH) {
@@ -73,8 +74,8 @@ public final class ProcessProvider implements Provider {
             FileTrees.make(run, "rwx------");
             // Real: processes are known by the directory they work in.
             var disks = FileTrees.make(real.resolve("disks"), "rwx------").toRealPath();
-            var guest = guestBinary.toAbsolutePath();
-            var provider = new ProcessProvider(run, disks, guest, user, new OrphanWatcher(guest, real, run, List.of()));
+            var watcher = new OrphanWatcher(programs.launcher(), real, run, List.of());
+            var provider = new ProcessProvider(run, disks, programs.guest(), user, watcher);
             provider.watchMachines();
             return provider;
         } catch (IOException e) {

@@ -1,0 +1,13 @@
+//! Host side of a sandbox's start and of its removal without a server. Runs as root on the host. Confined to one
+//! thread.
+
+#![cfg_attr(not(test), no_std)]
+#![cfg_attr(test, allow(non_snake_case))]
+
+extern crate alloc;
+
+mod launch;
+mod orphans;
+
+pub use launch::{launch, serve};
+pub use orphans::watch as watch_orphans;
