@@ -2,11 +2,11 @@ package dev.vivarium.cli;
 
 import dev.vivarium.cli.RemoteFiles.Kind;
 import dev.vivarium.cli.remote.Box;
-import dev.vivarium.cli.remote.Http.Body;
 import dev.vivarium.cli.remote.Passes.IfAbsent;
-import dev.vivarium.cli.remote.Reply;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.http.Response;
+import dev.vivarium.sdk.http.Transport.Body;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -88,7 +88,7 @@ final class CpCommand implements Callable<Integer> {
 
     private void download(Place.Inside source, Place.Here target) throws IOException {
         var files = new RemoteFiles(server.box(terminal, source.thread(), IfAbsent.FAIL));
-        try (Reply reply = files.reply(source.requirePath().path())) {
+        try (Response reply = files.reply(source.requirePath().path())) {
             long size = reply.header("Content-Length").map(Long::parseLong).orElse(-1L);
             try (var bytes = new Progress(terminal, output, reply.body(), source.path(), size)) {
                 if (target.isStandard()) {

@@ -1,9 +1,9 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.json.EgressJson;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Egress;
+import dev.vivarium.sdk.http.Transport;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -51,12 +51,12 @@ final class EgressCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Http http = server.http(terminal);
-        String path = "/threads/" + Http.segment(thread) + "/egress";
+        Transport http = server.http(terminal);
+        String path = "/threads/" + Transport.segment(thread) + "/egress";
         JsonFields answer = http.get(path, fields -> fields);
         if (none || !allow.isEmpty() || !deny.isEmpty()) {
             Egress wanted = changed(rules(answer));
-            answer = http.send("PUT", path, Map.of(), Http.Body.json(out -> EgressJson.write(out, wanted)))
+            answer = http.send("PUT", path, Map.of(), Transport.Body.json(out -> EgressJson.write(out, wanted)))
                     .read(fields -> fields);
         }
         print(answer);

@@ -1,7 +1,7 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.cli.remote.Passes;
+import dev.vivarium.sdk.http.Transport;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -48,7 +48,7 @@ final class EndCommand implements Callable<Integer> {
             return ExitCode.FAILURE;
         }
         var account = server.account(terminal);
-        server.http(account).delete(archive ? "/threads/" + Http.segment(thread) : Passes.path(thread));
+        server.http(account).delete(archive ? "/threads/" + Transport.segment(thread) : Passes.path(thread));
         server.passes(account, terminal).forget(thread);
         if (output.isJson()) {
             terminal.json(out -> {

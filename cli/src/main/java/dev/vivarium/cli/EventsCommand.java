@@ -1,10 +1,10 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.cli.run.Feed;
 import dev.vivarium.cli.run.Runs;
 import dev.vivarium.cli.run.Story;
 import dev.vivarium.json.JsonFields;
+import dev.vivarium.sdk.http.Transport;
 import java.util.concurrent.Callable;
 import java.util.function.Predicate;
 import picocli.CommandLine.Command;
@@ -48,7 +48,7 @@ final class EventsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Http http = server.http(terminal);
+        Transport http = server.http(terminal);
         var feed = new Feed(http, Runs.sandbox(http, name), type, after);
         var commandEvents = new Story(
                 terminal.out(),

@@ -1,9 +1,7 @@
 package dev.vivarium.cli;
 
 import dev.vivarium.cli.remote.Box;
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.cli.remote.Passes.IfAbsent;
-import dev.vivarium.cli.remote.Reply;
 import dev.vivarium.json.ExecJson;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
@@ -11,6 +9,8 @@ import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.http.Response;
+import dev.vivarium.sdk.http.Transport;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -85,7 +85,7 @@ final class ExecCommand implements Callable<Integer> {
         try {
             Box box = server.box(terminal, thread, IfAbsent.CREATE);
             var accept = Map.of("Accept", "application/x-ndjson");
-            try (Reply reply = box.send("POST", "/exec", accept, () -> Http.Body.json(this::write))) {
+            try (Response reply = box.send("POST", "/exec", accept, () -> Transport.Body.json(this::write))) {
                 return follow(box, reply.requireSuccess());
             }
         } catch (SandboxException e) {
@@ -120,7 +120,7 @@ final class ExecCommand implements Callable<Integer> {
         }
     }
 
-    private int follow(Box box, Reply reply) {
+    private int follow(Box box, Response reply) {
         try (var lines = new BufferedReader(new InputStreamReader(reply.body(), StandardCharsets.UTF_8))) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 JsonFields fields = Json.answer(line);
@@ -146,8 +146,12 @@ final class ExecCommand implements Callable<Integer> {
     private void feed(Box box, String process) {
         Thread.ofPlatform().daemon().name("viv-stdin").start(() -> {
             try {
-                String path = "/processes/" + Http.segment(process) + "/stdin?eof=true";
-                box.send("POST", path, Map.of(), () -> new Http.Body("application/octet-stream", terminal.in(), -1))
+                String path = "/processes/" + Transport.segment(process) + "/stdin?eof=true";
+                box.send(
+                                "POST",
+                                path,
+                                Map.of(),
+                                () -> new Transport.Body("application/octet-stream", terminal.in(), -1))
                         .close();
             } catch (SandboxException _) {
                 // It has ended without reading everything, or the reader of its output meets the same loss.

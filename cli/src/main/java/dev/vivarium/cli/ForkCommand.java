@@ -1,8 +1,8 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.http.Transport;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -42,7 +42,7 @@ final class ForkCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         var account = server.account(terminal);
-        Http http = server.http(account);
+        Transport http = server.http(account);
         Optional<SnapshotRef> kept = SnapshotRef.find(source);
         JsonFields session = kept.isPresent()
                 ? fork(http, kept.get().resolve(http), account.user())
@@ -61,7 +61,7 @@ final class ForkCommand implements Callable<Integer> {
     }
 
     /// By a snapshot that nobody asked for and that therefore does not stay: what was forked from it does.
-    private JsonFields forkAsItIs(Http http, Optional<String> user) {
+    private JsonFields forkAsItIs(Transport http, Optional<String> user) {
         JsonFields snapshot = SnapshotCommand.take(http, source, "");
         try {
             return fork(http, snapshot, user);
@@ -70,7 +70,7 @@ final class ForkCommand implements Callable<Integer> {
         }
     }
 
-    private void forget(Http http, JsonFields snapshot) {
+    private void forget(Transport http, JsonFields snapshot) {
         try {
             http.delete(SnapshotRef.path(snapshot));
         } catch (SandboxException e) {
@@ -79,7 +79,7 @@ final class ForkCommand implements Callable<Integer> {
         }
     }
 
-    private JsonFields fork(Http http, JsonFields snapshot, Optional<String> user) {
+    private JsonFields fork(Transport http, JsonFields snapshot, Optional<String> user) {
         return http.post(
                 SnapshotRef.path(snapshot) + "/fork",
                 out -> {

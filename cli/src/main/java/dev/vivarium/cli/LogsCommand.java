@@ -1,8 +1,8 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
+import dev.vivarium.sdk.http.Transport;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -40,8 +40,8 @@ final class LogsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Http http = server.http(terminal);
-        String path = "/threads/" + Http.segment(thread) + "/audit?after=";
+        Transport http = server.http(terminal);
+        String path = "/threads/" + Transport.segment(thread) + "/audit?after=";
         while (true) {
             JsonFields page = http.get(path + after, fields -> fields);
             page.objects("entries").forEach(this::print);

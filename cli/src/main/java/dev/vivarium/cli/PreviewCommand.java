@@ -1,8 +1,8 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
+import dev.vivarium.sdk.http.Transport;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -45,7 +45,7 @@ final class PreviewCommand implements Callable<Integer> {
         // Not our own token: an address is kept in histories, so that it gets one that can do this and no more.
         JsonFields made = server.passes(account, terminal).narrowed(thread, List.of("process"), Optional.empty());
         String url = made.object("endpoints").string("http") + "/ports/" + port + "/?viv_token="
-                + Http.segment(made.string("token"));
+                + Transport.segment(made.string("token"));
         if (output.isJson()) {
             terminal.json(out -> {
                 out.writeStringProperty("url", url);

@@ -1,10 +1,10 @@
 package dev.vivarium.cli;
 
 import dev.vivarium.cli.remote.Box;
-import dev.vivarium.cli.remote.Http.Body;
-import dev.vivarium.cli.remote.Reply;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.http.Response;
+import dev.vivarium.sdk.http.Transport.Body;
 import java.io.InputStream;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -17,8 +17,8 @@ record RemoteFiles(Box box) {
     }
 
     /// A directory is answered with what is in it, and that is not the file that somebody asked for.
-    Reply reply(String path) {
-        Reply reply = box.send("GET", Box.file(path), Map.of("Accept", "application/octet-stream"), Body::none)
+    Response reply(String path) {
+        Response reply = box.send("GET", Box.file(path), Map.of("Accept", "application/octet-stream"), Body::none)
                 .requireSuccess();
         if (reply.header("ETag").isEmpty()) {
             reply.close();

@@ -1,10 +1,10 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.cli.run.Runs;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.http.Transport;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -53,13 +53,13 @@ final class ReviewCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Http http = server.http(terminal);
+        Transport http = server.http(terminal);
         String path = Runs.path(Runs.sandbox(http, name)) + "/reviews";
         List<JsonFields> all = http.get(path, fields -> fields).objects("reviews");
         if (decision == null) {
             list(all);
         } else {
-            answer(http, path + "/" + Http.segment(waiting(all)), decision);
+            answer(http, path + "/" + Transport.segment(waiting(all)), decision);
         }
         return 0;
     }
@@ -110,7 +110,7 @@ final class ReviewCommand implements Callable<Integer> {
         return "no question of " + name + " waits: " + last;
     }
 
-    private void answer(Http http, String path, String chosen) {
+    private void answer(Transport http, String path, String chosen) {
         JsonFields answered = http.post(
                 path,
                 out -> {

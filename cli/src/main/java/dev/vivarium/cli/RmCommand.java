@@ -1,8 +1,8 @@
 package dev.vivarium.cli;
 
 import dev.vivarium.cli.remote.Box;
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.cli.remote.Passes.IfAbsent;
+import dev.vivarium.sdk.http.Transport;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -45,7 +45,9 @@ final class RmCommand implements Callable<Integer> {
     private void remove(Place.Inside file) {
         Box box = server.box(terminal, file.thread(), IfAbsent.FAIL);
         String path = Box.file(file.path()) + (recursive ? "?recursive=true" : "");
-        box.send("DELETE", path, Map.of(), Http.Body::none).requireSuccess().close();
+        box.send("DELETE", path, Map.of(), Transport.Body::none)
+                .requireSuccess()
+                .close();
         if (output.isJson()) {
             terminal.json(out -> {
                 out.writeStringProperty("name", file.path());

@@ -1,10 +1,10 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.cli.run.Feed;
 import dev.vivarium.cli.run.Runs;
 import dev.vivarium.cli.run.Story;
 import dev.vivarium.json.JsonFields;
+import dev.vivarium.sdk.http.Transport;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
@@ -77,7 +77,7 @@ final class RunCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Account account = server.account(terminal);
-        Http http = server.http(account);
+        Transport http = server.http(account);
         JsonFields spawned =
                 http.post(Runs.PATH, out -> write(out, account.user().orElse("")), fields -> fields);
         String sandbox = spawned.string("sandbox_id");
@@ -91,7 +91,7 @@ final class RunCommand implements Callable<Integer> {
         return follow(http, sandbox);
     }
 
-    private int follow(Http http, String sandbox) {
+    private int follow(Transport http, String sandbox) {
         var comeBack = new Thread(() -> terminal.note("the agent goes on; viv events " + sandbox + " --follow shows it,"
                 + " viv say " + sandbox + " \"…\" speaks to it"));
         Runtime.getRuntime().addShutdownHook(comeBack);

@@ -1,8 +1,8 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.cli.run.Runs;
 import dev.vivarium.json.JsonFields;
+import dev.vivarium.sdk.http.Transport;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.List;
@@ -40,7 +40,7 @@ final class RunsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        String filter = status == null ? "" : "&status=" + Http.segment(status);
+        String filter = status == null ? "" : "&status=" + Transport.segment(status);
         List<JsonFields> runs =
                 server
                         .http(terminal)

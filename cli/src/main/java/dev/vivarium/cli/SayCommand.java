@@ -1,8 +1,8 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.cli.run.Runs;
 import dev.vivarium.json.JsonFields;
+import dev.vivarium.sdk.http.Transport;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -45,7 +45,7 @@ final class SayCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Http http = server.http(terminal);
+        Transport http = server.http(terminal);
         String type = manner.interrupt ? "interrupt" : manner.guidance ? "guidance" : "user_message";
         JsonFields queued = http.post(
                 Runs.path(Runs.sandbox(http, name)) + "/messages",

@@ -1,11 +1,12 @@
 package dev.vivarium.cli;
 
 import dev.vivarium.cli.remote.Box;
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.cli.remote.Passes;
 import dev.vivarium.cli.remote.Passes.IfAbsent;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.RemoteClient;
+import dev.vivarium.sdk.http.Transport;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -65,11 +66,19 @@ final class ServerOptions {
         return new Account(name, address, key(terminal, profiles, chosen, address), who, missingKey(env));
     }
 
-    Http http(Account account) {
-        return new Http(account.server(), account.requireKey());
+    RemoteClient client(Account account) {
+        return RemoteClient.of(account.server(), account.requireKey());
     }
 
-    Http http(Terminal terminal) {
+    RemoteClient client(Terminal terminal) {
+        return client(account(terminal));
+    }
+
+    Transport http(Account account) {
+        return new Transport(account.server(), account.requireKey());
+    }
+
+    Transport http(Terminal terminal) {
         return http(account(terminal));
     }
 

@@ -1,10 +1,10 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.http.Transport;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -51,12 +51,12 @@ final class ShareCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Http http = server.http(terminal);
-        String members = "/threads/" + Http.segment(thread) + "/members";
+        Transport http = server.http(terminal);
+        String members = "/threads/" + Transport.segment(thread) + "/members";
         if (user == null) {
             list(http, members);
         } else if (remove) {
-            http.delete(members + "/" + Http.segment(user));
+            http.delete(members + "/" + Transport.segment(user));
             if (output.isJson()) {
                 terminal.json(out -> out.writeStringProperty("status", "removed"));
             }
@@ -66,7 +66,7 @@ final class ShareCommand implements Callable<Integer> {
         return 0;
     }
 
-    private void invite(Http http, String members, String invited) {
+    private void invite(Transport http, String members, String invited) {
         if (scopes.isEmpty()) {
             throw new SandboxException(
                     new Failure.InvalidRequest("--scope", "is missing: say what they may do, such as shell:ro,fs:ro"));
@@ -87,7 +87,7 @@ final class ShareCommand implements Callable<Integer> {
         }
     }
 
-    private void list(Http http, String path) {
+    private void list(Transport http, String path) {
         JsonFields answer = http.get(path, fields -> fields);
         if (output.isJson()) {
             answer.objects("members").forEach(this::print);

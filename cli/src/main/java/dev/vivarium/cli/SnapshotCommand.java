@@ -1,8 +1,8 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
+import dev.vivarium.sdk.http.Transport;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -72,7 +72,7 @@ class SnapshotCommand implements Callable<Integer> {
         return 0;
     }
 
-    static JsonFields take(Http http, String thread, String name) {
+    static JsonFields take(Transport http, String thread, String name) {
         return http.post(SnapshotRef.all(thread), out -> out.writeStringProperty("name", name), fields -> fields);
     }
 

@@ -1,10 +1,10 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SnapshotId;
+import dev.vivarium.sdk.http.Transport;
 import java.util.Optional;
 
 /// How people say which snapshot they mean: by its id, or as `THREAD@NAME`, the newest of that name. Immutable.
@@ -27,12 +27,12 @@ sealed interface SnapshotRef {
     }
 
     /// The snapshot as the server shows it.
-    JsonFields resolve(Http http);
+    JsonFields resolve(Transport http);
 
     /// As `viv snapshot` printed it.
     record ById(String id) implements SnapshotRef {
         @Override
-        public JsonFields resolve(Http http) {
+        public JsonFields resolve(Transport http) {
             return http.get("/snapshots/" + id, fields -> fields);
         }
     }
@@ -40,7 +40,7 @@ sealed interface SnapshotRef {
     /// As the person who took it called it.
     record ByName(String thread, String name) implements SnapshotRef {
         @Override
-        public JsonFields resolve(Http http) {
+        public JsonFields resolve(Transport http) {
             return http.get(all(thread), fields -> fields.objects("snapshots")).reversed().stream()
                     .filter(snapshot -> snapshot.string("name").equals(name))
                     .findFirst()
@@ -50,7 +50,7 @@ sealed interface SnapshotRef {
 
     /// The snapshots of a thread.
     static String all(String thread) {
-        return "/threads/" + Http.segment(thread) + "/snapshots";
+        return "/threads/" + Transport.segment(thread) + "/snapshots";
     }
 
     /// One snapshot, where it can be restored, forked and deleted.

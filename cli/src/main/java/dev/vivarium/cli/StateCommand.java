@@ -1,7 +1,7 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.cli.remote.Passes.IfAbsent;
+import dev.vivarium.sdk.http.Transport;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -48,7 +48,7 @@ final class StateCommand {
         @Override
         public Integer call() {
             var box = server.box(terminal, thread, IfAbsent.FAIL);
-            box.send("POST", "/" + verb, Map.of(), Http.Body::none)
+            box.send("POST", "/" + verb, Map.of(), Transport.Body::none)
                     .requireSuccess()
                     .close();
             if (output.isJson()) {

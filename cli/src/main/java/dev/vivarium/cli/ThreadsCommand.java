@@ -1,8 +1,8 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
+import dev.vivarium.sdk.http.Transport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -46,11 +46,11 @@ final class ThreadsCommand implements Callable<Integer> {
         return 0;
     }
 
-    private static List<JsonFields> all(Http http) {
+    private static List<JsonFields> all(Transport http) {
         var threads = new ArrayList<JsonFields>();
         Optional<String> after = Optional.of("");
         while (after.isPresent()) {
-            String page = after.get().isEmpty() ? "" : "?after=" + Http.segment(after.get());
+            String page = after.get().isEmpty() ? "" : "?after=" + Transport.segment(after.get());
             JsonFields answer = http.get("/threads" + page, fields -> fields);
             threads.addAll(answer.objects("threads"));
             after = answer.optionalString("next_after");

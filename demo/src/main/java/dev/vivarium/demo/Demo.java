@@ -1,11 +1,11 @@
 package dev.vivarium.demo;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.cli.run.Feed;
 import dev.vivarium.cli.run.Runs;
 import dev.vivarium.cli.run.Story;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.scripted.Script;
+import dev.vivarium.sdk.http.Transport;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
@@ -27,7 +27,7 @@ final class Demo {
 
     private final PrintStream out;
     private final Story commandEvents;
-    private final Http http;
+    private final Transport http;
     private final boolean isClaude;
     private int calls;
     private boolean completed;
@@ -35,7 +35,7 @@ final class Demo {
     Demo(DemoServer server, PrintStream out, boolean coloured, boolean isClaude) {
         this.out = out;
         this.commandEvents = new Story(out, coloured);
-        this.http = new Http(server.uri(), server.key());
+        this.http = new Transport(server.uri(), server.key());
         this.isClaude = isClaude;
     }
 

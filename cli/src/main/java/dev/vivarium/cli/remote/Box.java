@@ -1,10 +1,12 @@
 package dev.vivarium.cli.remote;
 
-import dev.vivarium.cli.remote.Http.Body;
 import dev.vivarium.cli.remote.Passes.IfAbsent;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.http.Response;
+import dev.vivarium.sdk.http.Transport;
+import dev.vivarium.sdk.http.Transport.Body;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -58,14 +60,14 @@ public final class Box {
     }
 
     /// Calls `path` below the sandbox. `body` is asked for anew if the call has to be made twice.
-    public Reply send(String method, String path, Map<String, String> headers, Supplier<Body> body) {
-        Reply reply = attempt(method, path, headers, body);
+    public Response send(String method, String path, Map<String, String> headers, Supplier<Body> body) {
+        Response reply = attempt(method, path, headers, body);
         if (reply.status() != UNAUTHORIZED && !isGone(reply)) {
             return reply;
         }
         reply.close();
         renewed();
-        Reply second = attempt(method, path, headers, body);
+        Response second = attempt(method, path, headers, body);
         if (second.status() == UNAUTHORIZED) {
             second.close();
             throw new SandboxException(new Failure.NotAuthenticated("the server refused a pass that it just gave"));
@@ -74,15 +76,15 @@ public final class Box {
     }
 
     /// A sandbox that is gone may have a successor, and a kept pass does not know.
-    private static boolean isGone(Reply reply) {
+    private static boolean isGone(Response reply) {
         return reply.status() == 404
                 && reply.problem()
                         .filter(Failure.NoSuchSandbox.class::isInstance)
                         .isPresent();
     }
 
-    private Reply attempt(String method, String path, Map<String, String> headers, Supplier<Body> body) {
-        return new Http(pass.http(), pass.token()).send(method, path, headers, body.get());
+    private Response attempt(String method, String path, Map<String, String> headers, Supplier<Body> body) {
+        return new Transport(pass.http(), pass.token()).send(method, path, headers, body.get());
     }
 
     public <T> T get(String path, Function<JsonFields, T> codec) {
@@ -95,11 +97,11 @@ public final class Box {
 
     /// The path of a file on the data plane.
     public static String file(String path) {
-        return "/files/" + Http.path(path);
+        return "/files/" + Transport.path(path);
     }
 
     /// Reports whether the file that this reply brings is a program.
-    public static boolean isExecutable(Reply file) {
+    public static boolean isExecutable(Response file) {
         return file.header(MODE)
                 .filter(mode -> mode.matches("[0-7]{1,4}"))
                 .map(mode -> (Integer.parseInt(mode, 8) & EXECUTABLE) != 0)

@@ -4,6 +4,7 @@ import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.http.Transport;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -27,7 +28,7 @@ public final class Passes {
     /// As much as one may have; the server gives what it allows.
     private static final List<String> EVERYTHING = List.of("fs:rw", "shell", "process", "snapshot");
 
-    private final Http http;
+    private final Transport http;
     private final Path directory;
     private final String account;
     private final Optional<String> user;
@@ -38,7 +39,7 @@ public final class Passes {
     /// @param user on whose behalf a thread begins
     /// @param replaced is told of a thread whose sandbox is not the one that its pass was for
     public Passes(
-            Http http,
+            Transport http,
             Path directory,
             String account,
             Optional<String> user,
@@ -141,7 +142,7 @@ public final class Passes {
     }
 
     public static String path(String thread) {
-        return "/threads/" + Http.segment(thread) + "/sandbox";
+        return "/threads/" + Transport.segment(thread) + "/sandbox";
     }
 
     private Optional<Pass> kept(String thread) {

@@ -1,10 +1,10 @@
 package dev.vivarium.cli.run;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.http.Transport;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -20,14 +20,14 @@ public final class Feed {
     private static final Duration PAUSE = Duration.ofMillis(500);
     private static final int ATTEMPTS = 120;
 
-    private final Http http;
+    private final Transport http;
     private final String path;
     private long after;
 
     /// @param type only events whose type is this, or begins with it if it ends in a dot; all of them if empty
-    public Feed(Http http, String sandbox, String type, long after) {
+    public Feed(Transport http, String sandbox, String type, long after) {
         this.http = http;
-        this.path = Runs.path(sandbox) + "/events?" + (type.isEmpty() ? "" : "type=" + Http.segment(type) + "&");
+        this.path = Runs.path(sandbox) + "/events?" + (type.isEmpty() ? "" : "type=" + Transport.segment(type) + "&");
         this.after = after;
     }
 
@@ -76,7 +76,7 @@ public final class Feed {
     /// Reports whether the stream broke off before the reader had enough.
     private boolean stream(Predicate<JsonFields> reader) throws IOException {
         var headers = Map.of("Accept", "application/x-ndjson");
-        try (var reply = http.send("GET", path + "after_seq=" + after, headers, Http.Body.none())
+        try (var reply = http.send("GET", path + "after_seq=" + after, headers, Transport.Body.none())
                 .requireSuccess()) {
             var lines = new BufferedReader(new InputStreamReader(reply.body(), StandardCharsets.UTF_8));
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {

@@ -1,9 +1,9 @@
 package dev.vivarium.cli.run;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.http.Transport;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
@@ -16,11 +16,11 @@ public final class Runs {
     private Runs() {}
 
     public static String path(String sandbox) {
-        return PATH + "/" + Http.segment(sandbox);
+        return PATH + "/" + Transport.segment(sandbox);
     }
 
     /// The sandbox that somebody means: by its id, or by the thread that has it.
-    public static String sandbox(Http http, String name) {
+    public static String sandbox(Transport http, String name) {
         if (SANDBOX.matcher(name).matches()) {
             return name;
         }

@@ -1,11 +1,11 @@
 package dev.vivarium.cli.sync;
 
 import dev.vivarium.cli.remote.Box;
-import dev.vivarium.cli.remote.Http.Body;
-import dev.vivarium.cli.remote.Reply;
 import dev.vivarium.json.FileJson;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.Listing;
+import dev.vivarium.sdk.http.Response;
+import dev.vivarium.sdk.http.Transport.Body;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -92,7 +92,7 @@ public final class Workspace implements Side {
     /// Asked for without the bytes.
     private Optional<String> hash(String path) {
         var wanted = Map.of("Want-Repr-Digest", "sha-256=1");
-        try (Reply reply = box.send("HEAD", Box.file(path), wanted, Body::none)) {
+        try (Response reply = box.send("HEAD", Box.file(path), wanted, Body::none)) {
             return reply.status() == 200 ? reply.header("Repr-Digest").flatMap(Workspace::sha256) : Optional.empty();
         }
     }
@@ -122,7 +122,7 @@ public final class Workspace implements Side {
             headers.put(Box.MODE, version.executable() ? "755" : "644");
         }
         long size = Files.size(file);
-        try (Reply reply = box.send("PUT", Box.file(path), headers, () -> body(file, size))) {
+        try (Response reply = box.send("PUT", Box.file(path), headers, () -> body(file, size))) {
             requireDone(reply, path);
         }
         seen.remove(path);
@@ -132,14 +132,14 @@ public final class Workspace implements Side {
     @Override
     public void delete(String path, Version expected) throws IOException {
         var condition = Map.of("If-Match", tag(expected.hash()));
-        try (Reply reply = box.send("DELETE", Box.file(path), condition, Body::none)) {
+        try (Response reply = box.send("DELETE", Box.file(path), condition, Body::none)) {
             if (reply.status() != NOT_FOUND) {
                 requireDone(reply, path);
             }
         }
     }
 
-    private static void requireDone(Reply reply, String path) throws Changed {
+    private static void requireDone(Response reply, String path) throws Changed {
         if (reply.status() == PRECONDITION_FAILED) {
             throw new Changed(path);
         }

@@ -3,6 +3,7 @@ package dev.vivarium.cli.remote;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.vivarium.cli.remote.Passes.IfAbsent;
+import dev.vivarium.sdk.http.Transport;
 import dev.vivarium.testing.TestServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -87,7 +88,7 @@ class PassesTest {
 
     private Passes passes(String holder) {
         InstantSource clock = () -> now;
-        var http = new Http(server.uri(), server.adminKey());
+        var http = new Transport(server.uri(), server.adminKey());
         return new Passes(http, directory.resolve("passes"), holder, Optional.empty(), replaced::add, clock);
     }
 }

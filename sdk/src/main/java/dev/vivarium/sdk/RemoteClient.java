@@ -1,0 +1,35 @@
+package dev.vivarium.sdk;
+
+import dev.vivarium.sdk.http.Transport;
+import java.net.URI;
+
+/// The public API of one server, a sub-client for each of its parts.
+///
+/// ```
+/// var client = RemoteClient.of(URI.create("http://127.0.0.1:8000"), key);
+/// SnapshotInfo saved = client.snapshots().take("thread-1", "before-upgrade");
+/// ```
+///
+/// Every expected failure is a `SandboxException` with a `Failure`. The client holds nothing that must be closed.
+/// Thread-safe.
+public final class RemoteClient {
+    private final Transport transport;
+
+    private RemoteClient(Transport transport) {
+        this.transport = transport;
+    }
+
+    public static RemoteClient of(URI server, String apiKey) {
+        return new RemoteClient(new Transport(server, apiKey));
+    }
+
+    /// The state of the server. Needs no valid key. An unhealthy server answers too.
+    public Health health() {
+        return Health.of(transport);
+    }
+
+    /// API keys of users. Needs the key of the administrator.
+    public Keys keys() {
+        return new Keys(transport);
+    }
+}
