@@ -1,11 +1,10 @@
 package dev.vivarium.cli;
 
+import dev.vivarium.json.ProblemJson;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.sdk.Health;
 import dev.vivarium.sdk.RemoteClient;
-import dev.vivarium.sdk.http.Response;
-import dev.vivarium.sdk.http.Transport;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,13 +12,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /// The checks of `viv doctor`, in the order in which one depends on another. Confined to one worker.
 final class Examination {
     /// Tokens live for minutes, so that a clock that is off by more than this will be noticed.
+    private static final int UNAUTHORIZED = 401;
     private static final Duration TOLERATED_SKEW = Duration.ofSeconds(30);
 
     private static final Path LOOPS = Path.of("/dev/loop-control");
@@ -137,15 +136,18 @@ final class Examination {
             fail("key", account.missingKey(), "set VIV_API_KEY, or give the profile a key");
             return;
         }
-        var http = new Transport(account.server(), account.requireKey());
-        try (Response reply = http.send("GET", "/threads?limit=1", Map.of(), Transport.Body.none())) {
-            switch (reply.status()) {
-                case 401 -> fail("key", "the server does not know it", "viv keys issue USER makes one, as admin");
-                case 200 -> ok("key", "valid");
-                default -> warn("key", "the server answered " + reply.status(), "its log says why");
-            }
+        try {
+            RemoteClient.of(account.server(), account.requireKey()).threads().first(1);
+            ok("key", "valid");
         } catch (SandboxException e) {
-            fail("key", e.failure().sentence(), "try again");
+            int status = ProblemJson.status(e.failure());
+            if (e.failure() instanceof Failure.ServerUnreachable) {
+                fail("key", e.failure().sentence(), "try again");
+            } else if (status == UNAUTHORIZED) {
+                fail("key", "the server does not know it", "viv keys issue USER makes one, as admin");
+            } else {
+                warn("key", "the server answered " + status, "its log says why");
+            }
         }
     }
 

@@ -1,7 +1,6 @@
 package dev.vivarium.cli;
 
 import dev.vivarium.cli.remote.Box;
-import dev.vivarium.cli.remote.Passes;
 import dev.vivarium.cli.remote.Passes.IfAbsent;
 import dev.vivarium.cli.sync.Folder;
 import dev.vivarium.cli.sync.Ignore;
@@ -131,7 +130,7 @@ final class SyncCommand implements Callable<Integer> {
 
     /// Asks without waking anybody. Empty if all is well.
     private String state() {
-        String state = server.http(terminal).get(Passes.path(thread), fields -> fields.string("state"));
+        String state = server.client(terminal).threads().sandboxState(thread);
         return state.equals("paused") ? "the sandbox is paused" : "";
     }
 

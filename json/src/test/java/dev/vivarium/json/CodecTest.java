@@ -15,6 +15,8 @@ import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
+import dev.vivarium.model.SnapshotId;
+import dev.vivarium.model.SnapshotInfo;
 import dev.vivarium.model.Status;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
@@ -54,6 +56,24 @@ class CodecTest {
 
         assertThat(SessionJson.read(written(out -> SessionJson.write(out, info, SessionJson.Found.CREATED))))
                 .isEqualTo(info);
+    }
+
+    @Test
+    void aSnapshotIsReadAsItWasWritten() {
+        var snapshot = new SnapshotInfo(
+                new SnapshotId("snpaaaaaaaaaaaaaaaaaaaa"),
+                new ThreadId("t1"),
+                ID,
+                "before",
+                4096,
+                0,
+                NOW,
+                Optional.of(new SnapshotId("snpbbbbbbbbbbbbbbbbbbbb")));
+
+        assertThat(SnapshotJson.read(written(out -> SnapshotJson.write(out, snapshot))))
+                .isEqualTo(snapshot);
+        assertThat(SnapshotJson.readAll(written(out -> SnapshotJson.write(out, List.of(snapshot), 10))))
+                .containsExactly(snapshot);
     }
 
     @Test

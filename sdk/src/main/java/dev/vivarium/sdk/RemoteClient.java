@@ -28,6 +28,26 @@ public final class RemoteClient {
         return Health.of(transport);
     }
 
+    /// Threads of the caller and their sandboxes.
+    public Threads threads() {
+        return new Threads(transport);
+    }
+
+    /// Snapshots of the files of threads.
+    public Snapshots snapshots() {
+        return new Snapshots(transport);
+    }
+
+    /// Invitations of other users to threads.
+    public Sharing sharing() {
+        return new Sharing(transport);
+    }
+
+    /// Allow-lists of the hosts that sandboxes may reach.
+    public EgressRules egress() {
+        return new EgressRules(transport);
+    }
+
     /// API keys of users. Needs the key of the administrator.
     public Keys keys() {
         return new Keys(transport);
