@@ -48,6 +48,21 @@ public final class RemoteClient {
         return new EgressRules(transport);
     }
 
+    /// Runs of agents.
+    public Runs runs() {
+        return new Runs(transport);
+    }
+
+    /// Event logs of sandboxes.
+    public Events events() {
+        return new Events(transport);
+    }
+
+    /// Questions of agents to people.
+    public Reviews reviews() {
+        return new Reviews(transport);
+    }
+
     /// API keys of users. Needs the key of the administrator.
     public Keys keys() {
         return new Keys(transport);
