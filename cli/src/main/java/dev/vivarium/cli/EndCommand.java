@@ -52,7 +52,7 @@ final class EndCommand implements Callable<Integer> {
         } else {
             threads.endSandbox(thread);
         }
-        server.passes(account, terminal).forget(thread);
+        server.tokens(account, terminal).forget(thread);
         if (output.isJson()) {
             terminal.json(out -> {
                 out.writeStringProperty("thread_id", thread);

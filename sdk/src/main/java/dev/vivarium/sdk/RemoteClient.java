@@ -23,6 +23,10 @@ public final class RemoteClient {
         return new RemoteClient(new Transport(server, apiKey));
     }
 
+    public URI server() {
+        return transport.base();
+    }
+
     /// The state of the server. Needs no valid key. An unhealthy server answers too.
     public Health health() {
         return Health.of(transport);
@@ -31,6 +35,11 @@ public final class RemoteClient {
     /// Threads of the caller and their sandboxes.
     public Threads threads() {
         return new Threads(transport);
+    }
+
+    /// Capability tokens for sandboxes, for [SandboxConnection].
+    public Tokens tokens() {
+        return new Tokens(transport);
     }
 
     /// Snapshots of the files of threads.

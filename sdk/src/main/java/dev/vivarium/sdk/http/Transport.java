@@ -52,6 +52,10 @@ public final class Transport {
             return new Body("application/json", new ByteArrayInputStream(bytes), bytes.length);
         }
 
+        public static Body of(InputStream bytes, long length) {
+            return new Body("application/octet-stream", bytes, length);
+        }
+
         public static Body none() {
             return new Body("", InputStream.nullInputStream(), 0);
         }
