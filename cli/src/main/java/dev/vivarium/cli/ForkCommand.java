@@ -3,7 +3,7 @@ package dev.vivarium.cli;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.SnapshotInfo;
-import dev.vivarium.sdk.Snapshots;
+import dev.vivarium.sdk.engine.Snapshots;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

@@ -4,7 +4,7 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SnapshotId;
 import dev.vivarium.model.SnapshotInfo;
-import dev.vivarium.sdk.Snapshots;
+import dev.vivarium.sdk.engine.Snapshots;
 import java.util.Optional;
 
 /// Reference to a snapshot on the command line: its id, or `THREAD@NAME` for the newest of that name. Immutable.

@@ -1,5 +1,7 @@
 package dev.vivarium.sdk;
 
+import dev.vivarium.sdk.engine.Snapshots;
+import dev.vivarium.sdk.http.HttpSnapshots;
 import dev.vivarium.sdk.http.Transport;
 import java.net.URI;
 
@@ -44,7 +46,7 @@ public final class RemoteClient {
 
     /// Snapshots of the files of threads.
     public Snapshots snapshots() {
-        return new Snapshots(transport);
+        return new HttpSnapshots(transport);
     }
 
     /// Invitations of other users to threads.
