@@ -1,6 +1,6 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Passes.IfAbsent;
+import dev.vivarium.cli.TokenCache.IfAbsent;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -43,8 +43,8 @@ final class CatCommand implements Callable<Integer> {
     }
 
     private void print(Place.Inside file) {
-        var remote = new RemoteFiles(server.box(terminal, file.thread(), IfAbsent.FAIL));
-        try (var bytes = remote.open(file.path())) {
+        var files = server.connect(terminal, file.thread(), IfAbsent.FAIL).files();
+        try (var bytes = files.open(file.path()).bytes()) {
             if (output.isJson()) {
                 var all = new ByteArrayOutputStream();
                 bytes.transferTo(all);

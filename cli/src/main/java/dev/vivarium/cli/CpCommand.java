@@ -1,12 +1,11 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.RemoteFiles.Kind;
-import dev.vivarium.cli.remote.Box;
-import dev.vivarium.cli.remote.Http.Body;
-import dev.vivarium.cli.remote.Passes.IfAbsent;
-import dev.vivarium.cli.remote.Reply;
+import dev.vivarium.cli.TokenCache.IfAbsent;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.SandboxFiles.OpenFile;
+import dev.vivarium.sdk.SandboxFiles.WriteMode;
+import dev.vivarium.sdk.http.Transport.Body;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -67,35 +66,35 @@ final class CpCommand implements Callable<Integer> {
 
     private void upload(Place.Here source, Place.Inside target) throws IOException {
         if (!source.isStandard() && Files.isDirectory(Path.of(source.path()))) {
-            throw RemoteFiles.isDirectory(source.path());
+            throw new SandboxException(new Failure.WrongFileType(source.path(), "is a directory"));
         }
         String name = source.isStandard() ? target.requirePath().path() : target.nameFor(source);
         long size = source.isStandard() ? -1 : Files.size(Path.of(source.path()));
-        var files = new RemoteFiles(server.box(terminal, target.thread(), IfAbsent.CREATE));
+        var files = server.connect(terminal, target.thread(), IfAbsent.CREATE).files();
         boolean program = !source.isStandard() && Files.isExecutable(Path.of(source.path()));
-        files.put(name, program ? Kind.PROGRAM : Kind.AS_IT_WAS, () -> body(source, name, size));
+        files.write(name, program ? WriteMode.EXECUTABLE : WriteMode.KEEP, () -> body(source, name, size));
         report(name, size);
     }
 
     private Body body(Place.Here source, String name, long size) {
         try {
             var bytes = source.isStandard() ? terminal.in() : Files.newInputStream(Path.of(source.path()));
-            return new Body("application/octet-stream", new Progress(terminal, output, bytes, name, size), size);
+            return Body.of(new Progress(terminal, output, bytes, name, size), size);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
     private void download(Place.Inside source, Place.Here target) throws IOException {
-        var files = new RemoteFiles(server.box(terminal, source.thread(), IfAbsent.FAIL));
-        try (Reply reply = files.reply(source.requirePath().path())) {
-            long size = reply.header("Content-Length").map(Long::parseLong).orElse(-1L);
-            try (var bytes = new Progress(terminal, output, reply.body(), source.path(), size)) {
+        var files = server.connect(terminal, source.thread(), IfAbsent.FAIL).files();
+        try (OpenFile remote = files.open(source.requirePath().path())) {
+            long size = remote.size().orElse(-1);
+            try (var bytes = new Progress(terminal, output, remote.bytes(), source.path(), size)) {
                 if (target.isStandard()) {
                     bytes.transferTo(terminal.out());
                     terminal.out().flush();
                 } else {
-                    Path file = save(bytes, source, Path.of(target.path()), Box.isExecutable(reply));
+                    Path file = save(bytes, source, Path.of(target.path()), remote.isExecutable());
                     report(file.toString(), Files.size(file));
                 }
             }

@@ -1,19 +1,17 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.json.EgressJson;
-import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Egress;
+import dev.vivarium.sdk.EgressRules;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// Shows which hosts outside a thread's sandbox may reach, or changes it.
+/// Prints or changes the hosts that a thread's sandbox may reach.
 @Command(
         name = "egress",
         description = "Say which hosts outside a thread's sandbox may reach, or see it.",
@@ -51,41 +49,33 @@ final class EgressCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Http http = server.http(terminal);
-        String path = "/threads/" + Http.segment(thread) + "/egress";
-        JsonFields answer = http.get(path, fields -> fields);
+        EgressRules rules = server.client(terminal).egress();
+        EgressRules.AllowList list = rules.get(thread);
         if (none || !allow.isEmpty() || !deny.isEmpty()) {
-            Egress wanted = changed(rules(answer));
-            answer = http.send("PUT", path, Map.of(), Http.Body.json(out -> EgressJson.write(out, wanted)))
-                    .read(fields -> fields);
+            list = rules.set(thread, changed(list.egress()));
         }
-        print(answer);
+        print(list);
         return 0;
     }
 
-    private Egress changed(List<String> present) {
-        var rules = new LinkedHashSet<String>(none ? List.of() : present);
+    private Egress changed(Egress present) {
+        var rules = new LinkedHashSet<String>(none ? List.of() : present.texts());
         rules.addAll(Egress.of("--allow", allow).texts());
         Egress.of("--deny", deny).texts().forEach(rules::remove);
         return Egress.of("--allow", rules);
     }
 
-    private void print(JsonFields answer) {
-        List<String> rules = rules(answer);
+    private void print(EgressRules.AllowList list) {
         if (output.isJson()) {
             terminal.json(out -> {
-                out.writeStringProperty("thread_id", answer.string("thread_id"));
-                out.writeStringProperty("sandbox_id", answer.string("sandbox_id"));
-                EgressJson.write(out, Egress.of("allow", rules));
+                out.writeStringProperty("thread_id", list.thread().value());
+                out.writeStringProperty("sandbox_id", list.sandbox().value());
+                EgressJson.write(out, list.egress());
             });
-        } else if (rules.isEmpty()) {
+        } else if (list.egress().isEmpty()) {
             terminal.note("nothing outside; to allow a host:  viv egress " + thread + " --allow HOST");
         } else {
-            rules.forEach(terminal.out()::println);
+            list.egress().texts().forEach(terminal.out()::println);
         }
-    }
-
-    private static List<String> rules(JsonFields answer) {
-        return answer.findStrings("allow").orElse(List.of());
     }
 }

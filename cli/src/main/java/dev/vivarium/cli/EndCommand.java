@@ -1,14 +1,12 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
-import dev.vivarium.cli.remote.Passes;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// Ends a thread's sandbox, and with it the thread if that is wanted.
+/// Ends the sandbox of a thread, or archives the thread.
 @Command(
         name = "end",
         description = "End a thread's sandbox. Its files are lost, and everything that runs there ends.",
@@ -48,8 +46,13 @@ final class EndCommand implements Callable<Integer> {
             return ExitCode.FAILURE;
         }
         var account = server.account(terminal);
-        server.http(account).delete(archive ? "/threads/" + Http.segment(thread) : Passes.path(thread));
-        server.passes(account, terminal).forget(thread);
+        var threads = server.client(account).threads();
+        if (archive) {
+            threads.archive(thread);
+        } else {
+            threads.endSandbox(thread);
+        }
+        server.tokens(account, terminal).forget(thread);
         if (output.isJson()) {
             terminal.json(out -> {
                 out.writeStringProperty("thread_id", thread);

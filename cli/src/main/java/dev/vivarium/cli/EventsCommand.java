@@ -1,12 +1,12 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
-import dev.vivarium.cli.run.Feed;
-import dev.vivarium.cli.run.Runs;
-import dev.vivarium.cli.run.Story;
-import dev.vivarium.json.JsonFields;
+import dev.vivarium.cli.run.EventPrinter;
+import dev.vivarium.cli.run.SandboxNames;
+import dev.vivarium.sdk.EventStream;
+import dev.vivarium.sdk.Events;
+import dev.vivarium.sdk.RemoteClient;
+import dev.vivarium.sdk.SandboxEvent;
 import java.util.concurrent.Callable;
-import java.util.function.Predicate;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -48,35 +48,31 @@ final class EventsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Http http = server.http(terminal);
-        var feed = new Feed(http, Runs.sandbox(http, name), type, after);
-        var commandEvents = new Story(
+        RemoteClient client = server.client(terminal);
+        String sandbox = SandboxNames.resolve(client, name);
+        var filter = new Events.Filter(type, after);
+        var printer = new EventPrinter(
                 terminal.out(),
                 output.isColoured(terminal.env(), terminal.ttys().out()));
-        Predicate<JsonFields> reader = event -> {
-            print(event, commandEvents);
-            return true;
-        };
-        if (follow) {
-            feed.follow(reader);
-        } else {
-            feed.read(reader);
+        try (EventStream events = follow
+                ? client.events().follow(sandbox, filter)
+                : client.events().stored(sandbox, filter)) {
+            events.forEachRemaining(event -> print(event, printer));
         }
         return 0;
     }
 
-    private void print(JsonFields event, Story commandEvents) {
+    private void print(SandboxEvent event, EventPrinter printer) {
         if (output.isJson()) {
-            terminal.out().println(event.text());
+            terminal.out().println(event.json());
         } else if (inWords) {
-            commandEvents.tell(event);
+            printer.print(event);
         } else {
-            String data = event.object("event_data").text();
+            String data = event.data();
             boolean cut = terminal.ttys().out() && data.length() > LONGEST;
             terminal.out()
-                    .println(Table.shown(event.integer("seq") + "  " + event.time("created_at") + "  "
-                            + event.string("event_type") + "  " + event.string("source") + "  "
-                            + (cut ? data.substring(0, LONGEST) + "…" : data)));
+                    .println(Table.shown(event.seq() + "  " + event.at() + "  " + event.type() + "  " + event.source()
+                            + "  " + (cut ? data.substring(0, LONGEST) + "…" : data)));
         }
         terminal.out().flush();
     }

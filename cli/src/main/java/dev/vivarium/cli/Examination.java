@@ -1,23 +1,24 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
-import dev.vivarium.cli.remote.Reply;
-import dev.vivarium.json.JsonFields;
+import dev.vivarium.json.ProblemJson;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.Health;
+import dev.vivarium.sdk.RemoteClient;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /// The checks of `viv doctor`, in the order in which one depends on another. Confined to one worker.
 final class Examination {
     /// Tokens live for minutes, so that a clock that is off by more than this will be noticed.
+    private static final int UNAUTHORIZED = 401;
     private static final Duration TOLERATED_SKEW = Duration.ofSeconds(30);
 
     private static final Path LOOPS = Path.of("/dev/loop-control");
@@ -76,16 +77,15 @@ final class Examination {
     }
 
     private boolean server() {
-        var http = new Http(account.server(), account.key().orElse("none"));
+        var client = RemoteClient.of(account.server(), account.key().orElse("none"));
         long before = System.nanoTime();
-        try (Reply reply = http.send("GET", "/health", Map.of(), Http.Body.none())) {
+        try {
+            Health health = client.health();
             long millis = Duration.ofNanos(System.nanoTime() - before).toMillis();
-            long now = System.currentTimeMillis();
-            var date = reply.date();
-            JsonFields health = reply.decode(fields -> fields);
+            Instant now = Instant.now();
             ok("server", account.server() + " answers in " + millis + " ms");
-            date.ifPresent(theirs -> clock(Duration.ofMillis(now - theirs)));
-            version(health.string("version"));
+            health.serverTime().ifPresent(theirs -> clock(Duration.between(theirs, now)));
+            version(health.version());
             provider(health);
             return true;
         } catch (SandboxException e) {
@@ -119,19 +119,16 @@ final class Examination {
         }
     }
 
-    private void provider(JsonFields health) {
-        JsonFields provider = health.object("provider");
-        String found = provider.string("name") + ": " + provider.string("isolation") + "; disk limit "
-                + provider.string("disk_limit") + "; cgroups " + provider.string("cgroups");
-        if (provider.flag("isolates")) {
+    private void provider(Health health) {
+        Health.Provider provider = health.provider();
+        String found = provider.name() + ": " + provider.isolation() + "; disk limit " + provider.diskLimit()
+                + "; cgroups " + provider.cgroups();
+        if (provider.isolates()) {
             ok("isolation", found);
         } else {
             warn("isolation", found, "sandboxes are not isolated: for tests and laptops only");
         }
-        health.optionalObject("failing")
-                .map(JsonFields::strings)
-                .orElse(Map.of())
-                .forEach((part, why) -> fail(part, why, "the server's log says more"));
+        health.failing().forEach((part, why) -> fail(part, why, "the server's log says more"));
     }
 
     private void key() {
@@ -139,15 +136,18 @@ final class Examination {
             fail("key", account.missingKey(), "set VIV_API_KEY, or give the profile a key");
             return;
         }
-        var http = new Http(account.server(), account.requireKey());
-        try (Reply reply = http.send("GET", "/threads?limit=1", Map.of(), Http.Body.none())) {
-            switch (reply.status()) {
-                case 401 -> fail("key", "the server does not know it", "viv keys issue USER makes one, as admin");
-                case 200 -> ok("key", "valid");
-                default -> warn("key", "the server answered " + reply.status(), "its log says why");
-            }
+        try {
+            RemoteClient.of(account.server(), account.requireKey()).threads().first(1);
+            ok("key", "valid");
         } catch (SandboxException e) {
-            fail("key", e.failure().sentence(), "try again");
+            int status = ProblemJson.status(e.failure());
+            if (e.failure() instanceof Failure.ServerUnreachable) {
+                fail("key", e.failure().sentence(), "try again");
+            } else if (status == UNAUTHORIZED) {
+                fail("key", "the server does not know it", "viv keys issue USER makes one, as admin");
+            } else {
+                warn("key", "the server answered " + status, "its log says why");
+            }
         }
     }
 

@@ -1,30 +1,22 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Box;
-import dev.vivarium.cli.remote.Http;
-import dev.vivarium.cli.remote.Passes.IfAbsent;
-import dev.vivarium.cli.remote.Reply;
-import dev.vivarium.json.ExecJson;
-import dev.vivarium.json.Json;
-import dev.vivarium.json.JsonFields;
+import dev.vivarium.cli.TokenCache.IfAbsent;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.Exit;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
+import dev.vivarium.sdk.CommandStream;
+import dev.vivarium.sdk.Commands;
+import dev.vivarium.sdk.NewCommand;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import tools.jackson.core.JsonGenerator;
 
 /// Runs a command in a thread's sandbox, made if need be. Ctrl-C hangs up, and the server then kills the command.
 @Command(
@@ -83,10 +75,11 @@ final class ExecCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         try {
-            Box box = server.box(terminal, thread, IfAbsent.CREATE);
-            var accept = Map.of("Accept", "application/x-ndjson");
-            try (Reply reply = box.send("POST", "/exec", accept, () -> Http.Body.json(this::write))) {
-                return follow(box, reply.requireSuccess());
+            Commands commands =
+                    server.connect(terminal, thread, IfAbsent.CREATE).commands();
+            var idle = Optional.ofNullable(idleTimeout);
+            try (CommandStream events = commands.start(new NewCommand(words, timeout, idle, directory, env, input))) {
+                return follow(commands, events);
             }
         } catch (SandboxException e) {
             Complaint.of(e.failure()).print(terminal, output);
@@ -94,63 +87,26 @@ final class ExecCommand implements Callable<Integer> {
         }
     }
 
-    /// As with ssh: people who give one word mean a line of shell.
-    private void write(JsonGenerator out) {
-        if (words.size() == 1) {
-            out.writeStringProperty("command", words.getFirst());
-        } else {
-            out.writeArrayPropertyStart("command");
-            words.forEach(out::writeString);
-            out.writeEndArray();
-        }
-        out.writeNumberProperty("timeout", timeout.toMillis() / 1000.0);
-        if (idleTimeout != null) {
-            out.writeNumberProperty("idle_timeout", idleTimeout.toMillis() / 1000.0);
-        }
-        if (!directory.isEmpty()) {
-            out.writeStringProperty("cwd", directory);
-        }
-        if (!env.isEmpty()) {
-            out.writeObjectPropertyStart("env");
-            env.forEach(out::writeStringProperty);
-            out.writeEndObject();
-        }
-        if (input) {
-            out.writeBooleanProperty("stream_stdin", true);
-        }
-    }
-
-    private int follow(Box box, Reply reply) {
-        try (var lines = new BufferedReader(new InputStreamReader(reply.body(), StandardCharsets.UTF_8))) {
-            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                JsonFields fields = Json.answer(line);
-                fields.optionalString("process_id").filter(_ -> input).ifPresent(id -> feed(box, id));
-                var event = ExecJson.readEvent(fields);
-                if (event.isPresent()) {
-                    print(event.get(), line);
-                }
-                if (event.isPresent() && event.get() instanceof ExecEvent.Exited(Exit exit)) {
-                    return exit.exitCode();
-                }
+    private int follow(Commands commands, CommandStream events) {
+        while (true) {
+            ExecEvent event = events.next();
+            if (event instanceof ExecEvent.Started && input) {
+                events.process().ifPresent(process -> sendInput(commands, process));
             }
-            throw new IOException("the stream ended before the command");
-        } catch (IOException e) {
-            throw new SandboxException(
-                    new Failure.ServerUnreachable(
-                            box.pass().http().toString(), "the connection broke (" + e.getMessage() + ")"),
-                    e);
+            print(event, events.json());
+            if (event instanceof ExecEvent.Exited(Exit exit)) {
+                return exit.exitCode();
+            }
         }
     }
 
-    /// Sends what comes on standard input as it comes, on a worker that ends with the process.
-    private void feed(Box box, String process) {
+    /// Sends the standard input on a thread that ends with this program.
+    private void sendInput(Commands commands, String process) {
         Thread.ofPlatform().daemon().name("viv-stdin").start(() -> {
             try {
-                String path = "/processes/" + Http.segment(process) + "/stdin?eof=true";
-                box.send("POST", path, Map.of(), () -> new Http.Body("application/octet-stream", terminal.in(), -1))
-                        .close();
+                commands.writeInput(process, terminal.in());
             } catch (SandboxException _) {
-                // It has ended without reading everything, or the reader of its output meets the same loss.
+                // The process ended before it read everything, or the reader of its output meets the same failure.
             }
         });
     }

@@ -1,8 +1,9 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
-import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxInfo;
+import dev.vivarium.model.SnapshotInfo;
+import dev.vivarium.sdk.engine.Snapshots;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -42,16 +43,16 @@ final class ForkCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         var account = server.account(terminal);
-        Http http = server.http(account);
-        Optional<SnapshotRef> kept = SnapshotRef.find(source);
-        JsonFields session = kept.isPresent()
-                ? fork(http, kept.get().resolve(http), account.user())
-                : forkAsItIs(http, account.user());
+        Snapshots snapshots = server.client(account).snapshots();
+        Optional<SnapshotRef> saved = SnapshotRef.find(source);
+        SandboxInfo sandbox = saved.isPresent()
+                ? snapshots.fork(saved.get().resolve(snapshots), target, account.user())
+                : forkAsItIs(snapshots, account.user());
         if (output.isJson()) {
             terminal.json(out -> {
                 out.writeStringProperty("thread_id", target);
-                out.writeStringProperty("sandbox_id", session.string("session_id"));
-                out.writeStringProperty("user_id", session.string("user_id"));
+                out.writeStringProperty("sandbox_id", sandbox.id().value());
+                out.writeStringProperty("user_id", sandbox.user().value());
                 out.writeStringProperty("from", source);
             });
         } else {
@@ -60,32 +61,22 @@ final class ForkCommand implements Callable<Integer> {
         return 0;
     }
 
-    /// By a snapshot that nobody asked for and that therefore does not stay: what was forked from it does.
-    private JsonFields forkAsItIs(Http http, Optional<String> user) {
-        JsonFields snapshot = SnapshotCommand.take(http, source, "");
+    /// Forks from a temporary snapshot.
+    private SandboxInfo forkAsItIs(Snapshots snapshots, Optional<String> user) {
+        SnapshotInfo snapshot = snapshots.take(source, "");
         try {
-            return fork(http, snapshot, user);
+            return snapshots.fork(snapshot, target, user);
         } finally {
-            forget(http, snapshot);
+            delete(snapshots, snapshot);
         }
     }
 
-    private void forget(Http http, JsonFields snapshot) {
+    private void delete(Snapshots snapshots, SnapshotInfo snapshot) {
         try {
-            http.delete(SnapshotRef.path(snapshot));
+            snapshots.delete(snapshot);
         } catch (SandboxException e) {
-            terminal.note("snapshot " + snapshot.string("snapshot_id") + " stayed behind: "
+            terminal.note("snapshot " + snapshot.id().value() + " stayed behind: "
                     + e.failure().sentence());
         }
-    }
-
-    private JsonFields fork(Http http, JsonFields snapshot, Optional<String> user) {
-        return http.post(
-                SnapshotRef.path(snapshot) + "/fork",
-                out -> {
-                    out.writeStringProperty("thread_id", target);
-                    user.ifPresent(who -> out.writeStringProperty("user_id", who));
-                },
-                fields -> fields);
     }
 }

@@ -1,12 +1,11 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.json.JsonFields;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/// Makes a new key for a user and prints it, once.
+/// Creates an API key for a user and prints it.
 @Command(name = "issue", description = "Make a new key for a user. It is shown once.")
 final class KeysIssueCommand implements Callable<Integer> {
     private final Terminal terminal;
@@ -26,18 +25,16 @@ final class KeysIssueCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        JsonFields issued = server.http(terminal)
-                .post("/admin/keys", out -> out.writeStringProperty("user_id", user), fields -> fields);
+        var issued = server.client(terminal).keys().issue(user);
         if (output.isJson()) {
             terminal.json(out -> {
-                out.writeStringProperty("key_id", issued.string("key_id"));
-                out.writeStringProperty("user_id", issued.string("user_id"));
-                out.writeStringProperty("key", issued.string("key"));
+                out.writeStringProperty("key_id", issued.id());
+                out.writeStringProperty("user_id", issued.user().value());
+                out.writeStringProperty("key", issued.key());
             });
         } else {
-            terminal.out().println(issued.string("key"));
-            terminal.note(
-                    "key " + issued.string("key_id") + " of " + issued.string("user_id") + "; it is not shown again");
+            terminal.out().println(issued.key());
+            terminal.note("key " + issued.id() + " of " + issued.user().value() + "; it is not shown again");
         }
         return 0;
     }

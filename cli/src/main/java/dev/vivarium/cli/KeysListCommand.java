@@ -1,13 +1,13 @@
 package dev.vivarium.cli;
 
 import dev.vivarium.json.Json;
-import dev.vivarium.json.JsonFields;
+import dev.vivarium.sdk.Keys.KeyInfo;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/// Lists who has a key. The keys themselves are known to nobody.
+/// Lists the API keys of users, without their secrets.
 @Command(name = "list", description = "List the users' keys by their ids.")
 final class KeysListCommand implements Callable<Integer> {
     private final Terminal terminal;
@@ -24,22 +24,23 @@ final class KeysListCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        List<JsonFields> keys = server.http(terminal).get("/admin/keys", fields -> fields.objects("keys"));
+        List<KeyInfo> keys = server.client(terminal).keys().list();
         if (output.isJson()) {
             keys.forEach(this::print);
             return 0;
         }
         var table = new Table(terminal, output, "KEY", "CREATED", "USER");
-        keys.forEach(key -> table.row(key.string("key_id"), table.time(key.time("created_at")), key.string("user_id")));
+        keys.forEach(key ->
+                table.row(key.id(), table.time(key.createdAt()), key.user().value()));
         table.print();
         return 0;
     }
 
-    private void print(JsonFields key) {
+    private void print(KeyInfo key) {
         terminal.json(out -> {
-            out.writeStringProperty("key_id", key.string("key_id"));
-            out.writeStringProperty("user_id", key.string("user_id"));
-            Json.time(out, "created_at", key.time("created_at"));
+            out.writeStringProperty("key_id", key.id());
+            out.writeStringProperty("user_id", key.user().value());
+            Json.time(out, "created_at", key.createdAt());
         });
     }
 }

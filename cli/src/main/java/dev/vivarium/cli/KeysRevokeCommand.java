@@ -1,12 +1,11 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/// Takes a key back.
+/// Revokes an API key.
 @Command(name = "revoke", description = "Take a key back; it stops working at once.")
 final class KeysRevokeCommand implements Callable<Integer> {
     private final Terminal terminal;
@@ -26,7 +25,7 @@ final class KeysRevokeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        server.http(terminal).delete("/admin/keys/" + Http.segment(keyId));
+        server.client(terminal).keys().revoke(keyId);
         if (output.isJson()) {
             terminal.json(out -> {
                 out.writeStringProperty("key_id", keyId);

@@ -1,8 +1,7 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.json.Json;
-import dev.vivarium.json.JsonFields;
+import dev.vivarium.sdk.Threads.AuditEntry;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -10,7 +9,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// Shows the audit of a thread: who did what in its sandbox. For the owner.
+/// Prints the audit log of a thread. Only for its owner.
 @Command(name = "logs", description = "Show who did what in a thread's sandbox: its audit, oldest first.")
 final class LogsCommand implements Callable<Integer> {
     private static final Duration PAUSE = Duration.ofSeconds(1);
@@ -40,21 +39,20 @@ final class LogsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Http http = server.http(terminal);
-        String path = "/threads/" + Http.segment(thread) + "/audit?after=";
+        var threads = server.client(terminal).threads();
         while (true) {
-            JsonFields page = http.get(path + after, fields -> fields);
-            page.objects("entries").forEach(this::print);
+            var page = threads.audit(thread, after);
+            page.entries().forEach(this::print);
             terminal.out().flush();
-            boolean more = page.optionalInteger("next_after").isPresent();
-            after = page.optionalInteger("next_after").orElse(after);
-            if (!more && (!follow || !isPatient())) {
+            after = page.nextAfter().orElse(after);
+            if (page.nextAfter().isEmpty() && (!follow || !pause())) {
                 return 0;
             }
         }
     }
 
-    private static boolean isPatient() {
+    /// Reports whether the pause ended without an interrupt.
+    private static boolean pause() {
         try {
             Thread.sleep(PAUSE);
             return true;
@@ -64,26 +62,25 @@ final class LogsCommand implements Callable<Integer> {
         }
     }
 
-    private void print(JsonFields entry) {
+    private void print(AuditEntry entry) {
         if (output.isJson()) {
             terminal.json(out -> {
-                out.writeNumberProperty("seq", entry.integer("seq"));
-                Json.time(out, "at", entry.time("at"));
-                out.writeStringProperty("kind", entry.string("kind"));
-                out.writeNumberProperty("outcome", entry.integer("outcome"));
-                out.writeStringProperty("route", entry.string("route"));
-                for (String name : new String[] {"sub", "jti", "aud", "scope", "detail"}) {
-                    entry.optionalString(name).ifPresent(value -> out.writeStringProperty(name, value));
-                }
+                out.writeNumberProperty("seq", entry.seq());
+                Json.time(out, "at", entry.at());
+                out.writeStringProperty("kind", entry.kind());
+                out.writeNumberProperty("outcome", entry.outcome());
+                out.writeStringProperty("route", entry.route());
+                entry.user().ifPresent(value -> out.writeStringProperty("sub", value));
+                entry.token().ifPresent(value -> out.writeStringProperty("jti", value));
+                entry.sandbox().ifPresent(value -> out.writeStringProperty("aud", value));
+                entry.scope().ifPresent(value -> out.writeStringProperty("scope", value));
+                entry.detail().ifPresent(value -> out.writeStringProperty("detail", value));
             });
             return;
         }
+        String detail = entry.detail().map(text -> "  " + text).orElse("");
         terminal.out()
-                .println(Table.shown(entry.integer("seq") + "  " + entry.time("at") + "  " + entry.string("kind") + "  "
-                        + entry.optionalString("sub").orElse("-") + "  " + entry.integer("outcome") + "  "
-                        + entry.string("route")
-                        + entry.optionalString("detail")
-                                .map(detail -> "  " + detail)
-                                .orElse("")));
+                .println(Table.shown(entry.seq() + "  " + entry.at() + "  " + entry.kind() + "  "
+                        + entry.user().orElse("-") + "  " + entry.outcome() + "  " + entry.route() + detail));
     }
 }

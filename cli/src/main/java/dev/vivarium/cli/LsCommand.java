@@ -1,8 +1,6 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Box;
-import dev.vivarium.cli.remote.Passes.IfAbsent;
-import dev.vivarium.json.FileJson;
+import dev.vivarium.cli.TokenCache.IfAbsent;
 import dev.vivarium.json.Json;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.Listing;
@@ -44,8 +42,8 @@ final class LsCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         var place = Place.Inside.of(where);
-        Box box = server.box(terminal, place.thread(), IfAbsent.FAIL);
-        Listing listing = box.get(Box.file(place.path()) + (recursive ? "?recursive=true" : ""), FileJson::read);
+        var files = server.connect(terminal, place.thread(), IfAbsent.FAIL).files();
+        Listing listing = recursive ? files.listRecursively(place.path()) : files.list(place.path());
         if (listing.truncated() && !output.isJson()) {
             terminal.note("the list is not complete: there are too many files");
         }

@@ -1,8 +1,8 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.json.Json;
-import dev.vivarium.json.JsonFields;
+import dev.vivarium.sdk.SandboxToken;
+import dev.vivarium.sdk.http.Transport;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -42,14 +42,13 @@ final class PreviewCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         var account = server.account(terminal);
-        // Not our own token: an address is kept in histories, so that it gets one that can do this and no more.
-        JsonFields made = server.passes(account, terminal).narrowed(thread, List.of("process"), Optional.empty());
-        String url = made.object("endpoints").string("http") + "/ports/" + port + "/?viv_token="
-                + Http.segment(made.string("token"));
+        // Browsers keep the address in their history, so its token has the smallest scope.
+        SandboxToken token = server.tokens(account, terminal).narrowed(thread, List.of("process"), Optional.empty());
+        String url = token.http() + "/ports/" + port + "/?viv_token=" + Transport.segment(token.token());
         if (output.isJson()) {
             terminal.json(out -> {
                 out.writeStringProperty("url", url);
-                Json.time(out, "expires_at", made.time("expires_at"));
+                Json.time(out, "expires_at", token.expiresAt());
             });
         } else {
             terminal.out().println(url);

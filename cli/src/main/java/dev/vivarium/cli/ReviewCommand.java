@@ -1,13 +1,15 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
-import dev.vivarium.cli.run.Runs;
-import dev.vivarium.json.JsonFields;
+import dev.vivarium.cli.run.SandboxNames;
+import dev.vivarium.json.ReviewJson;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.Review;
 import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.RemoteClient;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -53,42 +55,47 @@ final class ReviewCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Http http = server.http(terminal);
-        String path = Runs.path(Runs.sandbox(http, name)) + "/reviews";
-        List<JsonFields> all = http.get(path, fields -> fields).objects("reviews");
+        RemoteClient client = server.client(terminal);
+        String sandbox = SandboxNames.resolve(client, name);
+        List<Review> all = client.reviews().list(sandbox);
         if (decision == null) {
             list(all);
         } else {
-            answer(http, path + "/" + Http.segment(waiting(all)), decision);
+            Review answered = client.reviews().answer(sandbox, waiting(all), decision, Optional.ofNullable(comment));
+            if (output.isJson()) {
+                terminal.json(out -> ReviewJson.write(out, answered));
+            } else {
+                terminal.out().println(answered.status().text());
+            }
         }
         return 0;
     }
 
-    private void list(List<JsonFields> all) {
+    private void list(List<Review> all) {
         if (output.isJson()) {
-            all.forEach(one -> terminal.out().println(one.text()));
+            all.forEach(one -> terminal.json(out -> ReviewJson.write(out, one)));
             return;
         }
         var table = new Table(terminal, output, "REVIEW", "STATUS", "DECISION", "ASKED", "REASON", "QUESTION");
-        for (JsonFields one : all) {
+        for (Review one : all) {
             table.row(
-                    one.string("review_id"),
-                    one.string("status"),
-                    one.optionalString("decision").orElse("-"),
-                    table.time(one.time("created_at")),
-                    one.string("reason"),
-                    one.string("description"));
+                    one.id().value(),
+                    one.status().text(),
+                    one.answer().map(Review.Answer::decision).orElse("-"),
+                    table.time(one.createdAt()),
+                    one.asked().reason(),
+                    one.asked().description());
         }
         table.print();
     }
 
-    private String waiting(List<JsonFields> all) {
+    private String waiting(List<Review> all) {
         if (review != null) {
             return review;
         }
         List<String> pending = all.stream()
-                .filter(one -> one.string("status").equals("pending"))
-                .map(one -> one.string("review_id"))
+                .filter(Review::isPending)
+                .map(one -> one.id().value())
                 .toList();
         if (pending.isEmpty()) {
             throw new SandboxException(new RunFailure.NothingAsked(nothingWaits(all)));
@@ -99,27 +106,15 @@ final class ReviewCommand implements Callable<Integer> {
         return pending.getFirst();
     }
 
-    private String nothingWaits(List<JsonFields> all) {
+    private String nothingWaits(List<Review> all) {
         String last = all.stream()
-                .max(Comparator.comparing(one -> one.time("created_at")))
-                .map(one -> "the last, " + one.string("review_id") + ", is " + one.string("status")
-                        + one.optionalString("decision")
-                                .map(chosen -> " with " + chosen)
+                .max(Comparator.comparing(Review::createdAt))
+                .map(one -> "the last, " + one.id().value() + ", is "
+                        + one.status().text()
+                        + one.answer()
+                                .map(answer -> " with " + answer.decision())
                                 .orElse(""))
                 .orElse("it has asked nothing yet");
         return "no question of " + name + " waits: " + last;
-    }
-
-    private void answer(Http http, String path, String chosen) {
-        JsonFields answered = http.post(
-                path,
-                out -> {
-                    out.writeStringProperty("decision", chosen);
-                    if (comment != null) {
-                        out.writeStringProperty("comment", comment);
-                    }
-                },
-                fields -> fields);
-        terminal.out().println(output.isJson() ? answered.text() : answered.string("status"));
     }
 }

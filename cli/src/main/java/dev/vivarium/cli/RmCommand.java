@@ -1,10 +1,7 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Box;
-import dev.vivarium.cli.remote.Http;
-import dev.vivarium.cli.remote.Passes.IfAbsent;
+import dev.vivarium.cli.TokenCache.IfAbsent;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -43,9 +40,12 @@ final class RmCommand implements Callable<Integer> {
     }
 
     private void remove(Place.Inside file) {
-        Box box = server.box(terminal, file.thread(), IfAbsent.FAIL);
-        String path = Box.file(file.path()) + (recursive ? "?recursive=true" : "");
-        box.send("DELETE", path, Map.of(), Http.Body::none).requireSuccess().close();
+        var files = server.connect(terminal, file.thread(), IfAbsent.FAIL).files();
+        if (recursive) {
+            files.deleteRecursively(file.path());
+        } else {
+            files.delete(file.path());
+        }
         if (output.isJson()) {
             terminal.json(out -> {
                 out.writeStringProperty("name", file.path());

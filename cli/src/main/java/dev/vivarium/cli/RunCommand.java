@@ -1,23 +1,24 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
-import dev.vivarium.cli.run.Feed;
-import dev.vivarium.cli.run.Runs;
-import dev.vivarium.cli.run.Story;
-import dev.vivarium.json.JsonFields;
+import dev.vivarium.cli.run.EventPrinter;
+import dev.vivarium.sdk.EventStream;
+import dev.vivarium.sdk.Events;
+import dev.vivarium.sdk.NewRun;
+import dev.vivarium.sdk.RemoteClient;
+import dev.vivarium.sdk.Runs;
+import dev.vivarium.sdk.SandboxEvent;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import tools.jackson.core.JsonGenerator;
 
-/// Starts an agent at a task and shows what it does. Ctrl-C only stops looking.
+/// Starts an agent at a task and prints its events. Ctrl-C stops the printing, not the agent.
 @Command(
         name = "run",
         description = "Start an agent at a task in a sandbox, and watch it.",
@@ -77,82 +78,64 @@ final class RunCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Account account = server.account(terminal);
-        Http http = server.http(account);
-        JsonFields spawned =
-                http.post(Runs.PATH, out -> write(out, account.user().orElse("")), fields -> fields);
-        String sandbox = spawned.string("sandbox_id");
+        RemoteClient client = server.client(account);
+        Runs.StartedRun started = client.runs().start(request(account.user()));
         if (detach) {
-            started(spawned);
+            terminal.out()
+                    .println(
+                            output.isJson() ? started.json() : started.sandbox().value());
             return 0;
         }
+        String sandbox = started.sandbox().value();
         if (!output.isJson()) {
-            terminal.note(sandbox + " on thread " + spawned.string("thread_id"));
+            terminal.note(sandbox + " on thread " + started.thread().value());
         }
-        return follow(http, sandbox);
+        return follow(client, sandbox);
     }
 
-    private int follow(Http http, String sandbox) {
+    private int follow(RemoteClient client, String sandbox) {
         var comeBack = new Thread(() -> terminal.note("the agent goes on; viv events " + sandbox + " --follow shows it,"
                 + " viv say " + sandbox + " \"…\" speaks to it"));
         Runtime.getRuntime().addShutdownHook(comeBack);
-        var completed = new AtomicBoolean();
-        var commandEvents = new Story(
+        boolean completed = printToEnd(client, sandbox);
+        Runtime.getRuntime().removeShutdownHook(comeBack);
+        return completed ? 0 : ExitCode.FAILURE;
+    }
+
+    /// Reports whether the run completed.
+    private boolean printToEnd(RemoteClient client, String sandbox) {
+        var printer = new EventPrinter(
                 terminal.out(),
                 output.isColoured(terminal.env(), terminal.ttys().out()));
-        new Feed(http, sandbox, "", 0).follow(event -> {
-            if (output.isJson()) {
-                terminal.out().println(event.text());
-                terminal.out().flush();
-            } else {
-                commandEvents.tell(event);
+        try (EventStream events = client.events().follow(sandbox, Events.Filter.ALL)) {
+            while (true) {
+                SandboxEvent event = events.next();
+                if (output.isJson()) {
+                    terminal.out().println(event.json());
+                    terminal.out().flush();
+                } else {
+                    printer.print(event);
+                }
+                if (event.isRunEnd()) {
+                    return EventPrinter.isCompletion(event);
+                }
             }
-            boolean ended = Story.isEnd(event);
-            completed.set(ended && event.object("event_data").string("status").equals("completed"));
-            return !ended;
-        });
-        Runtime.getRuntime().removeShutdownHook(comeBack);
-        return completed.get() ? 0 : ExitCode.FAILURE;
-    }
-
-    private void started(JsonFields spawned) {
-        if (output.isJson()) {
-            terminal.out().println(spawned.text());
-        } else {
-            terminal.out().println(spawned.string("sandbox_id"));
         }
     }
 
-    private void write(JsonGenerator out, String user) {
-        out.writeObjectPropertyStart("task");
+    private NewRun request(Optional<String> user) {
         String title = task.strip().lines().findFirst().orElse("");
-        out.writeStringProperty("title", title.length() > LONGEST_TITLE ? title.substring(0, LONGEST_TITLE) : title);
-        if (!task.strip().equals(title) || title.length() > LONGEST_TITLE) {
-            out.writeStringProperty("description", task.strip());
-        }
-        out.writeEndObject();
-        out.writeStringProperty("runtime", runtime);
-        optional(out, "user_id", user.isEmpty() ? null : user);
-        optional(out, "thread_id", thread);
-        optional(out, "model", model);
-        optional(out, "resume_from", resume);
-        if (budget != null) {
-            out.writeNumberProperty("budget_usd", budget);
-        }
-        if (!program.isEmpty()) {
-            out.writeArrayPropertyStart("command");
-            program.forEach(out::writeString);
-            out.writeEndArray();
-        }
-        if (!env.isEmpty()) {
-            out.writeObjectPropertyStart("env");
-            env.forEach(out::writeStringProperty);
-            out.writeEndObject();
-        }
-    }
-
-    private static void optional(JsonGenerator out, String name, @Nullable String value) {
-        if (value != null) {
-            out.writeStringProperty(name, value);
-        }
+        boolean isWhole = task.strip().equals(title) && title.length() <= LONGEST_TITLE;
+        return new NewRun(
+                title.length() > LONGEST_TITLE ? title.substring(0, LONGEST_TITLE) : title,
+                isWhole ? Optional.empty() : Optional.of(task.strip()),
+                runtime,
+                user.filter(who -> !who.isEmpty()),
+                Optional.ofNullable(thread),
+                Optional.ofNullable(model),
+                Optional.ofNullable(resume),
+                Optional.ofNullable(budget),
+                program,
+                env);
     }
 }

@@ -1,9 +1,8 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
-import dev.vivarium.cli.run.Runs;
-import dev.vivarium.json.JsonFields;
-import java.math.BigDecimal;
+import dev.vivarium.model.Run;
+import dev.vivarium.sdk.Runs;
+import dev.vivarium.sdk.Runs.SandboxRun;
 import java.math.RoundingMode;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -40,19 +39,13 @@ final class RunsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        String filter = status == null ? "" : "&status=" + Http.segment(status);
-        List<JsonFields> runs =
-                server
-                        .http(terminal)
-                        .get(Runs.PATH + "?limit=1000" + filter, fields -> fields)
-                        .objects("sandboxes")
-                        .stream()
-                        .filter(box -> box.optionalObject("run").isPresent())
-                        .toList();
+        Runs client = server.client(terminal).runs();
+        List<SandboxRun> runs = (status == null ? client.list() : client.listByStatus(status))
+                .stream().filter(entry -> entry.run().isPresent()).toList();
         if (output.isJson()) {
-            runs.forEach(run -> terminal.out().println(run.text()));
+            runs.forEach(run -> terminal.out().println(run.json()));
         } else if (quiet) {
-            runs.forEach(run -> terminal.out().println(run.string("sandbox_id")));
+            runs.forEach(run -> terminal.out().println(run.sandbox().value()));
         } else {
             var table =
                     new Table(terminal, output, "SANDBOX", "THREAD", "RUNTIME", "STATUS", "COST", "TOOLS", "STARTED");
@@ -62,15 +55,15 @@ final class RunsCommand implements Callable<Integer> {
         return 0;
     }
 
-    private static void row(Table table, JsonFields box) {
-        JsonFields run = box.object("run");
+    private static void row(Table table, SandboxRun entry) {
+        Run run = entry.run().orElseThrow();
         table.row(
-                box.string("sandbox_id"),
-                box.string("thread_id"),
-                run.string("runtime"),
-                box.string("status"),
-                "$" + BigDecimal.valueOf(run.number("cost_usd")).setScale(4, RoundingMode.HALF_UP),
-                Long.toString(run.integer("tool_calls")),
-                table.time(run.time("started_at")));
+                entry.sandbox().value(),
+                entry.thread().value(),
+                run.program().runtime().text(),
+                entry.status(),
+                "$" + run.spent().costUsd().setScale(4, RoundingMode.HALF_UP),
+                Long.toString(run.spent().toolCalls()),
+                table.time(run.startedAt()));
     }
 }

@@ -1,8 +1,8 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
-import dev.vivarium.cli.run.Runs;
-import dev.vivarium.json.JsonFields;
+import dev.vivarium.cli.run.SandboxNames;
+import dev.vivarium.model.Message.Kind;
+import dev.vivarium.sdk.RemoteClient;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -45,19 +45,13 @@ final class SayCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Http http = server.http(terminal);
-        String type = manner.interrupt ? "interrupt" : manner.guidance ? "guidance" : "user_message";
-        JsonFields queued = http.post(
-                Runs.path(Runs.sandbox(http, name)) + "/messages",
-                out -> {
-                    out.writeStringProperty("content", text);
-                    out.writeStringProperty("message_type", type);
-                },
-                fields -> fields);
-        if (!output.isJson() && !queued.optionalFlag("listening").orElse(true)) {
+        RemoteClient client = server.client(terminal);
+        var kind = manner.interrupt ? Kind.INTERRUPT : manner.guidance ? Kind.GUIDANCE : Kind.USER_MESSAGE;
+        var queued = client.runs().send(SandboxNames.resolve(client, name), text, kind);
+        if (!output.isJson() && !queued.listening()) {
             terminal.note("no agent listens in " + name + "; the next one there hears this when its run begins");
         }
-        terminal.out().println(output.isJson() ? queued.text() : queued.string("message_id"));
+        terminal.out().println(output.isJson() ? queued.json() : queued.id());
         return 0;
     }
 }

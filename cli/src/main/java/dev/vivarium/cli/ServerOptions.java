@@ -1,11 +1,10 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Box;
-import dev.vivarium.cli.remote.Http;
-import dev.vivarium.cli.remote.Passes;
-import dev.vivarium.cli.remote.Passes.IfAbsent;
+import dev.vivarium.cli.TokenCache.IfAbsent;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.RemoteClient;
+import dev.vivarium.sdk.SandboxConnection;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -65,26 +64,26 @@ final class ServerOptions {
         return new Account(name, address, key(terminal, profiles, chosen, address), who, missingKey(env));
     }
 
-    Http http(Account account) {
-        return new Http(account.server(), account.requireKey());
+    RemoteClient client(Account account) {
+        return RemoteClient.of(account.server(), account.requireKey());
     }
 
-    Http http(Terminal terminal) {
-        return http(account(terminal));
+    RemoteClient client(Terminal terminal) {
+        return client(account(terminal));
     }
 
-    /// The thread's sandbox on the data plane.
-    Box box(Terminal terminal, String thread, IfAbsent ifAbsent) {
-        return Box.open(passes(account(terminal), terminal), thread, ifAbsent);
+    /// A connection to the thread's sandbox.
+    SandboxConnection connect(Terminal terminal, String thread, IfAbsent ifAbsent) {
+        return SandboxConnection.open(tokens(account(terminal), terminal).source(thread, ifAbsent));
     }
 
-    /// Passes are kept apart by server, profile and key: who changes the key is somebody else.
-    Passes passes(Account account, Terminal terminal) {
+    /// Tokens are cached by server, profile and key, because another key may belong to another user.
+    TokenCache tokens(Account account, Terminal terminal) {
         String holder = account.profile() + "\n" + account.requireKey();
         var directory = Directories.state(terminal.env()).resolve("passes");
         Consumer<String> replaced = thread ->
                 terminal.note("the sandbox of " + thread + " had ended; this is a new one, without its files");
-        return new Passes(http(account), directory, holder, account.user(), replaced, InstantSource.system());
+        return new TokenCache(client(account), directory, holder, account.user(), replaced, InstantSource.system());
     }
 
     /// A profile's key is for the profile's server, and what a server on this machine wrote is for that server:

@@ -1,10 +1,9 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.json.Json;
-import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.Sharing;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -51,35 +50,26 @@ final class ShareCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Http http = server.http(terminal);
-        String members = "/threads/" + Http.segment(thread) + "/members";
+        Sharing sharing = server.client(terminal).sharing();
         if (user == null) {
-            list(http, members);
+            list(sharing.members(thread));
         } else if (remove) {
-            http.delete(members + "/" + Http.segment(user));
+            sharing.remove(thread, user);
             if (output.isJson()) {
                 terminal.json(out -> out.writeStringProperty("status", "removed"));
             }
         } else {
-            invite(http, members, user);
+            invite(sharing, user);
         }
         return 0;
     }
 
-    private void invite(Http http, String members, String invited) {
+    private void invite(Sharing sharing, String invited) {
         if (scopes.isEmpty()) {
             throw new SandboxException(
                     new Failure.InvalidRequest("--scope", "is missing: say what they may do, such as shell:ro,fs:ro"));
         }
-        JsonFields member = http.post(
-                members,
-                out -> {
-                    out.writeStringProperty("user_id", invited);
-                    out.writeArrayPropertyStart("scopes");
-                    scopes.forEach(out::writeString);
-                    out.writeEndArray();
-                },
-                fields -> fields);
+        Sharing.Member member = sharing.invite(thread, invited, scopes);
         if (output.isJson()) {
             print(member);
         } else {
@@ -87,31 +77,26 @@ final class ShareCommand implements Callable<Integer> {
         }
     }
 
-    private void list(Http http, String path) {
-        JsonFields answer = http.get(path, fields -> fields);
+    private void list(Sharing.Members members) {
         if (output.isJson()) {
-            answer.objects("members").forEach(this::print);
+            members.members().forEach(this::print);
             return;
         }
         var table = new Table(terminal, output, "USER", "SCOPES", "INVITED");
-        table.row(answer.string("owner"), "owner", "");
-        answer.objects("members")
-                .forEach(member ->
-                        table.row(member.string("user_id"), scopes(member), table.time(member.time("invited_at"))));
+        table.row(members.owner().value(), "owner", "");
+        members.members()
+                .forEach(member -> table.row(
+                        member.user().value(), String.join(" ", member.scopes()), table.time(member.invitedAt())));
         table.print();
     }
 
-    private static String scopes(JsonFields member) {
-        return String.join(" ", member.findStrings("scopes").orElse(List.of()));
-    }
-
-    private void print(JsonFields member) {
+    private void print(Sharing.Member member) {
         terminal.json(out -> {
-            out.writeStringProperty("user_id", member.string("user_id"));
+            out.writeStringProperty("user_id", member.user().value());
             out.writeArrayPropertyStart("scopes");
-            member.findStrings("scopes").orElse(List.of()).forEach(out::writeString);
+            member.scopes().forEach(out::writeString);
             out.writeEndArray();
-            Json.time(out, "invited_at", member.time("invited_at"));
+            Json.time(out, "invited_at", member.invitedAt());
         });
     }
 }

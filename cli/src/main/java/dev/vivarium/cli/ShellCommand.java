@@ -1,7 +1,6 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Box;
-import dev.vivarium.cli.remote.Passes.IfAbsent;
+import dev.vivarium.cli.TokenCache.IfAbsent;
 import dev.vivarium.cli.tty.Access;
 import dev.vivarium.cli.tty.Ending;
 import dev.vivarium.cli.tty.People;
@@ -9,11 +8,13 @@ import dev.vivarium.cli.tty.ShellClient;
 import dev.vivarium.cli.tty.ShellClient.Wishes;
 import dev.vivarium.cli.tty.Tty;
 import dev.vivarium.json.Json;
-import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.CommandFailure;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.SandboxConnection;
 import dev.vivarium.sdk.Shell;
+import dev.vivarium.sdk.Shells.Participant;
+import dev.vivarium.sdk.Shells.ShellInfo;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.util.List;
@@ -26,7 +27,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.core.JsonGenerator;
 
-/// Puts a person's terminal into a thread's sandbox.
+/// Connects the terminal to a shell in a thread's sandbox.
 @Command(
         name = "shell",
         description = "Open a terminal in a thread's sandbox.",
@@ -73,16 +74,17 @@ final class ShellCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         if (list) {
-            list(server.box(terminal, thread, IfAbsent.FAIL));
+            list(server.connect(terminal, thread, IfAbsent.FAIL).shells().list());
             return 0;
         }
         if (!terminal.ttys().in() || !terminal.ttys().out()) {
             throw new SandboxException(new Failure.InvalidRequest(
                     "viv shell", "needs a terminal; without one, viv exec " + thread + " -- COMMAND"));
         }
-        // Asked before the terminal is touched: a pass may be for a sandbox that has ended, and there may be nothing
-        // to watch.
-        var present = shells(server.box(terminal, thread, observe ? IfAbsent.FAIL : IfAbsent.CREATE));
+        // Before the terminal changes its mode: the sandbox may have ended, and there may be no shell to observe.
+        var present = server.connect(terminal, thread, observe ? IfAbsent.FAIL : IfAbsent.CREATE)
+                .shells()
+                .list();
         var chosen = Optional.ofNullable(session).or(() -> observe ? Optional.of(newest(present)) : Optional.empty());
         var command = words.isEmpty()
                 ? Optional.<String>empty()
@@ -107,7 +109,10 @@ final class ShellCommand implements Callable<Integer> {
                 .orElseThrow(() -> new SandboxException(
                         new Failure.InvalidRequest("viv shell", "needs a terminal on standard input")))) {
             var client = new ShellClient(
-                    new Way(server.box(terminal, thread, IfAbsent.FAIL)), wishes, tty::size, terminal.out());
+                    new TokenAccess(server.connect(terminal, thread, IfAbsent.FAIL)),
+                    wishes,
+                    tty::size,
+                    terminal.out());
             ending = client.run(new FileInputStream(FileDescriptor.in));
         }
         return switch (ending) {
@@ -121,48 +126,41 @@ final class ShellCommand implements Callable<Integer> {
         };
     }
 
-    /// The pass is the kept one, which another `viv` may have renewed. Once inside, a sandbox that has ended has no
-    /// successor: the shell ended with it.
-    private record Way(Box box) implements Access {
+    /// Access with the cached token, which another `viv` may have renewed.
+    private record TokenAccess(SandboxConnection connection) implements Access {
         @Override
         public Access.Entry entry() {
-            var pass = box.pass();
-            return new Access.Entry(pass.ws(), pass.token());
+            var token = connection.currentToken();
+            return new Access.Entry(token.ws(), token.token());
         }
 
         @Override
         public void renew() {
-            box.renewed();
+            connection.renewToken();
         }
     }
 
-    private String newest(List<JsonFields> shells) {
-        var running = shells.stream().filter(shell -> shell.flag("running")).toList();
+    private String newest(List<ShellInfo> shells) {
+        var running = shells.stream().filter(ShellInfo::running).toList();
         if (running.isEmpty()) {
             throw new SandboxException(new CommandFailure.NoSuchShell(
                     "there is no shell in " + thread + " to watch; viv shell " + thread + " opens one"));
         }
-        return running.getLast().string("session_id");
+        return running.getLast().id();
     }
 
-    private static List<JsonFields> shells(Box box) {
-        return box.get("/shells", fields -> fields.objects("shells"));
-    }
-
-    private void list(Box box) {
+    private void list(List<ShellInfo> shells) {
         var table = new Table(terminal, output, "SESSION", "STATE", "STARTED", "COMMAND", "PEOPLE");
-        for (JsonFields shell : shells(box)) {
+        for (ShellInfo shell : shells) {
             if (output.isJson()) {
                 terminal.json(out -> write(out, shell));
             } else {
                 table.row(
-                        shell.string("session_id"),
-                        shell.optionalInteger("exit_code")
-                                .map(code -> "exited " + code)
-                                .orElse("running"),
-                        table.time(shell.time("started_at")),
-                        shell.optionalString("command").orElse("-"),
-                        People.names(shell));
+                        shell.id(),
+                        shell.exitCode().map(code -> "exited " + code).orElse("running"),
+                        table.time(shell.startedAt()),
+                        shell.command().orElse("-"),
+                        People.names(shell.participants()));
             }
         }
         if (!output.isJson()) {
@@ -170,17 +168,17 @@ final class ShellCommand implements Callable<Integer> {
         }
     }
 
-    private static void write(JsonGenerator out, JsonFields shell) {
-        out.writeStringProperty("session_id", shell.string("session_id"));
-        shell.optionalString("command").ifPresent(command -> out.writeStringProperty("command", command));
-        Json.time(out, "started_at", shell.time("started_at"));
-        out.writeBooleanProperty("running", shell.flag("running"));
-        shell.optionalInteger("exit_code").ifPresent(code -> out.writeNumberProperty("exit_code", code));
+    private static void write(JsonGenerator out, ShellInfo shell) {
+        out.writeStringProperty("session_id", shell.id());
+        shell.command().ifPresent(command -> out.writeStringProperty("command", command));
+        Json.time(out, "started_at", shell.startedAt());
+        out.writeBooleanProperty("running", shell.running());
+        shell.exitCode().ifPresent(code -> out.writeNumberProperty("exit_code", code));
         out.writeArrayPropertyStart("people");
-        for (JsonFields person : shell.objects("people")) {
+        for (Participant person : shell.participants()) {
             out.writeStartObject();
-            out.writeStringProperty("user_id", person.string("user_id"));
-            out.writeStringProperty("role", person.string("role"));
+            out.writeStringProperty("user_id", person.user());
+            out.writeStringProperty("role", person.role());
             out.writeEndObject();
         }
         out.writeEndArray();

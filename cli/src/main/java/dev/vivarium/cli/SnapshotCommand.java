@@ -1,8 +1,7 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.json.Json;
-import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.SnapshotInfo;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -13,7 +12,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/// Saves a thread's files as they are; its subcommands are for what was saved.
+/// Takes a snapshot of a thread; its subcommands list, delete and restore snapshots.
 @Command(
         name = "snapshot",
         description = "Save a thread's files as they are, and go back to what was saved.",
@@ -48,7 +47,7 @@ class SnapshotCommand implements Callable<Integer> {
         this.terminal = terminal;
     }
 
-    /// The same under a name, for a thread that is called as a subcommand is.
+    /// The same as a subcommand, for a thread whose name is that of a subcommand.
     @Command(name = "take", description = "Save a thread's files as they are; viv snapshot THREAD does the same.")
     static final class Take extends SnapshotCommand {
         Take(Terminal terminal) {
@@ -62,27 +61,24 @@ class SnapshotCommand implements Callable<Integer> {
             throw new ParameterException(
                     spec.commandLine(), "say which thread to save, or what to do: take, ls, rm or restore");
         }
-        JsonFields taken = take(server.http(terminal), thread, name);
+        SnapshotInfo taken = server.client(terminal).snapshots().take(thread, name);
         if (output.isJson()) {
             printJson(terminal, taken);
         } else {
-            terminal.out().println(taken.string("snapshot_id"));
-            terminal.note("to go back:  viv snapshot restore " + taken.string("snapshot_id"));
+            terminal.out().println(taken.id().value());
+            terminal.note("to go back:  viv snapshot restore " + taken.id().value());
         }
         return 0;
     }
 
-    static JsonFields take(Http http, String thread, String name) {
-        return http.post(SnapshotRef.all(thread), out -> out.writeStringProperty("name", name), fields -> fields);
-    }
-
-    static void printJson(Terminal terminal, JsonFields snapshot) {
+    static void printJson(Terminal terminal, SnapshotInfo snapshot) {
         terminal.json(out -> {
-            for (String member : new String[] {"snapshot_id", "thread_id", "sandbox_id", "name"}) {
-                out.writeStringProperty(member, snapshot.string(member));
-            }
-            out.writeNumberProperty("bytes", snapshot.integer("bytes"));
-            Json.time(out, "created_at", snapshot.time("created_at"));
+            out.writeStringProperty("snapshot_id", snapshot.id().value());
+            out.writeStringProperty("thread_id", snapshot.thread().value());
+            out.writeStringProperty("sandbox_id", snapshot.sandbox().value());
+            out.writeStringProperty("name", snapshot.name());
+            out.writeNumberProperty("bytes", snapshot.bytes());
+            Json.time(out, "created_at", snapshot.createdAt());
         });
     }
 }

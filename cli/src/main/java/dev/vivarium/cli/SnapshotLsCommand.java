@@ -1,6 +1,6 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.SnapshotInfo;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -8,7 +8,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// Lists what was saved of a thread.
+/// Lists the snapshots of a thread.
 @Command(name = "ls", description = "List a thread's snapshots, oldest first.")
 final class SnapshotLsCommand implements Callable<Integer> {
     private final Terminal terminal;
@@ -33,19 +33,18 @@ final class SnapshotLsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        List<JsonFields> snapshots =
-                server.http(terminal).get(SnapshotRef.all(thread), fields -> fields.objects("snapshots"));
+        List<SnapshotInfo> snapshots = server.client(terminal).snapshots().list(thread);
         if (output.isJson()) {
             snapshots.forEach(snapshot -> SnapshotCommand.printJson(terminal, snapshot));
         } else if (quiet) {
-            snapshots.forEach(snapshot -> terminal.out().println(snapshot.string("snapshot_id")));
+            snapshots.forEach(snapshot -> terminal.out().println(snapshot.id().value()));
         } else {
             var table = new Table(terminal, output, "SNAPSHOT", "TAKEN", "SIZE", "NAME");
             snapshots.forEach(snapshot -> table.row(
-                    snapshot.string("snapshot_id"),
-                    table.time(snapshot.time("created_at")),
-                    table.size(snapshot.integer("bytes")),
-                    snapshot.string("name")));
+                    snapshot.id().value(),
+                    table.time(snapshot.createdAt()),
+                    table.size(snapshot.bytes()),
+                    snapshot.name()));
             table.print();
         }
         return 0;

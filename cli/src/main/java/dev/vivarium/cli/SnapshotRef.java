@@ -1,15 +1,15 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
-import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SnapshotId;
+import dev.vivarium.model.SnapshotInfo;
+import dev.vivarium.sdk.engine.Snapshots;
 import java.util.Optional;
 
-/// How people say which snapshot they mean: by its id, or as `THREAD@NAME`, the newest of that name. Immutable.
+/// Reference to a snapshot on the command line: its id, or `THREAD@NAME` for the newest of that name. Immutable.
 sealed interface SnapshotRef {
-    /// A snapshot, or nothing if the text can only be a thread's name.
+    /// A reference, or nothing if the text can only be the name of a thread.
     static Optional<SnapshotRef> find(String text) {
         int at = text.lastIndexOf('@');
         if (SnapshotId.isWellFormed(text)) {
@@ -26,35 +26,22 @@ sealed interface SnapshotRef {
                         "'" + text + "'", "must be the id of a snapshot, or THREAD@NAME; viv snapshot ls THREAD")));
     }
 
-    /// The snapshot as the server shows it.
-    JsonFields resolve(Http http);
+    /// Asks the server for the snapshot.
+    SnapshotInfo resolve(Snapshots snapshots);
 
-    /// As `viv snapshot` printed it.
     record ById(String id) implements SnapshotRef {
         @Override
-        public JsonFields resolve(Http http) {
-            return http.get("/snapshots/" + id, fields -> fields);
+        public SnapshotInfo resolve(Snapshots snapshots) {
+            return snapshots.get(id);
         }
     }
 
-    /// As the person who took it called it.
     record ByName(String thread, String name) implements SnapshotRef {
         @Override
-        public JsonFields resolve(Http http) {
-            return http.get(all(thread), fields -> fields.objects("snapshots")).reversed().stream()
-                    .filter(snapshot -> snapshot.string("name").equals(name))
-                    .findFirst()
+        public SnapshotInfo resolve(Snapshots snapshots) {
+            return snapshots
+                    .find(thread, name)
                     .orElseThrow(() -> new SandboxException(new Failure.NoSuchSnapshot(thread + "@" + name)));
         }
-    }
-
-    /// The snapshots of a thread.
-    static String all(String thread) {
-        return "/threads/" + Http.segment(thread) + "/snapshots";
-    }
-
-    /// One snapshot, where it can be restored, forked and deleted.
-    static String path(JsonFields snapshot) {
-        return all(snapshot.string("thread_id")) + "/" + snapshot.string("snapshot_id");
     }
 }

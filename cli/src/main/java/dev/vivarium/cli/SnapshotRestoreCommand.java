@@ -1,13 +1,13 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.SnapshotInfo;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// Gives a thread's sandbox the files of a snapshot in place of its own.
+/// Replaces the files of a thread's sandbox by those of a snapshot.
 @Command(
         name = "restore",
         description = "Give a thread the files of a snapshot. Its own are lost, and everything that runs there ends.")
@@ -35,19 +35,19 @@ final class SnapshotRestoreCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         SnapshotRef ref = SnapshotRef.of(snapshot);
-        var http = server.http(terminal);
-        JsonFields found = ref.resolve(http);
-        String thread = found.string("thread_id");
+        var snapshots = server.client(terminal).snapshots();
+        SnapshotInfo found = ref.resolve(snapshots);
+        String thread = found.thread().value();
         if (!sure && !terminal.confirms("replace the files of " + thread + " and end what runs there?")) {
             return ExitCode.FAILURE;
         }
-        JsonFields session = http.post(SnapshotRef.path(found) + "/restore", _ -> {}, fields -> fields);
+        var sandbox = snapshots.restore(found);
         if (output.isJson()) {
             terminal.json(out -> {
                 out.writeStringProperty("thread_id", thread);
-                out.writeStringProperty("sandbox_id", session.string("session_id"));
-                out.writeStringProperty("snapshot_id", found.string("snapshot_id"));
-                out.writeStringProperty("state", session.string("state"));
+                out.writeStringProperty("sandbox_id", sandbox.id().value());
+                out.writeStringProperty("snapshot_id", found.id().value());
+                out.writeStringProperty("state", sandbox.status().label());
             });
         }
         return 0;

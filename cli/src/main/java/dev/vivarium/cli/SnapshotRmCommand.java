@@ -1,6 +1,6 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.SnapshotInfo;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -27,15 +27,15 @@ final class SnapshotRmCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        // All of them are understood before the first one is gone.
-        List<SnapshotRef> meant = snapshots.stream().map(SnapshotRef::of).toList();
-        var http = server.http(terminal);
-        for (SnapshotRef ref : meant) {
-            JsonFields snapshot = ref.resolve(http);
-            http.delete(SnapshotRef.path(snapshot));
+        // All references are parsed before the first snapshot is deleted.
+        List<SnapshotRef> refs = snapshots.stream().map(SnapshotRef::of).toList();
+        var client = server.client(terminal).snapshots();
+        for (SnapshotRef ref : refs) {
+            SnapshotInfo snapshot = ref.resolve(client);
+            client.delete(snapshot);
             if (output.isJson()) {
                 terminal.json(out -> {
-                    out.writeStringProperty("snapshot_id", snapshot.string("snapshot_id"));
+                    out.writeStringProperty("snapshot_id", snapshot.id().value());
                     out.writeStringProperty("status", "deleted");
                 });
             }

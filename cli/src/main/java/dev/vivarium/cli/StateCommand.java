@@ -1,35 +1,35 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
-import dev.vivarium.cli.remote.Passes.IfAbsent;
-import java.util.Map;
+import dev.vivarium.cli.TokenCache.IfAbsent;
+import dev.vivarium.sdk.SandboxConnection;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/// Freezes a thread's sandbox with everything that runs in it, or lets it go on.
+/// Pauses or resumes a thread's sandbox.
 final class StateCommand {
     private StateCommand() {}
 
     @Command(name = "pause", description = "Freeze a thread's sandbox, with everything that runs in it.")
     static final class Pause extends Change {
         Pause(Terminal terminal) {
-            super(terminal, "pause");
+            super(terminal, "paused", SandboxConnection::pause);
         }
     }
 
     @Command(name = "resume", description = "Let a paused sandbox go on.")
     static final class Resume extends Change {
         Resume(Terminal terminal) {
-            super(terminal, "resume");
+            super(terminal, "resumed", SandboxConnection::resume);
         }
     }
 
-    /// What both have in common.
     abstract static class Change implements Callable<Integer> {
         private final Terminal terminal;
-        private final String verb;
+        private final String status;
+        private final Consumer<SandboxConnection> change;
 
         @Mixin
         private ServerOptions server = new ServerOptions();
@@ -40,21 +40,19 @@ final class StateCommand {
         @Parameters(index = "0", paramLabel = "THREAD", description = "The conversation whose sandbox it is.")
         private String thread = "";
 
-        Change(Terminal terminal, String verb) {
+        Change(Terminal terminal, String status, Consumer<SandboxConnection> change) {
             this.terminal = terminal;
-            this.verb = verb;
+            this.status = status;
+            this.change = change;
         }
 
         @Override
         public Integer call() {
-            var box = server.box(terminal, thread, IfAbsent.FAIL);
-            box.send("POST", "/" + verb, Map.of(), Http.Body::none)
-                    .requireSuccess()
-                    .close();
+            change.accept(server.connect(terminal, thread, IfAbsent.FAIL));
             if (output.isJson()) {
                 terminal.json(out -> {
                     out.writeStringProperty("thread_id", thread);
-                    out.writeStringProperty("status", verb + "d");
+                    out.writeStringProperty("status", status);
                 });
             }
             return 0;

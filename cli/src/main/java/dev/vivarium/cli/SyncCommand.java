@@ -1,8 +1,6 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Box;
-import dev.vivarium.cli.remote.Passes;
-import dev.vivarium.cli.remote.Passes.IfAbsent;
+import dev.vivarium.cli.TokenCache.IfAbsent;
 import dev.vivarium.cli.sync.Folder;
 import dev.vivarium.cli.sync.Ignore;
 import dev.vivarium.cli.sync.Memory;
@@ -12,6 +10,7 @@ import dev.vivarium.cli.sync.Sync;
 import dev.vivarium.cli.sync.Workspace;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.SandboxConnection;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -131,7 +130,7 @@ final class SyncCommand implements Callable<Integer> {
 
     /// Asks without waking anybody. Empty if all is well.
     private String state() {
-        String state = server.http(terminal).get(Passes.path(thread), fields -> fields.string("state"));
+        String state = server.client(terminal).threads().sandboxState(thread);
         return state.equals("paused") ? "the sandbox is paused" : "";
     }
 
@@ -167,10 +166,10 @@ final class SyncCommand implements Callable<Integer> {
 
     private Pair pair(Path root, IfAbsent ifAbsent) throws IOException {
         var account = server.account(terminal);
-        var passes = server.passes(account, terminal);
-        passes.of(thread, ifAbsent);
-        // From here on none is made: an empty new one must not be taken for one that was emptied.
-        var workspace = new Workspace(Box.open(passes, thread, IfAbsent.FAIL));
+        var tokens = server.tokens(account, terminal);
+        tokens.get(thread, ifAbsent);
+        // Later calls create no sandbox: its empty workspace would look as if all files were deleted.
+        var workspace = new Workspace(SandboxConnection.open(tokens.source(thread, IfAbsent.FAIL)));
         String pair = account.server() + "\n" + workspace.sandbox() + "\n" + root;
         var name = UUID.nameUUIDFromBytes(pair.getBytes(StandardCharsets.UTF_8)) + ".json";
         var memory =

@@ -1,17 +1,15 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.json.Json;
-import dev.vivarium.json.JsonFields;
-import java.util.ArrayList;
+import dev.vivarium.sdk.Threads.CurrentSandbox;
+import dev.vivarium.sdk.Threads.ThreadInfo;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/// Lists the threads that one may use.
+/// Lists the threads that the user may use.
 @Command(name = "threads", description = "List your threads and those you were invited to.")
 final class ThreadsCommand implements Callable<Integer> {
     private final Terminal terminal;
@@ -33,11 +31,12 @@ final class ThreadsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        List<JsonFields> threads = all(server.http(terminal));
+        List<ThreadInfo> threads = server.client(terminal).threads().list();
         if (output.isJson()) {
             threads.forEach(this::printJson);
         } else if (quiet) {
-            threads.forEach(thread -> terminal.out().println(Table.shown(thread.string("thread_id"))));
+            threads.forEach(
+                    thread -> terminal.out().println(Table.shown(thread.id().value())));
         } else {
             var table = new Table(terminal, output, "THREAD", "OWNER", "ROLE", "STATE", "USED");
             threads.forEach(thread -> row(table, thread));
@@ -46,39 +45,27 @@ final class ThreadsCommand implements Callable<Integer> {
         return 0;
     }
 
-    private static List<JsonFields> all(Http http) {
-        var threads = new ArrayList<JsonFields>();
-        Optional<String> after = Optional.of("");
-        while (after.isPresent()) {
-            String page = after.get().isEmpty() ? "" : "?after=" + Http.segment(after.get());
-            JsonFields answer = http.get("/threads" + page, fields -> fields);
-            threads.addAll(answer.objects("threads"));
-            after = answer.optionalString("next_after");
-        }
-        return threads;
-    }
-
-    private static void row(Table table, JsonFields thread) {
-        var sandbox = thread.optionalObject("sandbox");
+    private static void row(Table table, ThreadInfo thread) {
+        var sandbox = thread.sandbox();
         table.row(
-                thread.string("thread_id"),
-                thread.string("user_id"),
-                thread.string("role"),
-                sandbox.map(box -> box.string("state")).orElse("-"),
-                sandbox.map(box -> table.time(box.time("last_activity"))).orElse("-"));
+                thread.id().value(),
+                thread.owner().value(),
+                thread.role(),
+                sandbox.map(CurrentSandbox::state).orElse("-"),
+                sandbox.map(box -> table.time(box.lastActivity())).orElse("-"));
     }
 
-    private void printJson(JsonFields thread) {
+    private void printJson(ThreadInfo thread) {
         terminal.json(out -> {
-            out.writeStringProperty("thread_id", thread.string("thread_id"));
-            out.writeStringProperty("user_id", thread.string("user_id"));
-            out.writeStringProperty("role", thread.string("role"));
-            Json.time(out, "created_at", thread.time("created_at"));
-            thread.optionalObject("sandbox").ifPresent(box -> {
+            out.writeStringProperty("thread_id", thread.id().value());
+            out.writeStringProperty("user_id", thread.owner().value());
+            out.writeStringProperty("role", thread.role());
+            Json.time(out, "created_at", thread.createdAt());
+            thread.sandbox().ifPresent(sandbox -> {
                 out.writeObjectPropertyStart("sandbox");
-                out.writeStringProperty("sandbox_id", box.string("sandbox_id"));
-                out.writeStringProperty("state", box.string("state"));
-                Json.time(out, "last_activity", box.time("last_activity"));
+                out.writeStringProperty("sandbox_id", sandbox.id().value());
+                out.writeStringProperty("state", sandbox.state());
+                Json.time(out, "last_activity", sandbox.lastActivity());
                 out.writeEndObject();
             });
         });

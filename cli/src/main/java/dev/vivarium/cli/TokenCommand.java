@@ -1,9 +1,9 @@
 package dev.vivarium.cli;
 
 import dev.vivarium.json.Json;
-import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.SandboxToken;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -14,7 +14,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.core.JsonGenerator;
 
-/// Makes a token for somebody else: for one sandbox, some minutes, and no more than one may do oneself.
+/// Prints a short-lived token for one sandbox with at most the scopes of the caller.
 @Command(
         name = "token",
         description = "Print a token for a thread's sandbox, for another program.",
@@ -55,28 +55,27 @@ final class TokenCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         if (ttl.compareTo(LONGEST) > 0) {
-            // The server would give fifteen minutes without a word.
+            // The server would silently limit it to fifteen minutes.
             throw new SandboxException(new Failure.InvalidRequest("--ttl", "must be at most 15m"));
         }
         var account = server.account(terminal);
-        JsonFields made = server.passes(account, terminal).narrowed(thread, scopes, Optional.of(ttl));
+        SandboxToken made = server.tokens(account, terminal).narrowed(thread, scopes, Optional.of(ttl));
         if (output.isJson()) {
             terminal.json(out -> write(out, made));
         } else {
-            terminal.out().println(made.string("token"));
-            terminal.note("until " + made.time("expires_at") + ", for "
-                    + made.object("endpoints").string("http"));
+            terminal.out().println(made.token());
+            terminal.note("until " + made.expiresAt() + ", for " + made.http());
         }
         return 0;
     }
 
-    private static void write(JsonGenerator out, JsonFields made) {
-        out.writeStringProperty("token", made.string("token"));
-        out.writeStringProperty("sandbox_id", made.string("sandbox_id"));
-        out.writeStringProperty("endpoint", made.object("endpoints").string("http"));
-        Json.time(out, "expires_at", made.time("expires_at"));
+    private static void write(JsonGenerator out, SandboxToken made) {
+        out.writeStringProperty("token", made.token());
+        out.writeStringProperty("sandbox_id", made.sandbox());
+        out.writeStringProperty("endpoint", made.http().toString());
+        Json.time(out, "expires_at", made.expiresAt());
         out.writeArrayPropertyStart("scopes");
-        made.findStrings("scopes").orElse(List.of()).forEach(out::writeString);
+        made.scopes().forEach(out::writeString);
         out.writeEndArray();
     }
 }

@@ -3,8 +3,8 @@ package dev.vivarium.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.vivarium.cli.remote.Http;
 import dev.vivarium.json.Json;
+import dev.vivarium.sdk.http.Transport;
 import dev.vivarium.testing.TestServer;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -192,11 +192,11 @@ class CommandsTest {
                 .isZero();
         assertThat(viv("token", thread, "--scope", "fs:ro", "--ttl", "1h")).isEqualTo(ExitCode.USAGE);
         var made = Json.answer(out());
-        var http = new Http(URI.create(made.string("endpoint")), made.string("token"));
-        try (var reply = http.send("GET", "/files/f", Map.of(), Http.Body.none())) {
+        var http = new Transport(URI.create(made.string("endpoint")), made.string("token"));
+        try (var reply = http.send("GET", "/files/f", Map.of(), Transport.Body.none())) {
             assertThat(reply.status()).isEqualTo(200);
         }
-        try (var reply = http.send("DELETE", "/files/f", Map.of(), Http.Body.none())) {
+        try (var reply = http.send("DELETE", "/files/f", Map.of(), Transport.Body.none())) {
             assertThat(reply.status()).isEqualTo(403);
         }
     }

@@ -1,20 +1,23 @@
 package dev.vivarium.demo;
 
-import dev.vivarium.cli.remote.Http;
-import dev.vivarium.cli.run.Feed;
-import dev.vivarium.cli.run.Runs;
-import dev.vivarium.cli.run.Story;
-import dev.vivarium.json.JsonFields;
+import dev.vivarium.cli.run.EventPrinter;
+import dev.vivarium.model.Message;
 import dev.vivarium.scripted.Script;
+import dev.vivarium.sdk.EventStream;
+import dev.vivarium.sdk.Events;
+import dev.vivarium.sdk.NewRun;
+import dev.vivarium.sdk.RemoteClient;
+import dev.vivarium.sdk.SandboxEvent;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import tools.jackson.core.JsonGenerator;
 
 /// One complete run, in which the user changes the task. Confined to one worker.
 final class Demo {
@@ -26,16 +29,15 @@ final class Demo {
     private static final int SPEAKS_AT = 2;
 
     private final PrintStream out;
-    private final Story commandEvents;
-    private final Http http;
+    private final EventPrinter printer;
+    private final RemoteClient client;
     private final boolean isClaude;
     private int calls;
-    private boolean completed;
 
     Demo(DemoServer server, PrintStream out, boolean coloured, boolean isClaude) {
         this.out = out;
-        this.commandEvents = new Story(out, coloured);
-        this.http = new Http(server.uri(), server.key());
+        this.printer = new EventPrinter(out, coloured);
+        this.client = RemoteClient.of(server.uri(), server.key());
         this.isClaude = isClaude;
     }
 
@@ -47,41 +49,24 @@ final class Demo {
     /// Runs the demo. Reports whether the agent completed its task.
     boolean play() {
         out.println("task     " + TASK);
-        String sandbox = http.post(Runs.PATH, this::spawn, fields -> fields).string("sandbox_id");
-        new Feed(http, sandbox, "", 0).follow(event -> {
-            commandEvents.tell(event);
-            if (event.string("event_type").equals("agent.tool_use") && ++calls == SPEAKS_AT) {
-                speak(sandbox);
+        String sandbox = client.runs().start(request()).sandbox().value();
+        try (EventStream events = client.events().follow(sandbox, Events.Filter.ALL)) {
+            while (true) {
+                SandboxEvent event = events.next();
+                printer.print(event);
+                if (event.type().equals("agent.tool_use") && ++calls == SPEAKS_AT) {
+                    client.runs().send(sandbox, CHANGE_OF_MIND, Message.Kind.USER_MESSAGE);
+                }
+                if (event.isRunEnd()) {
+                    return EventPrinter.isCompletion(event);
+                }
             }
-            if (Story.isEnd(event)) {
-                completed = event.object("event_data").string("status").equals("completed");
-                return false;
-            }
-            return true;
-        });
-        return completed;
-    }
-
-    private void speak(String sandbox) {
-        http.post(
-                Runs.path(sandbox) + "/messages",
-                json -> json.writeStringProperty("content", CHANGE_OF_MIND),
-                JsonFields::text);
-    }
-
-    private void spawn(JsonGenerator json) {
-        json.writeObjectPropertyStart("task");
-        json.writeStringProperty("title", TASK);
-        json.writeEndObject();
-        json.writeStringProperty("runtime", isClaude ? "claude" : "command");
-        if (!isClaude) {
-            json.writeArrayPropertyStart("command");
-            json.writeString("python3");
-            json.writeString("-c");
-            json.writeString(resource("agent.py"));
-            json.writeEndArray();
         }
-        json.writeNumberProperty("budget_usd", 1);
+    }
+
+    private NewRun request() {
+        var request = NewRun.of(TASK, isClaude ? "claude" : "command").withBudget(BigDecimal.ONE);
+        return isClaude ? request : request.withCommand(List.of("python3", "-c", resource("agent.py")));
     }
 
     /// Returns the agents' image in the home of this machine's server, if it contains Claude's SDK.

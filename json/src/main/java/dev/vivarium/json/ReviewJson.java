@@ -2,6 +2,10 @@ package dev.vivarium.json;
 
 import dev.vivarium.model.NewReview;
 import dev.vivarium.model.Review;
+import dev.vivarium.model.ReviewId;
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.TaskId;
+import dev.vivarium.model.UserId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -36,7 +40,34 @@ public final class ReviewJson {
         return ids;
     }
 
-    /// One with all that is known of it, between the braces.
+    /// Reads what [#write] wrote.
+    public static Review readReview(JsonFields fields) {
+        var asked = new NewReview(
+                fields.string("reason"),
+                fields.string("description"),
+                fields.object("context").text(),
+                fields.findStrings("options").orElse(List.of()),
+                fields.flag("blocking"));
+        return new Review(
+                new ReviewId(fields.string("review_id")),
+                new SandboxId(fields.string("sandbox_id")),
+                new TaskId(fields.string("task_id")),
+                asked,
+                SessionJson.constant(Review.Status.class, fields, "status"),
+                fields.optionalString("decision").map(decision -> readAnswer(fields, decision)),
+                fields.time("created_at"),
+                fields.time("deadline"));
+    }
+
+    private static Review.Answer readAnswer(JsonFields fields, String decision) {
+        return new Review.Answer(
+                decision,
+                fields.optionalString("comment"),
+                new UserId(fields.string("answered_by")),
+                fields.time("answered_at"));
+    }
+
+    /// Writes the members of one review.
     public static void write(JsonGenerator out, Review review) {
         out.writeStringProperty("review_id", review.id().value());
         out.writeStringProperty("sandbox_id", review.sandbox().value());

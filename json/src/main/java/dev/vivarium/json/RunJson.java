@@ -2,10 +2,17 @@ package dev.vivarium.json;
 
 import dev.vivarium.model.NewTask;
 import dev.vivarium.model.Run;
+import dev.vivarium.model.RunId;
+import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.Spent;
 import dev.vivarium.model.Status;
 import dev.vivarium.model.Task;
+import dev.vivarium.model.TaskId;
+import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.UserId;
+import java.math.BigDecimal;
+import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import tools.jackson.core.JsonGenerator;
@@ -150,6 +157,51 @@ public final class RunJson {
             Json.time(out, "last_heartbeat", beat.at());
             raw(out, "metrics", beat.metrics());
         });
+    }
+
+    /// Reads the run of a sandbox that [#write] wrote. The API does not tell the process of the worker.
+    public static Optional<Run> readRun(JsonFields sandbox) {
+        return sandbox.optionalObject("run").map(run -> readRun(sandbox, run));
+    }
+
+    private static Run readRun(JsonFields sandbox, JsonFields run) {
+        return new Run(
+                new RunId(run.string("run_id")),
+                new SandboxId(sandbox.string("sandbox_id")),
+                new TaskId(sandbox.string("task_id")),
+                new UserId(sandbox.string("user_id")),
+                new ThreadId(sandbox.string("thread_id")),
+                new Run.Program(
+                        SessionJson.constant(Run.Runtime.class, run, "runtime"),
+                        run.findStrings("command").orElse(List.of()),
+                        run.optionalString("model")),
+                SessionJson.constant(Run.Status.class, run, "status"),
+                run.optionalString("reason"),
+                run.optionalString("reason_code"),
+                dollars(run, "budget_usd"),
+                readSpent(run),
+                run.optionalString("session"),
+                Optional.empty(),
+                run.time("started_at"),
+                run.optionalTime("ended_at"),
+                run.optionalTime("last_heartbeat")
+                        .map(at -> new Run.Heartbeat(at, run.object("metrics").text())));
+    }
+
+    private static Spent readSpent(JsonFields run) {
+        JsonFields usage = run.object("usage");
+        return new Spent(
+                usage.integer("input_tokens"),
+                usage.integer("output_tokens"),
+                usage.integer("cache_read_tokens"),
+                usage.integer("cache_write_tokens"),
+                run.integer("tool_calls"),
+                dollars(run, "cost_usd").orElse(BigDecimal.ZERO));
+    }
+
+    private static Optional<BigDecimal> dollars(JsonFields run, String name) {
+        var amount = run.optionalNumber(name);
+        return amount.isPresent() ? Optional.of(BigDecimal.valueOf(amount.getAsDouble())) : Optional.empty();
     }
 
     private static void write(JsonGenerator out, Spent spent) {

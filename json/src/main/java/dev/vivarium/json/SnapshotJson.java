@@ -1,6 +1,9 @@
 package dev.vivarium.json;
 
+import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SnapshotId;
 import dev.vivarium.model.SnapshotInfo;
+import dev.vivarium.model.ThreadId;
 import java.util.List;
 import tools.jackson.core.JsonGenerator;
 
@@ -8,7 +11,7 @@ import tools.jackson.core.JsonGenerator;
 public final class SnapshotJson {
     private SnapshotJson() {}
 
-    /// Writes the members of one.
+    /// Writes the members of one snapshot.
     public static void write(JsonGenerator out, SnapshotInfo snapshot) {
         out.writeStringProperty("snapshot_id", snapshot.id().value());
         out.writeStringProperty("thread_id", snapshot.thread().value());
@@ -19,7 +22,25 @@ public final class SnapshotJson {
         snapshot.parent().ifPresent(parent -> out.writeStringProperty("parent_id", parent.value()));
     }
 
-    /// Writes those of a thread, with what they take together and how many there may be.
+    /// Reads one snapshot. The API does not tell the size of the disk, so `diskBytes` is 0.
+    public static SnapshotInfo read(JsonFields fields) {
+        return new SnapshotInfo(
+                new SnapshotId(fields.string("snapshot_id")),
+                new ThreadId(fields.string("thread_id")),
+                new SandboxId(fields.string("sandbox_id")),
+                fields.string("name"),
+                fields.integer("bytes"),
+                0,
+                fields.time("created_at"),
+                fields.optionalString("parent_id").map(SnapshotId::new));
+    }
+
+    /// Reads the snapshots of a thread.
+    public static List<SnapshotInfo> readAll(JsonFields fields) {
+        return fields.objects("snapshots").stream().map(SnapshotJson::read).toList();
+    }
+
+    /// Writes the snapshots of a thread, their total size and the limit of their number.
     public static void write(JsonGenerator out, List<SnapshotInfo> snapshots, int limit) {
         out.writeArrayPropertyStart("snapshots");
         for (var snapshot : snapshots) {

@@ -11,14 +11,24 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.Listing;
+import dev.vivarium.model.NewReview;
 import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.Review;
+import dev.vivarium.model.ReviewId;
+import dev.vivarium.model.Run;
+import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
+import dev.vivarium.model.SnapshotId;
+import dev.vivarium.model.SnapshotInfo;
+import dev.vivarium.model.Spent;
 import dev.vivarium.model.Status;
+import dev.vivarium.model.TaskId;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import java.io.ByteArrayInputStream;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -39,7 +49,14 @@ class CodecTest {
 
     @Test
     void aSessionIsReadAsItWasWritten() {
-        var info = new SandboxInfo(
+        var info = running();
+
+        assertThat(SessionJson.read(written(out -> SessionJson.write(out, info, SessionJson.Found.CREATED))))
+                .isEqualTo(info);
+    }
+
+    private static SandboxInfo running() {
+        return new SandboxInfo(
                 ID,
                 new ThreadId("t1"),
                 new UserId("u1"),
@@ -51,9 +68,69 @@ class CodecTest {
                 NOW.plusSeconds(3),
                 Optional.empty(),
                 Optional.empty());
+    }
 
-        assertThat(SessionJson.read(written(out -> SessionJson.write(out, info, SessionJson.Found.CREATED))))
-                .isEqualTo(info);
+    @Test
+    void aSnapshotIsReadAsItWasWritten() {
+        var snapshot = new SnapshotInfo(
+                new SnapshotId("snpaaaaaaaaaaaaaaaaaaaa"),
+                new ThreadId("t1"),
+                ID,
+                "before",
+                4096,
+                0,
+                NOW,
+                Optional.of(new SnapshotId("snpbbbbbbbbbbbbbbbbbbbb")));
+
+        assertThat(SnapshotJson.read(written(out -> SnapshotJson.write(out, snapshot))))
+                .isEqualTo(snapshot);
+        assertThat(SnapshotJson.readAll(written(out -> SnapshotJson.write(out, List.of(snapshot), 10))))
+                .containsExactly(snapshot);
+    }
+
+    @Test
+    void aRunIsReadAsItWasWritten() {
+        var run = new Run(
+                new RunId("runaaaaaaaaaaaaaaaaaaaa"),
+                ID,
+                new TaskId("tskaaaaaaaaaaaaaaaaaaaa"),
+                new UserId("u1"),
+                new ThreadId("t1"),
+                new Run.Program(Run.Runtime.COMMAND, List.of("python3", "agent.py"), Optional.of("small")),
+                Run.Status.FAILED,
+                Optional.of("it cost too much"),
+                Optional.of("budget"),
+                Optional.of(new BigDecimal("1.5")),
+                new Spent(1, 2, 3, 4, 5, new BigDecimal("1.75")),
+                Optional.of("conversation"),
+                Optional.empty(),
+                NOW,
+                Optional.of(NOW.plusSeconds(1)),
+                Optional.of(new Run.Heartbeat(NOW, "{\"cpu\":1}")));
+        var sandbox = running();
+
+        assertThat(RunJson.readRun(written(out -> RunJson.write(out, sandbox, Optional.of(run), Optional.empty()))))
+                .contains(run);
+        assertThat(RunJson.readRun(written(out -> RunJson.write(out, sandbox, Optional.empty(), Optional.empty()))))
+                .isEmpty();
+    }
+
+    @Test
+    void aReviewIsReadAsItWasWritten() {
+        var asked = new NewReview("risk", "Delete it?", "{\"options\":[\"yes\"]}", List.of("yes"), true);
+        var answer = new Review.Answer("yes", Optional.of("go on"), new UserId("u1"), NOW);
+        var review = new Review(
+                new ReviewId("revaaaaaaaaaaaaaaaaaaaa"),
+                ID,
+                new TaskId("tskaaaaaaaaaaaaaaaaaaaa"),
+                asked,
+                Review.Status.ANSWERED,
+                Optional.of(answer),
+                NOW,
+                NOW.plusSeconds(60));
+
+        assertThat(ReviewJson.readReview(written(out -> ReviewJson.write(out, review))))
+                .isEqualTo(review);
     }
 
     @Test

@@ -9,6 +9,7 @@ import dev.vivarium.policy.CommandPolicy;
 import dev.vivarium.sdk.engine.Engine;
 import dev.vivarium.sdk.engine.LocalConfig;
 import dev.vivarium.sdk.engine.LocalMode;
+import dev.vivarium.sdk.engine.Snapshots;
 import dev.vivarium.sdk.http.HttpEngine;
 import dev.vivarium.sdk.http.RemoteConfig;
 import java.net.URI;
@@ -83,6 +84,11 @@ public final class SandboxClient implements AutoCloseable {
             var request = NewSandbox.of(session.info().user(), session.thread());
             return new Sandbox(engine, policy, request, session);
         });
+    }
+
+    /// Snapshots of the files of threads.
+    public Snapshots snapshots() {
+        return engine.snapshots();
     }
 
     /// Ends calls under way and releases connections. Sandboxes on a server live on, to be found again by their

@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
@@ -50,6 +51,31 @@ public abstract class SandboxClientContract extends ClientFilesContract {
         box.execute("echo kept > note.txt");
 
         assertThat(box.execute("cat note.txt").stdout()).isEqualTo("kept\n");
+    }
+
+    @Test
+    void aSnapshotIsRestoredAndForked() {
+        var box = sandbox();
+        box.execute("echo before > note.txt");
+        String thread = box.thread().value();
+        var saved = client().snapshots().take(thread, "first");
+        box.execute("echo after > note.txt");
+
+        assertThat(client().snapshots().restore(saved).id()).isEqualTo(box.id());
+        assertThat(box.execute("cat note.txt").stdout()).isEqualTo("before\n");
+
+        var fork = client().snapshots().fork(saved, thread + "-fork", Optional.of("alice"));
+        var forked = client().find(thread + "-fork").orElseThrow();
+        assertThat(forked.id()).isEqualTo(fork.id());
+        assertThat(forked.execute("cat note.txt").stdout()).isEqualTo("before\n");
+        forked.end();
+
+        assertThat(client().snapshots().find(thread, "first"))
+                .contains(client().snapshots().get(saved.id().value()));
+        client().snapshots().delete(saved);
+        assertThat(client().snapshots().list(thread)).isEmpty();
+        assertThat(failureOf(() -> client().snapshots().get(saved.id().value())))
+                .isInstanceOf(Failure.NoSuchSnapshot.class);
     }
 
     @Test

@@ -1,4 +1,4 @@
-/// Runs of agents as the command line sees them: what happens, as it happens, in words for people.
+/// Names and output of the commands for runs of agents.
 @NullMarked
 package dev.vivarium.cli.run;
 

@@ -1,19 +1,20 @@
 package dev.vivarium.cli.tty;
 
-import dev.vivarium.json.JsonFields;
+import dev.vivarium.sdk.Shells.Participant;
+import java.util.List;
 import java.util.stream.Collectors;
 
-/// Who is in a shell, as a person reads it. Stateless.
+/// Text form of the participants of a shell. Stateless.
 public final class People {
     private People() {}
 
-    /// Those of a message or of an entry of the list: `ann, ben (watcher)`.
-    public static String names(JsonFields shell) {
-        return shell.objects("people").stream().map(People::name).collect(Collectors.joining(", "));
+    /// For example `ann, ben (watcher)`.
+    public static String names(List<Participant> participants) {
+        return participants.stream().map(People::name).collect(Collectors.joining(", "));
     }
 
-    private static String name(JsonFields person) {
-        boolean types = person.string("role").equals("typist");
-        return person.string("user_id") + (types ? "" : " (" + person.string("role") + ")");
+    private static String name(Participant participant) {
+        boolean types = participant.role().equals("typist");
+        return participant.user() + (types ? "" : " (" + participant.role() + ")");
     }
 }

@@ -5,6 +5,7 @@ import dev.vivarium.json.JsonFields;
 import dev.vivarium.json.ProblemJson;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.Shells.Participant;
 import java.io.InputStream;
 import java.io.PrintStream;
 import java.net.http.HttpClient;
@@ -341,7 +342,7 @@ public final class ShellClient {
                 case "exit" -> events.offer(new Event.Ended((int) message.integer("code")));
                 case "missed" -> screen.status("some output was lost: this terminal is too slow for it");
                 case "error" -> complained(message.string("code"), message.string("message"));
-                case "presence" -> screen.title(People.names(message));
+                case "presence" -> screen.title(People.names(Participant.readAll(message)));
                 default -> {
                     // What newer servers say.
                 }

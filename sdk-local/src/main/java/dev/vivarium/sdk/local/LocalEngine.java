@@ -16,6 +16,7 @@ import dev.vivarium.sdk.engine.Engine;
 import dev.vivarium.sdk.engine.LocalConfig;
 import dev.vivarium.sdk.engine.Run;
 import dev.vivarium.sdk.engine.Session;
+import dev.vivarium.sdk.engine.Snapshots;
 import java.io.InputStream;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
@@ -87,6 +88,11 @@ final class LocalEngine implements Engine {
                     .toList();
             return new Listing(files, all.totalFiles(), all.totalDirectories(), all.totalBytes(), all.truncated());
         });
+    }
+
+    @Override
+    public Snapshots snapshots() {
+        return new LocalSnapshots(sandboxes);
     }
 
     @Override

@@ -3,7 +3,7 @@ package dev.vivarium.sdk.local;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.vivarium.model.Failure;
-import dev.vivarium.sdk.AdminClient;
+import dev.vivarium.sdk.RemoteClient;
 import dev.vivarium.sdk.SandboxClient;
 import dev.vivarium.testing.SandboxClientContract;
 import dev.vivarium.testing.TestServer;
@@ -64,29 +64,26 @@ class RemoteClientTest extends SandboxClientContract {
 
     @Test
     void aUsersKeyWorksForThatUserUntilItIsRevoked() {
-        try (var admin = AdminClient.remote(server.uri(), server.adminKey())) {
-            var issued = admin.issueKey("bob");
-            assertThat(admin.keys()).anyMatch(key -> key.id().equals(issued.id()));
-            try (var bob = SandboxClient.remote(server.uri(), issued.key())) {
-                var others = sandbox();
-                assertThat(bob.find(others.thread().value())).isEmpty();
-                assertThat(failureOf(() -> bob.sandbox("alice", "x"))).isInstanceOf(Failure.NotAllowed.class);
+        var keys = RemoteClient.of(server.uri(), server.adminKey()).keys();
+        var issued = keys.issue("bob");
+        assertThat(keys.list()).anyMatch(key -> key.id().equals(issued.id()));
+        try (var bob = SandboxClient.remote(server.uri(), issued.key())) {
+            var others = sandbox();
+            assertThat(bob.find(others.thread().value())).isEmpty();
+            assertThat(failureOf(() -> bob.sandbox("alice", "x"))).isInstanceOf(Failure.NotAllowed.class);
 
-                admin.revokeKey(issued.id());
-                assertThat(failureOf(() -> bob.sandbox("bob", "x"))).isInstanceOf(Failure.NotAuthenticated.class);
-            }
-            assertThat(admin.keys()).noneMatch(key -> key.id().equals(issued.id()));
+            keys.revoke(issued.id());
+            assertThat(failureOf(() -> bob.sandbox("bob", "x"))).isInstanceOf(Failure.NotAuthenticated.class);
         }
+        assertThat(keys.list()).noneMatch(key -> key.id().equals(issued.id()));
     }
 
     @Test
     void theServerSaysHowItIs() {
-        try (var admin = AdminClient.remote(server.uri(), "not-a-key")) {
-            var health = admin.health();
+        var health = RemoteClient.of(server.uri(), "not-a-key").health();
 
-            assertThat(health.isHealthy()).isTrue();
-            assertThat(health.provider()).contains("process");
-        }
+        assertThat(health.isHealthy()).isTrue();
+        assertThat(health.provider().name()).contains("process");
     }
 
     /// The first bytes of a stream.

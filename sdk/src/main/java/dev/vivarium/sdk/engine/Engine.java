@@ -36,6 +36,8 @@ public interface Engine extends AutoCloseable {
     /// Every file of the workspace, newest first.
     Listing list(SandboxId id);
 
+    Snapshots snapshots();
+
     /// Ends the sandbox with all its files. Idempotent; an unknown id is fine.
     void end(SandboxId id);
 

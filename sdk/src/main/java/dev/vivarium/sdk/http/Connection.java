@@ -27,7 +27,7 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /// Calls to one server with one key, over kept-alive HTTP/1.1 connections, each with a limit on its time. Thread-safe.
-public final class Connection implements AutoCloseable {
+final class Connection implements AutoCloseable {
     private static final int LAST_SUCCESS = 299;
     private static final int SMALL_BODY = 64 * 1024;
 
@@ -36,7 +36,7 @@ public final class Connection implements AutoCloseable {
     private final ExecutorService workers;
     private final HttpClient http;
 
-    public Connection(RemoteConfig config) {
+    Connection(RemoteConfig config) {
         this.config = config;
         this.base = config.server().toString().replaceAll("/+$", "");
         this.workers = Executors.newThreadPerTaskExecutor(
@@ -52,15 +52,15 @@ public final class Connection implements AutoCloseable {
         return config;
     }
 
-    public Answer get(String path) {
+    Answer get(String path) {
         return exchange(request(path).GET().timeout(config.answer()).build());
     }
 
-    public Answer delete(String path) {
+    Answer delete(String path) {
         return exchange(request(path).DELETE().timeout(config.answer()).build());
     }
 
-    public Answer post(String path, byte[] json) {
+    Answer post(String path, byte[] json) {
         return post(path, json, config.answer());
     }
 
@@ -103,7 +103,7 @@ public final class Connection implements AutoCloseable {
         return name + "=" + encoded(value);
     }
 
-    public static String encoded(String value) {
+    static String encoded(String value) {
         return URLEncoder.encode(value, StandardCharsets.UTF_8).replace("+", "%20");
     }
 

@@ -17,6 +17,7 @@ import dev.vivarium.sdk.engine.Content;
 import dev.vivarium.sdk.engine.Engine;
 import dev.vivarium.sdk.engine.Run;
 import dev.vivarium.sdk.engine.Session;
+import dev.vivarium.sdk.engine.Snapshots;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -102,6 +103,12 @@ public final class HttpEngine implements Engine {
         return connection
                 .get("/list_files?" + Connection.query("session_id", id.value()))
                 .read(FileJson::read);
+    }
+
+    @Override
+    public Snapshots snapshots() {
+        var config = connection.config();
+        return new HttpSnapshots(new Transport(config.server(), config.apiKey()));
     }
 
     @Override

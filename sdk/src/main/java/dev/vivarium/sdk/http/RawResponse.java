@@ -1,4 +1,4 @@
-package dev.vivarium.cli.remote;
+package dev.vivarium.sdk.http;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -6,20 +6,19 @@ import java.net.HttpURLConnection;
 import java.net.http.HttpResponse;
 import java.util.Optional;
 
-/// What came back from either of the JDK's clients. Confined to the worker that reads it.
-sealed interface Received {
+/// Response of either HTTP client of the JDK. Confined to one thread.
+sealed interface RawResponse {
     int status();
 
     Optional<String> header(String name);
 
-    /// The bytes as they come, whatever the status.
+    /// The body as a stream, whatever the status.
     InputStream body() throws IOException;
 
-    /// Waits for nothing any more.
-    void hangUp();
+    /// Closes the connection.
+    void disconnect();
 
-    /// By the older client.
-    record ByConnection(HttpURLConnection call, int status) implements Received {
+    record ByConnection(HttpURLConnection call, int status) implements RawResponse {
         private static final int FIRST_FAILURE = 400;
 
         @Override
@@ -34,13 +33,12 @@ sealed interface Received {
         }
 
         @Override
-        public void hangUp() {
+        public void disconnect() {
             call.disconnect();
         }
     }
 
-    /// By the newer client.
-    record ByClient(HttpResponse<InputStream> response) implements Received {
+    record ByClient(HttpResponse<InputStream> response) implements RawResponse {
         @Override
         public int status() {
             return response.statusCode();
@@ -57,8 +55,8 @@ sealed interface Received {
         }
 
         @Override
-        public void hangUp() {
-            // Closing the body did it.
+        public void disconnect() {
+            // Closing the body closes the connection.
         }
     }
 }

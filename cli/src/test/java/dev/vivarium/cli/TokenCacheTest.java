@@ -1,8 +1,10 @@
-package dev.vivarium.cli.remote;
+package dev.vivarium.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.vivarium.cli.remote.Passes.IfAbsent;
+import dev.vivarium.cli.TokenCache.IfAbsent;
+import dev.vivarium.sdk.RemoteClient;
+import dev.vivarium.sdk.SandboxToken;
 import dev.vivarium.testing.TestServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(300)
-class PassesTest {
+class TokenCacheTest {
     private static TestServer server;
 
     private final String thread = "passes-" + UUID.randomUUID();
@@ -42,12 +44,12 @@ class PassesTest {
     }
 
     @Test
-    void aPassIsKeptAndRenewedBeforeItEnds() throws Exception {
-        Pass first = passes("me").of(thread, IfAbsent.CREATE);
+    void aTokenIsKeptAndRenewedBeforeItExpires() throws Exception {
+        SandboxToken first = cache("me").get(thread, IfAbsent.CREATE);
         now = now.plus(Duration.ofMinutes(11));
-        assertThat(passes("me").of(thread, IfAbsent.FAIL).token()).isEqualTo(first.token());
+        assertThat(cache("me").get(thread, IfAbsent.FAIL).token()).isEqualTo(first.token());
         now = now.plus(Duration.ofMinutes(2));
-        Pass second = passes("me").of(thread, IfAbsent.FAIL);
+        SandboxToken second = cache("me").get(thread, IfAbsent.FAIL);
         assertThat(second.token()).isNotEqualTo(first.token());
         assertThat(second.sandbox()).isEqualTo(first.sandbox());
         assertThat(replaced).isEmpty();
@@ -60,34 +62,34 @@ class PassesTest {
     }
 
     @Test
-    void somebodyElsesPassIsNotUsed() {
-        Pass mine = passes("me").of(thread, IfAbsent.CREATE);
-        Pass theirs = passes("somebody else").of(thread, IfAbsent.FAIL);
+    void aTokenOfAnotherAccountIsNotUsed() {
+        SandboxToken mine = cache("me").get(thread, IfAbsent.CREATE);
+        SandboxToken theirs = cache("somebody else").get(thread, IfAbsent.FAIL);
         assertThat(theirs.token()).isNotEqualTo(mine.token());
     }
 
     @Test
-    void aSandboxThatIsAnotherIsTold() {
-        Pass first = passes("me").of(thread, IfAbsent.CREATE);
+    void aReplacedSandboxIsReported() {
+        SandboxToken first = cache("me").get(thread, IfAbsent.CREATE);
         server.api().method("DELETE", "/threads/" + thread + "/sandbox");
         now = now.plus(Duration.ofMinutes(13));
-        Pass second = passes("me").of(thread, IfAbsent.CREATE);
+        SandboxToken second = cache("me").get(thread, IfAbsent.CREATE);
         assertThat(second.sandbox()).isNotEqualTo(first.sandbox());
         assertThat(replaced).containsExactly(thread);
     }
 
     @Test
-    void aFileThatIsBrokenIsAsGoodAsNone() throws Exception {
-        Pass first = passes("me").of(thread, IfAbsent.CREATE);
+    void aBrokenFileIsIgnored() throws Exception {
+        SandboxToken first = cache("me").get(thread, IfAbsent.CREATE);
         try (var files = Files.list(directory.resolve("passes"))) {
             Files.writeString(files.findFirst().orElseThrow(), "{\"token\":");
         }
-        assertThat(passes("me").of(thread, IfAbsent.FAIL).sandbox()).isEqualTo(first.sandbox());
+        assertThat(cache("me").get(thread, IfAbsent.FAIL).sandbox()).isEqualTo(first.sandbox());
     }
 
-    private Passes passes(String holder) {
+    private TokenCache cache(String holder) {
         InstantSource clock = () -> now;
-        var http = new Http(server.uri(), server.adminKey());
-        return new Passes(http, directory.resolve("passes"), holder, Optional.empty(), replaced::add, clock);
+        var client = RemoteClient.of(server.uri(), server.adminKey());
+        return new TokenCache(client, directory.resolve("passes"), holder, Optional.empty(), replaced::add, clock);
     }
 }

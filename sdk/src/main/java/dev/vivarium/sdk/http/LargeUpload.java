@@ -1,6 +1,5 @@
-package dev.vivarium.cli.remote;
+package dev.vivarium.sdk.http;
 
-import dev.vivarium.cli.remote.Http.Body;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -20,44 +19,44 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/// Calls whose body is too large to send in vain: the server is asked first. They stand on the JDK's newer client,
-/// because the older one throws the reason of a refusal away; it takes longer to load, as a large body takes to send.
-/// Confined to the worker that sends.
-final class Upload {
-    /// One client for all: it keeps its connections.
+/// Request with a large body and `Expect: 100-continue`, so that a refusal costs no upload. Uses `java.net.http`,
+/// because `HttpURLConnection` discards the body of a refusal. Confined to one thread.
+final class LargeUpload {
+    /// Shared, so that connections are reused.
     private static final HttpClient CLIENT = HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
-            .connectTimeout(Http.CONNECT)
+            .connectTimeout(Transport.CONNECT)
             .build();
 
-    private final Body body;
-    private volatile long lastSign = System.nanoTime();
+    private final Transport.Body body;
+    private volatile long lastRead = System.nanoTime();
 
-    private Upload(Body body) {
+    private LargeUpload(Transport.Body body) {
         this.body = body;
     }
 
-    static Received send(URI address, String method, Map<String, String> headers, Body body) throws IOException {
-        var upload = new Upload(body);
+    static RawResponse send(URI address, String method, Map<String, String> headers, Transport.Body body)
+            throws IOException {
+        var upload = new LargeUpload(body);
         var request = HttpRequest.newBuilder(address).expectContinue(true).method(method, upload.publisher());
         headers.forEach(request::header);
-        return new Received.ByClient(upload.await(CLIENT.sendAsync(request.build(), BodyHandlers.ofInputStream())));
+        return new RawResponse.ByClient(upload.await(CLIENT.sendAsync(request.build(), BodyHandlers.ofInputStream())));
     }
 
     private BodyPublisher publisher() {
-        var bytes = BodyPublishers.ofInputStream(() -> new Watched(body.bytes()));
+        var bytes = BodyPublishers.ofInputStream(() -> new TimedInputStream(body.bytes()));
         return body.length() < 0 ? bytes : BodyPublishers.fromPublisher(bytes, body.length());
     }
 
-    /// A request's own time limit would count the time that its body takes. This one counts silence, if the silence
-    /// cannot be that of somebody who types.
+    /// Times out when the server stops reading. A timeout of the request would limit the whole upload. A body of
+    /// unknown length has no timeout, because its source may be a keyboard.
     private HttpResponse<InputStream> await(CompletableFuture<HttpResponse<InputStream>> answer) throws IOException {
         try {
             while (true) {
                 try {
                     return answer.get(1, TimeUnit.SECONDS);
                 } catch (TimeoutException _) {
-                    if (body.length() >= 0 && silence().compareTo(Http.SILENCE) > 0) {
+                    if (body.length() >= 0 && silence().compareTo(Transport.SILENCE) > 0) {
                         throw new SocketTimeoutException();
                     }
                 }
@@ -73,18 +72,18 @@ final class Upload {
     }
 
     private Duration silence() {
-        return Duration.ofNanos(System.nanoTime() - lastSign);
+        return Duration.ofNanos(System.nanoTime() - lastRead);
     }
 
-    /// Notes when somebody last wanted more.
-    private final class Watched extends FilterInputStream {
-        Watched(InputStream bytes) {
+    /// Records the time of the last read.
+    private final class TimedInputStream extends FilterInputStream {
+        TimedInputStream(InputStream bytes) {
             super(bytes);
         }
 
         @Override
         public int read(byte[] target, int offset, int length) throws IOException {
-            lastSign = System.nanoTime();
+            lastRead = System.nanoTime();
             return super.read(target, offset, length);
         }
     }

@@ -1,9 +1,8 @@
-package dev.vivarium.cli.remote;
+package dev.vivarium.sdk.http;
 
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
-import dev.vivarium.sdk.http.Answer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -14,15 +13,15 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/// What a server said: a status, headers, and a body that is read as it comes. Confined to the worker that reads it.
-public final class Reply implements AutoCloseable {
+/// Response of a server whose body is streamed. Confined to one thread.
+public final class Response implements AutoCloseable {
     private static final int FIRST_FAILURE = 400;
 
     private final URI server;
-    private final Received received;
+    private final RawResponse received;
     private @Nullable Answer answer;
 
-    Reply(URI server, Received received) {
+    Response(URI server, RawResponse received) {
         this.server = server;
         this.received = received;
     }
@@ -35,9 +34,9 @@ public final class Reply implements AutoCloseable {
         return received.header(name);
     }
 
-    /// The server's own time, in milliseconds since 1970, if it tells.
+    /// The `Date` header, in milliseconds since 1970.
     public Optional<Long> date() {
-        return header("Date").flatMap(Reply::millis);
+        return header("Date").flatMap(Response::millis);
     }
 
     private static Optional<Long> millis(String date) {
@@ -50,34 +49,34 @@ public final class Reply implements AutoCloseable {
         }
     }
 
-    /// Throws the failure that this reply carries, if it is one.
-    public Reply requireSuccess() {
+    /// Throws the failure that this response carries, if any.
+    public Response requireSuccess() {
         if (status() >= FIRST_FAILURE) {
             answer().requireSuccess();
         }
         return this;
     }
 
-    /// The body of a success; anything else is thrown.
+    /// Decodes the body of a success; throws the failure otherwise.
     public <T> T read(Function<JsonFields, T> codec) {
         return answer().read(codec);
     }
 
-    /// The body, whatever the status.
+    /// Decodes the body, whatever the status.
     public <T> T decode(Function<JsonFields, T> codec) {
         return answer().decode(codec);
     }
 
-    /// The body as it comes. Closing it before its end hangs up.
+    /// The body as a stream. Closing it before its end closes the connection.
     public InputStream body() {
         try {
             return received.body();
         } catch (IOException e) {
-            throw Http.failure(server, e);
+            throw Transport.failure(server, e);
         }
     }
 
-    /// The failure that this reply carries, if it is one. It can be asked for again: the body is kept.
+    /// The failure that this response carries, if any. Buffers the body, so repeated calls return the same.
     public Optional<Failure> problem() {
         try {
             requireSuccess();
@@ -99,17 +98,17 @@ public final class Reply implements AutoCloseable {
             String type = header("Content-Type").orElse("");
             return new Answer(server, status(), type, bytes.readAllBytes());
         } catch (IOException e) {
-            throw Http.failure(server, e);
+            throw Transport.failure(server, e);
         }
     }
 
-    /// Lets go of what is still to come: the connection is used again if that is little, and hung up on otherwise.
+    /// Discards the rest of the body. The JDK reuses the connection if the rest is short and closes it otherwise.
     @Override
     public void close() {
         try {
             body().close();
         } catch (IOException | SandboxException _) {
-            received.hangUp();
+            received.disconnect();
         }
     }
 }

@@ -1,16 +1,17 @@
 package dev.vivarium.cli.run;
 
+import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.SandboxEvent;
 import java.io.PrintStream;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/// Events of a run in words for people: who does what, one paragraph each. What it does not know it leaves out; the log
-/// has everything. Confined to one worker.
-public final class Story {
+/// Printer of the events of a run for people, one paragraph each. Skips unknown event types. Confined to one thread.
+public final class EventPrinter {
     private static final int LABEL = 9;
     private static final int MOST_LINES = 12;
     private static final String BOLD = "\u001b[1m";
@@ -21,16 +22,16 @@ public final class Story {
 
     private final PrintStream out;
     private final boolean coloured;
-    private String workerOutputTail = "";
+    private String lastMessage = "";
 
-    public Story(PrintStream out, boolean coloured) {
+    public EventPrinter(PrintStream out, boolean coloured) {
         this.out = out;
         this.coloured = coloured;
     }
 
-    public void tell(JsonFields event) {
-        JsonFields data = event.optionalObject("event_data").orElse(event);
-        switch (event.string("event_type")) {
+    public void print(SandboxEvent event) {
+        JsonFields data = Json.answer(event.data());
+        switch (event.type()) {
             case "agent.started" -> say("starts", BOLD, text(data, "runtime"));
             case "agent.thinking" -> say("thinks", DIM, text(data, "text"));
             case "agent.message" -> says(text(data, "text"));
@@ -48,30 +49,30 @@ public final class Story {
             case "agent.review_answered" -> say("answer", GREEN, answered(data));
             case "user.message", "user.interrupt", "user.guidance", "guardian.intervention" ->
                 say("you", GREEN, text(data, "content"));
-            case "file.created", "file.modified", "file.deleted" -> file(event.string("event_type"), data);
+            case "file.created", "file.modified", "file.deleted" -> file(event.type(), data);
             case "agent.completed" -> done(text(data, "summary"));
             case "agent.failed" -> say("failed", RED, text(data, "reason"));
             case "sandbox.run_ended" -> say("ended", BOLD, ended(data));
             case "sandbox.terminated", "sandbox.failed" -> say("gone", RED, text(data, "detail"));
             default -> {
-                // Not about the agent's work.
+                // Not an event of the agent.
             }
         }
     }
 
-    /// Reports whether this event is the end of the run.
-    public static boolean isEnd(JsonFields event) {
-        return event.string("event_type").equals("sandbox.run_ended");
+    /// Reports whether this event ends the run as completed.
+    public static boolean isCompletion(SandboxEvent event) {
+        return event.isRunEnd() && text(Json.answer(event.data()), "status").equals("completed");
     }
 
     private void says(String words) {
-        workerOutputTail = words;
+        lastMessage = words;
         say("says", "", words);
     }
 
-    /// Most agents end with what they have just said, which need not be read twice.
+    /// Omits the summary if it repeats the last message, as most agents do.
     private void done(String summary) {
-        say("done", GREEN, summary.strip().equals(workerOutputTail.strip()) ? "" : summary);
+        say("done", GREEN, summary.strip().equals(lastMessage.strip()) ? "" : summary);
     }
 
     private void file(String type, JsonFields data) {
@@ -90,7 +91,7 @@ public final class Story {
                 + tinted(line.startsWith("-") ? RED : line.startsWith("+") ? GREEN : DIM, shown(line)));
     }
 
-    /// The part of a call that says most about it; all of it if nobody knows which that is.
+    /// The most informative field of the input of a tool call, or the whole input.
     private static String tool(JsonFields data) {
         String name = text(data, "tool_name");
         Optional<JsonFields> input = data.optionalObject("tool_input");
@@ -125,7 +126,7 @@ public final class Story {
                 + grouped(data, "tool_calls") + " tool calls";
     }
 
-    /// Older logs have it as a text.
+    /// Older logs have the cost as a string.
     private static String cost(JsonFields data) {
         try {
             double dollars = data.optionalNumber("cost_usd").orElse(0);
@@ -147,7 +148,7 @@ public final class Story {
         return optional(data, name).orElse("");
     }
 
-    /// What is no text where one was expected is shown with all that is around it.
+    /// A field that is not a string is shown with the whole object.
     private static Optional<String> optional(JsonFields data, String name) {
         try {
             return data.optionalString(name);
@@ -174,7 +175,7 @@ public final class Story {
         return coloured && !tint.isEmpty() && !text.isEmpty() ? tint + text + PLAIN : text;
     }
 
-    /// What comes out of a sandbox must not drive the terminal that shows it.
+    /// Replaces control characters, because the sandbox must not control the terminal.
     private static String shown(String text) {
         var safe = new StringBuilder(text.length());
         text.codePoints()

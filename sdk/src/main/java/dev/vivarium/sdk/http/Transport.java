@@ -1,4 +1,4 @@
-package dev.vivarium.cli.remote;
+package dev.vivarium.sdk.http;
 
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
@@ -23,33 +23,37 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import tools.jackson.core.JsonGenerator;
 
-/// Calls to one address with one credential. It stands on `HttpURLConnection`, because the JDK's newer client takes
-/// longer to load than most commands take to run; large files go by [Upload]. Thread-safe.
-public final class Http {
+/// HTTP calls to one address with one credential. Uses `HttpURLConnection`, because `java.net.http` takes longer to
+/// load than most commands take to run; large uploads use [LargeUpload]. Thread-safe.
+public final class Transport {
     static final Duration CONNECT = Duration.ofSeconds(5);
-    /// How long a server may say nothing. Streams keep themselves alive.
+    /// Read timeout. The server sends keep-alive lines on idle streams.
     static final Duration SILENCE = Duration.ofSeconds(90);
 
     private static final int SMALL_BODY = 64 * 1024;
 
     static {
-        // A call that broke off may have been done: it is not ours to repeat.
+        // The server may have processed a call whose connection broke, so the JDK must not repeat it.
         System.setProperty("sun.net.http.retryPost", "false");
     }
 
     private final URI base;
     private final String credential;
 
-    public Http(URI base, String credential) {
+    public Transport(URI base, String credential) {
         this.base = base;
         this.credential = credential;
     }
 
-    /// What is sent along. `length` is -1 if nobody knows it.
+    /// Body of a request, read once; `length` is -1 if unknown. Confined to one thread.
     public record Body(String type, InputStream bytes, long length) {
         public static Body json(Consumer<JsonGenerator> fields) {
             byte[] bytes = Json.bytes(fields);
             return new Body("application/json", new ByteArrayInputStream(bytes), bytes.length);
+        }
+
+        public static Body of(InputStream bytes, long length) {
+            return new Body("application/octet-stream", bytes, length);
         }
 
         public static Body none() {
@@ -73,8 +77,12 @@ public final class Http {
         send("DELETE", path, Map.of(), Body.none()).requireSuccess().close();
     }
 
-    /// Sends a call and returns when its status has come. The caller reads the reply to its end or closes it.
-    public Reply send(String method, String path, Map<String, String> headers, Body body) {
+    public <T> T put(String path, Consumer<JsonGenerator> fields, Function<JsonFields, T> codec) {
+        return send("PUT", path, Map.of(), Body.json(fields)).read(codec);
+    }
+
+    /// Sends a request and waits for the status line. The caller reads the response to its end or closes it.
+    public Response send(String method, String path, Map<String, String> headers, Body body) {
         var all = new HashMap<String, String>();
         all.put("Authorization", "Bearer " + credential);
         all.put("Accept", "application/json, */*;q=0.5");
@@ -85,14 +93,14 @@ public final class Http {
         URI address = URI.create(base + path);
         try {
             boolean large = method.equals("PUT") && (body.length() < 0 || body.length() > SMALL_BODY);
-            return new Reply(
-                    base, large ? Upload.send(address, method, all, body) : exchange(address, method, all, body));
+            return new Response(
+                    base, large ? LargeUpload.send(address, method, all, body) : exchange(address, method, all, body));
         } catch (IOException e) {
             throw failed(e);
         }
     }
 
-    private static Received exchange(URI address, String method, Map<String, String> headers, Body body)
+    private static RawResponse exchange(URI address, String method, Map<String, String> headers, Body body)
             throws IOException {
         var call = (HttpURLConnection) address.toURL().openConnection();
         call.setRequestMethod(method);
@@ -105,9 +113,9 @@ public final class Http {
             if (body.length() != 0 || method.equals("POST") || method.equals("PUT")) {
                 write(call, body);
             }
-            return new Received.ByConnection(call, call.getResponseCode());
+            return new RawResponse.ByConnection(call, call.getResponseCode());
         } catch (HttpRetryException e) {
-            return new Received.ByConnection(call, e.responseCode());
+            return new RawResponse.ByConnection(call, e.responseCode());
         }
     }
 
@@ -124,7 +132,7 @@ public final class Http {
         }
     }
 
-    /// Each piece goes out as it comes: somebody may be typing it.
+    /// Flushes every chunk, because the source may be a keyboard.
     private static void copy(InputStream bytes, OutputStream out) throws IOException {
         var piece = new byte[SMALL_BODY];
         for (int count = bytes.read(piece); count >= 0; count = bytes.read(piece)) {
@@ -149,12 +157,12 @@ public final class Http {
         return new SandboxException(new Failure.ServerUnreachable(server.toString(), why), e);
     }
 
-    /// One segment of a path.
+    /// Percent-encodes one segment of a path.
     public static String segment(String text) {
         return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
     }
 
-    /// A path of several segments, whose slashes stay.
+    /// Percent-encodes a path of several segments and keeps its slashes.
     public static String path(String text) {
         return segment(text).replace("%2F", "/");
     }

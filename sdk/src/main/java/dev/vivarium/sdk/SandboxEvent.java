@@ -1,0 +1,28 @@
+package dev.vivarium.sdk;
+
+import dev.vivarium.json.JsonFields;
+import java.time.Instant;
+
+/// An event of the log of a sandbox as a client receives it. Immutable.
+///
+/// @param seq  counts from one for each sandbox, without gaps
+/// @param data the data of the event, a JSON object
+/// @param json the whole event as the server sent it, a JSON object
+public record SandboxEvent(long seq, String type, String source, Instant at, String data, String json) {
+    /// The type of the event that ends a run.
+    public static final String RUN_ENDED = "sandbox.run_ended";
+
+    public boolean isRunEnd() {
+        return type.equals(RUN_ENDED);
+    }
+
+    static SandboxEvent read(JsonFields fields) {
+        return new SandboxEvent(
+                fields.integer("seq"),
+                fields.string("event_type"),
+                fields.string("source"),
+                fields.time("created_at"),
+                fields.object("event_data").text(),
+                fields.text());
+    }
+}

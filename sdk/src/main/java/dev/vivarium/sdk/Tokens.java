@@ -1,0 +1,67 @@
+package dev.vivarium.sdk;
+
+import dev.vivarium.sdk.http.Transport;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import tools.jackson.core.JsonGenerator;
+
+/// Capability tokens for sandboxes. Thread-safe.
+public final class Tokens {
+    /// All scopes. The server grants those that the caller may have.
+    private static final List<String> ALL_SCOPES = List.of("fs:rw", "shell", "process", "snapshot");
+
+    private final Transport transport;
+
+    Tokens(Transport transport) {
+        this.transport = transport;
+    }
+
+    /// A token for the thread's sandbox; creates the sandbox if the thread has none.
+    ///
+    /// @param previous the sandbox that the caller used last
+    /// @param user     the owner of a new thread; by default the user of the key
+    public SandboxToken issue(String thread, Optional<String> previous, Optional<String> user) {
+        return transport.post(
+                path(thread),
+                out -> {
+                    previous.ifPresent(sandbox -> out.writeStringProperty("sandbox_id", sandbox));
+                    user.ifPresent(owner -> out.writeStringProperty("user_id", owner));
+                    scopes(out, ALL_SCOPES);
+                },
+                SandboxToken::read);
+    }
+
+    /// The successor of a token for the same sandbox.
+    public SandboxToken refresh(String thread, SandboxToken token) {
+        return transport.post(
+                path(thread) + "/refresh",
+                out -> {
+                    out.writeStringProperty("sandbox_id", token.sandbox());
+                    out.writeStringProperty("current_token", token.token());
+                },
+                token::refreshed);
+    }
+
+    /// A token with fewer scopes for somebody else. It expires no later than `token`.
+    public SandboxToken narrow(String thread, SandboxToken token, List<String> scopes, Optional<Duration> lifetime) {
+        return transport.post(
+                path(thread) + "/token",
+                out -> {
+                    out.writeStringProperty("current_token", token.token());
+                    scopes(out, scopes);
+                    lifetime.ifPresent(time -> out.writeNumberProperty("ttl", time.toSeconds()));
+                },
+                SandboxToken::read);
+    }
+
+    private static void scopes(JsonGenerator out, List<String> scopes) {
+        out.writeArrayPropertyStart("scopes");
+        scopes.forEach(out::writeString);
+        out.writeEndArray();
+    }
+
+    private static String path(String thread) {
+        return "/threads/" + Transport.segment(thread) + "/sandbox";
+    }
+}
