@@ -30,22 +30,18 @@ public final class Runs {
     private final Db db;
     private final Outbox outbox;
     private final InstantSource clock;
+    private final List<RunListener> listeners;
     private final SecureRandom random = new SecureRandom();
 
     /// Hears of a run that has spent its budget.
     private volatile Consumer<Run> overspent = run -> {};
 
-    private volatile Consumer<SandboxId> ending = sandbox -> {};
-
-    public Runs(Db db, Outbox outbox, InstantSource clock) {
+    /// @param listeners called in this order on every signal
+    public Runs(Db db, Outbox outbox, InstantSource clock, List<RunListener> listeners) {
         this.db = db;
         this.outbox = outbox;
         this.clock = clock;
-    }
-
-    /// Has `listener` hear of a sandbox whose run is about to end, while no other can begin there.
-    public void beforeEnd(Consumer<SandboxId> listener) {
-        ending = listener;
+        this.listeners = List.copyOf(listeners);
     }
 
     void whenOverspent(Consumer<Run> listener) {
@@ -201,10 +197,27 @@ public final class Runs {
         if (find(run.sandbox())
                 .filter(now -> now.id().equals(run.id()) && now.isActive())
                 .isPresent()) {
-            ending.accept(run.sandbox());
+            tellEnding(run);
         }
         var end = new RunRows.End(status, reason.map(TextLimits::kept), code);
         db.write(sql -> ended(sql, run, end)).ifPresent(outbox::send);
+    }
+
+    /// Calls every listener. If one throws, the run does not end now: its tokens may still be valid. The supervisor
+    /// tries again.
+    private void tellEnding(Run run) {
+        Optional<RuntimeException> failure = Optional.empty();
+        for (RunListener listener : listeners) {
+            try {
+                listener.ending(run);
+            } catch (RuntimeException e) {
+                failure.ifPresent(e::addSuppressed);
+                failure = Optional.of(e);
+            }
+        }
+        failure.ifPresent(e -> {
+            throw e;
+        });
     }
 
     private Optional<Outbox.Letter> ended(Sql sql, Run run, RunRows.End end) throws SQLException {

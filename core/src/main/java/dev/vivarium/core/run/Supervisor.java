@@ -5,6 +5,7 @@ import dev.vivarium.core.exec.ManagedProcess;
 import dev.vivarium.core.exec.Signal;
 import dev.vivarium.core.exec.SignalTarget;
 import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.core.sandbox.SandboxListener;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Exit;
@@ -34,7 +35,7 @@ import org.slf4j.LoggerFactory;
 ///
 /// On every beat it looks at all that run. One that nobody follows, because this server has just started, the stream
 /// to its sandbox broke, or it was paused, is followed again when its sandbox runs.
-public final class Supervisor implements AutoCloseable {
+public final class Supervisor implements SandboxListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
     private static final Duration BEAT = Duration.ofSeconds(1);
 
@@ -54,7 +55,6 @@ public final class Supervisor implements AutoCloseable {
     /// How often a worker may not be found before it counts as gone.
     private static final int LOOKS = 3;
 
-    private final Sandboxes sandboxes;
     private final Runs runs;
     private final Reviews reviews;
     private final Transcripts transcripts;
@@ -66,26 +66,27 @@ public final class Supervisor implements AutoCloseable {
     private final ExecutorService followers = Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("run-", 0).factory());
     private final CountDownLatch stopped = new CountDownLatch(1);
+    private volatile Optional<Sandboxes> sandboxes = Optional.empty();
     private final Thread worker = VitalThread.unstarted("runs", this::beat);
 
-    private Supervisor(Sandboxes sandboxes, Runs runs, Reviews reviews, Transcripts transcripts, InstantSource clock) {
-        this.sandboxes = sandboxes;
+    /// Register it as a listener of [Sandboxes], then call [#start].
+    public Supervisor(Runs runs, Reviews reviews, Transcripts transcripts, InstantSource clock) {
         this.runs = runs;
         this.reviews = reviews;
         this.transcripts = transcripts;
         this.clock = clock;
     }
 
-    /// Takes over the runs of the server before.
-    public static Supervisor start(
-            Sandboxes sandboxes, Runs runs, Reviews reviews, Transcripts transcripts, InstantSource clock) {
-        var supervisor = new Supervisor(sandboxes, runs, reviews, transcripts, clock);
-        runs.active().forEach(supervisor::takeOver);
-        runs.whenOverspent(run -> supervisor.stop(run, BUDGET));
-        sandboxes.beforeEnd(supervisor::sandboxEnds);
-        sandboxes.whenEnded(supervisor::sandboxEnded);
-        supervisor.worker.start();
-        return supervisor;
+    /// Takes over the runs of an earlier server and supervises all runs until [#close].
+    public void start(Sandboxes all) {
+        sandboxes = Optional.of(all);
+        runs.active().forEach(this::takeOver);
+        runs.whenOverspent(run -> stop(run, BUDGET));
+        worker.start();
+    }
+
+    private Optional<Sandbox> find(SandboxId id) {
+        return sandboxes.flatMap(all -> all.find(id));
     }
 
     private void takeOver(Run run) {
@@ -115,7 +116,7 @@ public final class Supervisor implements AutoCloseable {
     private void signal(Run run, Signal signal, SignalTarget target) {
         Run known = active.getOrDefault(run.id(), run);
         try {
-            Optional<Sandbox> sandbox = sandboxes.find(known.sandbox());
+            Optional<Sandbox> sandbox = find(known.sandbox());
             if (sandbox.isPresent() && known.process().isPresent()) {
                 sandbox.get().processes().require(known.process().get()).signal(signal, target);
             }
@@ -190,7 +191,7 @@ public final class Supervisor implements AutoCloseable {
     }
 
     private void followToTheEnd(Run run) {
-        Optional<Sandbox> sandbox = sandboxes.find(run.sandbox());
+        Optional<Sandbox> sandbox = find(run.sandbox());
         if (sandbox.isEmpty()) {
             sandboxEnded(run.sandbox());
             return;
@@ -224,14 +225,16 @@ public final class Supervisor implements AutoCloseable {
         try {
             boolean hasOne = runs.find(run.sandbox()).flatMap(Run::session).isPresent();
             if (hasOne) {
-                sandboxes.find(run.sandbox()).ifPresent(sandbox -> transcripts.save(sandbox, run, TRANSCRIPT_PATIENCE));
+                find(run.sandbox()).ifPresent(sandbox -> transcripts.save(sandbox, run, TRANSCRIPT_PATIENCE));
             }
         } catch (SandboxException e) {
             LOG.warn("the transcript of {} is copied later: {}", run.sandbox(), e.getMessage());
         }
     }
 
-    private void sandboxEnds(Sandbox sandbox) {
+    /// Copies the transcript while the sandbox still has its files.
+    @Override
+    public void ending(Sandbox sandbox) {
         for (Run run : active.values()) {
             boolean isHere =
                     run.sandbox().equals(sandbox.id()) && sandbox.info().status() == Status.RUNNING;
@@ -284,6 +287,11 @@ public final class Supervisor implements AutoCloseable {
         };
     }
 
+    @Override
+    public void ended(SandboxInfo sandbox) {
+        sandboxEnded(sandbox.id());
+    }
+
     private void sandboxEnded(SandboxId sandbox) {
         transcripts.forget(sandbox);
         for (Run run : active.values()) {
@@ -298,7 +306,7 @@ public final class Supervisor implements AutoCloseable {
 
     private String cause(SandboxId sandbox) {
         return sandboxes
-                .findEnded(sandbox)
+                .flatMap(all -> all.findEnded(sandbox))
                 .flatMap(SandboxInfo::end)
                 .map(End::sentence)
                 .orElse("its sandbox ended");
@@ -321,7 +329,7 @@ public final class Supervisor implements AutoCloseable {
         stopped.countDown();
         followers.shutdownNow();
         try {
-            worker.join();
+            worker.join(); // Returns at once if the supervisor was not started.
             boolean _ = followers.awaitTermination(5, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

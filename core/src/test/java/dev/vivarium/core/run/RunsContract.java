@@ -3,6 +3,9 @@ package dev.vivarium.core.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.vivarium.core.access.WorkerGrant;
+import dev.vivarium.core.access.WorkerGrant.Work;
+import dev.vivarium.core.access.WorkerTokens;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.store.Db;
@@ -21,6 +24,7 @@ import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.Usage;
 import dev.vivarium.model.UserId;
 import java.math.BigDecimal;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -28,10 +32,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /// What holds on every database.
 abstract class RunsContract {
@@ -55,7 +61,7 @@ abstract class RunsContract {
         db = openDb();
         log = new EventLog(db, clock);
         outbox = new Outbox(db, log, clock);
-        runs = new Runs(db, outbox, clock);
+        runs = new Runs(db, outbox, clock, List.of());
         tasks = new Tasks(db, clock);
         reviews = new Reviews(db, outbox, clock, Duration.ofHours(1));
     }
@@ -127,6 +133,41 @@ abstract class RunsContract {
         assertThat(runs.find(sandbox.id()).orElseThrow().spent().tokens()).isEqualTo(220);
         runs.end(stopped.getFirst(), Run.Status.FAILED, Optional.of("budget"));
         assertThatThrownBy(() -> runs.allowance(sandbox.id(), run.task())).hasMessageContaining("is over");
+    }
+
+    @Test
+    void aListenerThatThrowsDoesNotPreventTheRevocationOfTokens(@TempDir Path home) {
+        var tokens = WorkerTokens.open(db, home, clock);
+        var heard = new ArrayList<String>();
+        var isBroken = new AtomicBoolean(true);
+        runs = new Runs(
+                db,
+                outbox,
+                clock,
+                List.of(
+                        _ -> heard.add("first"),
+                        _ -> {
+                            if (isBroken.get()) {
+                                throw new IllegalStateException("a bug in a listener");
+                            }
+                        },
+                        run -> tokens.forget(run.sandbox()),
+                        _ -> heard.add("last")));
+        Run run = started(begin(Optional.empty()));
+        String token =
+                tokens.issue(new Work(sandbox.id(), sandbox.thread(), ANNA, run.task()), WorkerGrant.Audience.WORKER);
+
+        assertThatThrownBy(() -> runs.end(run, Run.Status.COMPLETED, Optional.empty()))
+                .hasMessageContaining("a bug in a listener");
+        assertThat(tokens.find(token)).isEmpty();
+        assertThat(heard).containsExactly("first", "last");
+        assertThat(runs.isAtWork(sandbox.id()))
+                .as("ended before every listener agreed")
+                .isTrue();
+
+        isBroken.set(false);
+        runs.end(run, Run.Status.COMPLETED, Optional.empty());
+        assertThat(runs.isAtWork(sandbox.id())).isFalse();
     }
 
     @Test

@@ -1,6 +1,8 @@
 package dev.vivarium.server.http;
 
+import dev.vivarium.core.sandbox.SandboxListener;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.server.settings.RateConfig;
 import io.github.bucket4j.Bucket;
 import io.github.bucket4j.ConsumptionProbe;
@@ -18,7 +20,7 @@ import org.eclipse.jetty.http.HttpHeader;
 ///
 /// A sandbox has a bucket of a minute's calls for each kind, which fills evenly: who stays below never waits, and who
 /// was too quick waits for one call and not for the minute. Another is filled with the bytes of events.
-public final class RateLimits {
+public final class RateLimits implements SandboxListener {
     private static final Duration WINDOW = Duration.ofMinutes(1);
     private static final long SECOND = Duration.ofSeconds(1).toNanos();
 
@@ -138,9 +140,10 @@ public final class RateLimits {
     }
 
     /// A sandbox has ended, and with it its worker.
-    public void forget(SandboxId sandbox) {
+    @Override
+    public void ended(SandboxInfo sandbox) {
         for (Kind kind : Kind.values()) {
-            buckets.remove(new Key(sandbox, kind));
+            buckets.remove(new Key(sandbox.id(), kind));
         }
     }
 
