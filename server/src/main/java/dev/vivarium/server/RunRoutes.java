@@ -16,6 +16,7 @@ import dev.vivarium.core.run.IdempotencyRecords;
 import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.run.Outbox;
 import dev.vivarium.core.run.Reviews;
+import dev.vivarium.core.run.RunEvents;
 import dev.vivarium.core.run.RunListener;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.run.Supervisor;
@@ -35,6 +36,7 @@ import dev.vivarium.server.api.RunLifeHandler;
 import dev.vivarium.server.api.RunsHandler;
 import dev.vivarium.server.api.SpawnHandler;
 import dev.vivarium.server.api.WorkerHandler;
+import dev.vivarium.server.api.WorkerReportJson;
 import dev.vivarium.server.http.Route;
 import dev.vivarium.server.settings.RunConfig;
 import java.nio.file.Path;
@@ -57,6 +59,7 @@ final class RunRoutes {
             WorkerTokens tokens,
             Inbox inbox,
             Runs runs,
+            RunEvents events,
             Reviews reviews,
             Transcripts transcripts,
             Supervisor supervisor) {
@@ -68,9 +71,10 @@ final class RunRoutes {
             var reviews = new Reviews(engine.db(), outbox, engine.clock(), config.reviewTimeout());
             var transcripts =
                     new Transcripts(engine.home().resolve("transcripts"), config.transcripts(), engine.clock());
-            var supervisor = new Supervisor(runs, reviews, transcripts, engine.clock());
+            var events = new RunEvents(engine.log(), runs, new WorkerReportJson());
+            var supervisor = new Supervisor(runs, events, reviews, transcripts, engine.clock());
             var inbox = new Inbox(engine.db(), engine.log(), engine.clock());
-            return new Supervision(config, tokens, inbox, runs, reviews, transcripts, supervisor);
+            return new Supervision(config, tokens, inbox, runs, events, reviews, transcripts, supervisor);
         }
 
         List<SandboxListener> listeners() {
@@ -83,13 +87,20 @@ final class RunRoutes {
             var workers = new Workers(WorkerProgram.read(), passes(tokens));
             var agents = new Agents(sandboxes, runs, workers, supervisor, transcripts, config.image());
             var repeats = new IdempotencyRecords(engine.db(), engine.clock());
-            return new Agency(runs, new Tasks(engine.db(), engine.clock()), repeats, reviews, agents, supervisor);
+            var tasks = new Tasks(engine.db(), engine.clock());
+            return new Agency(runs, events, tasks, repeats, reviews, agents, supervisor);
         }
     }
 
     /// Agent runs and their tasks.
     record Agency(
-            Runs runs, Tasks tasks, IdempotencyRecords repeats, Reviews reviews, Agents agents, Supervisor supervisor)
+            Runs runs,
+            RunEvents events,
+            Tasks tasks,
+            IdempotencyRecords repeats,
+            Reviews reviews,
+            Agents agents,
+            Supervisor supervisor)
             implements AutoCloseable {
         @Override
         public void close() {

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,6 +33,7 @@ public final class EventLog implements AutoCloseable {
     /// Of the sandboxes that somebody follows.
     private final Map<SandboxId, Following> followed = new ConcurrentHashMap<>();
 
+    private final List<EventReader> readers = new CopyOnWriteArrayList<>();
     private final RecentEvents everything = new RecentEvents();
     private final PositionIndex trail = new PositionIndex();
 
@@ -167,6 +169,20 @@ public final class EventLog implements AutoCloseable {
         return following == null ? new RecentEvents() : following.recent;
     }
 
+    /// Starts a durable reader that resumes where the reader of this name stopped. The log closes it.
+    public EventReader reader(String name, EventReader.Handler handler) {
+        var reader = new EventReader(db, name, handler);
+        synchronized (readers) {
+            if (readers.stream().anyMatch(other -> other.name().equals(name))) {
+                throw new IllegalStateException("the log already has a reader " + name);
+            }
+            readers.add(reader);
+        }
+        // Registered first: an event that is appended before the reader looks at the store wakes it again.
+        reader.start();
+        return reader;
+    }
+
     /// Hears of what happens to all sandboxes from now on.
     public LiveFeed listen() {
         return new LiveFeed(everything, trail);
@@ -180,6 +196,7 @@ public final class EventLog implements AutoCloseable {
         long position = everything.last() + 1;
         trail.add(position, events);
         everything.add(position, events);
+        readers.forEach(reader -> reader.appended(events));
         for (Event event : events) {
             Following following = followed.get(event.sandbox());
             if (following != null) {
@@ -189,7 +206,7 @@ public final class EventLog implements AutoCloseable {
     }
 
     /// Removes what is older or more than `retention` allows, but neither the newest event of a sandbox, which
-    /// keeps the count, nor what a follower has still to read. Returns how many went.
+    /// keeps the count, nor what a follower or a reader has still to read. Returns how many went.
     public int prune(Retention retention, InstantSource clock) {
         Instant before = clock.instant().minus(retention.age());
         int removed = 0;
@@ -204,7 +221,11 @@ public final class EventLog implements AutoCloseable {
     /// Removes the logs of sandboxes whose rows are gone, if nothing happened in them since `before`. Returns how
     /// many events went.
     public int forgetUnknown(Instant before) {
-        return db.write(sql -> EventRows.deleteUnknown(sql, before));
+        return db.write(sql -> {
+            int removed = EventRows.deleteUnknown(sql, before);
+            CursorRows.deleteUnknown(sql);
+            return removed;
+        });
     }
 
     /// To look at the size of a log means to read it, which is left when it cannot have changed.
@@ -215,6 +236,9 @@ public final class EventLog implements AutoCloseable {
             return 0;
         }
         long last = db.read(sql -> EventRows.lastToGo(sql, sandbox, before, characters));
+        if (last > 0) {
+            readers.forEach(reader -> reader.await(sandbox));
+        }
         int removed = 0;
         // In steps, so that nobody who writes waits for long.
         for (long from = db.read(sql -> EventRows.first(sql, sandbox)); from <= last; from += STEP) {
@@ -237,6 +261,7 @@ public final class EventLog implements AutoCloseable {
 
     @Override
     public void close() {
+        readers.forEach(EventReader::close);
         appender.close();
     }
 }

@@ -39,9 +39,6 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
     private static final Duration BEAT = Duration.ofSeconds(1);
 
-    /// Why a run is stopped that has spent what it may, in a word for programs.
-    private static final String BUDGET = "budget";
-
     private static final int BEATS_BETWEEN_DEADLINES = 5;
     private static final int BEATS_BETWEEN_TRANSCRIPTS = 10;
     private static final int BEATS_BETWEEN_PRUNINGS = 600;
@@ -56,6 +53,7 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
     private static final int LOOKS = 3;
 
     private final Runs runs;
+    private final RunEvents events;
     private final Reviews reviews;
     private final Transcripts transcripts;
     private final InstantSource clock;
@@ -70,8 +68,9 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
     private final Thread worker = VitalThread.unstarted("runs", this::beat);
 
     /// Register it as a listener of [Sandboxes], then call [#start].
-    public Supervisor(Runs runs, Reviews reviews, Transcripts transcripts, InstantSource clock) {
+    public Supervisor(Runs runs, RunEvents events, Reviews reviews, Transcripts transcripts, InstantSource clock) {
         this.runs = runs;
+        this.events = events;
         this.reviews = reviews;
         this.transcripts = transcripts;
         this.clock = clock;
@@ -80,8 +79,8 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
     /// Takes over the runs of an earlier server and supervises all runs until [#close].
     public void start(Sandboxes all) {
         sandboxes = Optional.of(all);
+        runs.whenOverspent(run -> stop(run, Runs.OVER_BUDGET));
         runs.active().forEach(this::takeOver);
-        runs.whenOverspent(run -> stop(run, BUDGET));
         worker.start();
     }
 
@@ -246,6 +245,8 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
 
     private void ended(Run run, Exit exit, String words) {
         saveTranscript(run);
+        // The worker's last events may have reached the log and not the run, if an earlier server was killed.
+        events.await(run.sandbox());
         Optional<RunOutcome> verdict = runs.verdict(run);
         boolean isCompleted = exit.exitCode() == 0
                 && verdict.filter(v -> v.kind() == RunOutcome.Kind.COMPLETED).isPresent();
@@ -263,7 +264,7 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
     /// Why a run was stopped, with what people want to know of it.
     private String sentence(String code, Run run) {
         Run now = runs.find(run.sandbox()).orElse(run);
-        return code.equals(BUDGET)
+        return code.equals(Runs.OVER_BUDGET)
                 ? now.budgetUsd()
                         .map(budget ->
                                 "budget: spent " + Money.text(now.spent().costUsd()) + " of " + Money.text(budget))
@@ -297,6 +298,7 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
         for (Run run : active.values()) {
             if (run.sandbox().equals(sandbox)) {
                 followers.execute(() -> {
+                    events.await(run.sandbox());
                     runs.end(run, Run.Status.TERMINATED, Optional.of(cause(sandbox)));
                     forget(run);
                 });

@@ -77,9 +77,9 @@ abstract class RunsContract {
         Run run = begin(Optional.of("0.5"));
         assertThat(run.status()).isEqualTo(Run.Status.CREATING);
         assertThat(started(run).status()).isEqualTo(Run.Status.RUNNING);
-        runs.toolUsed(sandbox.id(), run.task());
-        runs.remembers(sandbox.id(), run.task(), "session");
-        runs.said(sandbox.id(), run.task(), new RunOutcome(RunOutcome.Kind.COMPLETED, "well"));
+        report(run, new WorkerReport.ToolUsed());
+        report(run, new WorkerReport.Conversation("session"));
+        report(run, new WorkerReport.Judged(new RunOutcome(RunOutcome.Kind.COMPLETED, "well")));
         runs.end(run, Run.Status.COMPLETED, Optional.empty());
         runs.end(run, Run.Status.FAILED, Optional.of("too late"));
 
@@ -171,6 +171,24 @@ abstract class RunsContract {
     }
 
     @Test
+    void aReportThatSpendsTheBudgetStoresTheAbort() {
+        Run run = started(begin(Optional.of("1")));
+        report(run, new WorkerReport.Used(usage("0.5")));
+        assertThat(runs.wished(run).desiredState()).isEqualTo(DesiredState.RUN);
+
+        report(run, new WorkerReport.Used(usage("1")));
+
+        assertThat(runs.wished(run)).isEqualTo(new RunRows.Wished(DesiredState.ABORT, Optional.of("budget")));
+    }
+
+    private void report(Run run, WorkerReport report) {
+        db.write(sql -> {
+            runs.apply(sql, run.sandbox(), run.task(), report);
+            return run;
+        });
+    }
+
+    @Test
     void anAbortIsFinalAndItsFirstReasonStands() {
         Run run = begin(Optional.empty());
         runs.desiredState(run, DesiredState.ABORT, Optional.of("budget"));
@@ -216,10 +234,10 @@ abstract class RunsContract {
         time.updateAndGet(now -> now.plusMillis(1));
         Run next = started(begin(Optional.of("1")));
 
-        runs.toolUsed(sandbox.id(), old.task());
-        runs.remembers(sandbox.id(), old.task(), "old");
-        runs.said(sandbox.id(), old.task(), new RunOutcome(RunOutcome.Kind.FAILED, "old"));
-        runs.reported(sandbox.id(), old.task(), usage("5"));
+        report(old, new WorkerReport.ToolUsed());
+        report(old, new WorkerReport.Conversation("old"));
+        report(old, new WorkerReport.Judged(new RunOutcome(RunOutcome.Kind.FAILED, "old")));
+        report(old, new WorkerReport.Used(usage("5")));
         assertThatThrownBy(() -> runs.heartbeat(sandbox.id(), old.task(), "{}")).hasMessageContaining("is over");
         assertThatThrownBy(() -> runs.requireActive(sandbox.id(), old.task())).hasMessageContaining("is over");
 
