@@ -4,17 +4,19 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/// Something to be kept in the log of a sandbox. Whoever gives it an `id` may send it again: it is kept once.
+/// Event to append to the log of a sandbox. If it has an `id`, the log stores it once, however often it is sent.
+/// Immutable.
 ///
 /// @param data a JSON object as text
-/// @param source who says so: `agent`, `worker`, `system`, …
-public record NewEvent(Optional<String> id, String type, String data, String source) {
+/// @param source the author: `agent`, `worker`, `system`, …
+/// @param task the task of the worker that sends the event; empty if no worker sends it
+public record NewEvent(Optional<String> id, String type, String data, String source, Optional<TaskId> task) {
     public static final int LONGEST_DATA = 100 * 1024;
 
-    /// As whom the server itself speaks of what it saw.
+    /// The source of events that the server itself appends.
     public static final String OURS = "sandbox";
 
-    /// How ids begin that only the server gives.
+    /// Prefix of ids that only the server assigns.
     public static final String OUR_IDS = "sandbox:";
 
     private static final int LONGEST_SOURCE = 100;
@@ -36,7 +38,17 @@ public record NewEvent(Optional<String> id, String type, String data, String sou
         require(bytes <= LONGEST_DATA, "event_data", "has " + bytes + " bytes; at most " + LONGEST_DATA + " are kept");
     }
 
-    /// Names somebody as a source, whatever characters their name has.
+    /// An event that no worker sends.
+    public NewEvent(Optional<String> id, String type, String data, String source) {
+        this(id, type, data, source, Optional.empty());
+    }
+
+    /// The same event, sent by the worker of a task.
+    public NewEvent from(TaskId worker) {
+        return new NewEvent(id, type, data, source, Optional.of(worker));
+    }
+
+    /// A source made from a name; characters that a source cannot have become `_`.
     public static String sourceOf(String name) {
         String plain = name.replaceAll("[^a-zA-Z0-9_.:@-]", "_");
         return plain.isEmpty() ? "user" : plain.substring(0, Math.min(plain.length(), LONGEST_SOURCE));
@@ -46,7 +58,7 @@ public record NewEvent(Optional<String> id, String type, String data, String sou
         require(SOURCE.matcher(source).matches(), "source", "must be 1 to 100 characters of a-z, A-Z, 0-9 and '_.:@-'");
     }
 
-    /// One that nobody sends twice.
+    /// An event without an id.
     public static NewEvent of(String type, String data, String source) {
         return new NewEvent(Optional.empty(), type, data, source);
     }

@@ -32,7 +32,6 @@ import dev.vivarium.server.api.MessagesHandler;
 import dev.vivarium.server.api.MetricsHandler;
 import dev.vivarium.server.api.NodeHandler;
 import dev.vivarium.server.api.OpenApiHandler;
-import dev.vivarium.server.api.RunEventHandler;
 import dev.vivarium.server.api.SandboxRule;
 import dev.vivarium.server.api.SnapshotsHandler;
 import dev.vivarium.server.api.UploadFileHandler;
@@ -212,7 +211,7 @@ final class Routes {
         var events = new EventsHandler(
                 parts.log(),
                 parts.inbox(),
-                new RunEventHandler(runs),
+                parts.agency().events(),
                 parts.sockets().presence(),
                 clock,
                 breath);

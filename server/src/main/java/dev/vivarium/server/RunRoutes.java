@@ -13,13 +13,17 @@ import dev.vivarium.core.access.WorkerTokens;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.run.Agents;
 import dev.vivarium.core.run.IdempotencyRecords;
+import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.run.Outbox;
 import dev.vivarium.core.run.Reviews;
+import dev.vivarium.core.run.RunEvents;
+import dev.vivarium.core.run.RunListener;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.run.Supervisor;
 import dev.vivarium.core.run.Tasks;
 import dev.vivarium.core.run.Transcripts;
 import dev.vivarium.core.run.Workers;
+import dev.vivarium.core.sandbox.SandboxListener;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.Run;
@@ -32,6 +36,7 @@ import dev.vivarium.server.api.RunLifeHandler;
 import dev.vivarium.server.api.RunsHandler;
 import dev.vivarium.server.api.SpawnHandler;
 import dev.vivarium.server.api.WorkerHandler;
+import dev.vivarium.server.api.WorkerReportJson;
 import dev.vivarium.server.http.Route;
 import dev.vivarium.server.operation.Operations;
 import dev.vivarium.server.settings.RunConfig;
@@ -49,34 +54,63 @@ final class RunRoutes {
 
     private RunRoutes() {}
 
-    /// What agents do, and are asked to do.
-    record Agency(
-            Runs runs, Tasks tasks, IdempotencyRecords repeats, Reviews reviews, Agents agents, Supervisor supervisor)
-            implements AutoCloseable {
-        static Agency open(Engine engine, RunConfig config, WorkerTokens tokens) {
+    /// The parts of runs that listen to sandboxes. Created before the sandboxes, to be registered with them.
+    record Supervision(
+            RunConfig config,
+            WorkerTokens tokens,
+            Inbox inbox,
+            Runs runs,
+            RunEvents events,
+            Reviews reviews,
+            Transcripts transcripts,
+            Supervisor supervisor) {
+        static Supervision of(Engine engine, RunConfig config, WorkerTokens tokens) {
             var outbox = new Outbox(engine.db(), engine.log(), engine.clock());
-            var runs = new Runs(engine.db(), outbox, engine.clock());
-            // Tokens end with the run: what it left behind must not speak for the next one.
-            runs.beforeEnd(tokens::forget);
+            // Tokens end with the run: processes that it left behind must not act for the next run.
+            RunListener revocation = run -> tokens.forget(run.sandbox());
+            var runs = new Runs(engine.db(), outbox, engine.clock(), List.of(revocation));
             var reviews = new Reviews(engine.db(), outbox, engine.clock(), config.reviewTimeout());
-            engine.sandboxes().whenEnded(reviews::forget);
             var transcripts =
                     new Transcripts(engine.home().resolve("transcripts"), config.transcripts(), engine.clock());
-            var supervisor = Supervisor.start(engine.sandboxes(), runs, reviews, transcripts, engine.clock());
-            var workers = new Workers(WorkerProgram.read(), passes(tokens));
-            var agents = new Agents(engine.sandboxes(), runs, workers, supervisor, transcripts, config.image());
-            var repeats = new IdempotencyRecords(engine.db(), engine.clock());
-            return new Agency(runs, new Tasks(engine.db(), engine.clock()), repeats, reviews, agents, supervisor);
+            var events = new RunEvents(engine.log(), runs, new WorkerReportJson());
+            var supervisor = new Supervisor(runs, events, reviews, transcripts, engine.clock());
+            var inbox = new Inbox(engine.db(), engine.log(), engine.clock());
+            return new Supervision(config, tokens, inbox, runs, events, reviews, transcripts, supervisor);
         }
 
+        List<SandboxListener> listeners() {
+            return List.of(inbox, reviews, supervisor);
+        }
+
+        /// Takes over the runs of an earlier server.
+        Agency start(Engine engine, Sandboxes sandboxes) {
+            supervisor.start(sandboxes);
+            var workers = new Workers(WorkerProgram.read(), passes(tokens));
+            var agents = new Agents(sandboxes, runs, workers, supervisor, transcripts, config.image());
+            var repeats = new IdempotencyRecords(engine.db(), engine.clock());
+            var tasks = new Tasks(engine.db(), engine.clock());
+            return new Agency(runs, events, tasks, repeats, reviews, agents, supervisor);
+        }
+    }
+
+    /// Agent runs and their tasks.
+    record Agency(
+            Runs runs,
+            RunEvents events,
+            Tasks tasks,
+            IdempotencyRecords repeats,
+            Reviews reviews,
+            Agents agents,
+            Supervisor supervisor)
+            implements AutoCloseable {
         @Override
         public void close() {
             supervisor.close();
         }
     }
 
-    /// What runs stand on.
-    record Engine(Path home, Db db, EventLog log, Sandboxes sandboxes, InstantSource clock) {}
+    /// The parts of the server that runs use.
+    record Engine(Path home, Db db, EventLog log, InstantSource clock) {}
 
     private static Workers.Passes passes(WorkerTokens tokens) {
         return new Workers.Passes() {

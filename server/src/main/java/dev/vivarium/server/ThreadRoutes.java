@@ -11,7 +11,8 @@ import dev.vivarium.core.access.Rights;
 import dev.vivarium.core.access.Threads;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.access.WorkerTokens;
-import dev.vivarium.model.SandboxId;
+import dev.vivarium.core.sandbox.SandboxListener;
+import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.server.api.AdminSandboxesHandler;
 import dev.vivarium.server.api.AuditHandler;
 import dev.vivarium.server.api.Callers;
@@ -47,11 +48,16 @@ final class ThreadRoutes {
             Members members,
             Threads threads,
             Rights rights,
-            Audit audit) {
-        /// The tokens of a sandbox that has ended are good for nothing.
-        void forget(SandboxId ended) {
-            tokens.forget(ended);
-            workers.forget(ended);
+            Audit audit)
+            implements SandboxListener {
+        /// Revokes the tokens of the sandbox. If one kind cannot be revoked, the other one still is.
+        @Override
+        public void ended(SandboxInfo sandbox) {
+            try {
+                tokens.forget(sandbox.id());
+            } finally {
+                workers.forget(sandbox.id());
+            }
         }
     }
 

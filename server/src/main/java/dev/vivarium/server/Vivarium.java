@@ -11,10 +11,9 @@ import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.access.WorkerTokens;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.provider.Provider;
-import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.sandbox.HomeCheck;
 import dev.vivarium.core.sandbox.LifecycleEvents;
-import dev.vivarium.core.sandbox.Observer;
+import dev.vivarium.core.sandbox.SandboxListener;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.sandbox.SandboxesConfig;
 import dev.vivarium.core.store.Db;
@@ -105,14 +104,15 @@ public final class Vivarium implements AutoCloseable {
             var log = undo.add(new EventLog(db, clock));
             var lifecycleEvents = undo.add(new LifecycleEvents(log));
             var sight = undo.add(WatchRoutes.Sight.open(db, log, config.watch(), clock));
-            var observers = observers(telemetry, lifecycleEvents, sight, access.audit(), clock);
-            var sandboxes = undo.add(Sandboxes.open(provider, db, engine(config), observers, clock));
-            var inbox = new Inbox(db, log, clock);
-            follow(sandboxes, sight, access, inbox);
-            var runs = new RunRoutes.Engine(config.home(), db, log, sandboxes, clock);
-            var agency = undo.add(RunRoutes.Agency.open(runs, config.runs(), access.workers()));
+            var limits = new RateLimits(config.rates());
+            var runEngine = new RunRoutes.Engine(config.home(), db, log, clock);
+            var runs = RunRoutes.Supervision.of(runEngine, config.runs(), access.workers());
+            var records = records(telemetry, lifecycleEvents, sight, access.audit(), clock);
+            var listeners = listeners(access, records, runs, limits);
+            var sandboxes = undo.add(Sandboxes.open(provider, db, engine(config), listeners, clock));
+            sight.watching().begin(sandboxes);
+            var agency = undo.add(runs.start(runEngine, sandboxes));
             var health = undo.add(HealthChecks.start(db, sandboxes, gate, telemetry::poolTrouble));
-            var limits = limits(config, sandboxes);
             var front = ConsoleRoutes.Front.open(db, keys, pages, config, clock);
             var accesses = undo.add(new AccessRegistry(gate, clock));
             var bounds = new Admission.Bounds(limits, requests(config));
@@ -122,22 +122,48 @@ public final class Vivarium implements AutoCloseable {
                     new PreviewHandler(admission, new PreviewAudit(access.audit(), clock), config.preview(), clock);
             var sockets = undo.add(new Sockets(admission, config.watch()));
             var parts = new Routes.Parts(
-                    config, db, log, inbox, agency, sight, provider, sandboxes, health, keys, front, access, telemetry,
-                    metrics, preview, sockets, limits);
+                    config,
+                    db,
+                    log,
+                    runs.inbox(),
+                    agency,
+                    sight,
+                    provider,
+                    sandboxes,
+                    health,
+                    keys,
+                    front,
+                    access,
+                    telemetry,
+                    metrics,
+                    preview,
+                    sockets,
+                    limits);
             var router = new Router(Routes.of(parts, clock), Routes.hosts(preview, config.preview()));
             var model = undo.add(InsideRoutes.model(parts, admission, clock));
             edge.serve(routers(router, front, model), admission, witness(access, clock));
-            var maintenance = undo.add(new Maintenance(config.log(), log, inbox, sight.history(), clock));
+            var maintenance = undo.add(new Maintenance(config.log(), log, runs.inbox(), sight.history(), clock));
             undo.keep();
             return new Vivarium(parts, router, model, edge, accesses, lifecycleEvents, maintenance);
         }
     }
 
-    /// Lets the parts know of the sandboxes that there are, and of each that ends.
-    private static void follow(Sandboxes sandboxes, WatchRoutes.Sight sight, ThreadRoutes.Access access, Inbox inbox) {
-        sight.watching().begin(sandboxes);
-        sandboxes.whenEnded(access::forget);
-        sandboxes.whenEnded(inbox::forget);
+    /// The listeners of all sandboxes, in the order of their calls. Tokens are revoked first.
+    private static List<SandboxListener> listeners(
+            ThreadRoutes.Access access, List<SandboxListener> records, RunRoutes.Supervision runs, RateLimits limits) {
+        return Stream.of(List.of(access), records, runs.listeners(), List.of(limits))
+                .<SandboxListener>flatMap(List::stream)
+                .toList();
+    }
+
+    /// The listeners that record what happens: metrics, event log, file history, audit.
+    private static List<SandboxListener> records(
+            Telemetry telemetry,
+            LifecycleEvents lifecycleEvents,
+            WatchRoutes.Sight sight,
+            Audit audit,
+            InstantSource clock) {
+        return List.of(telemetry, lifecycleEvents, sight.watching(), new FreezeAudit(audit, clock));
     }
 
     private static void watch(Metrics metrics, Sandboxes sandboxes, Audit audit) {
@@ -156,15 +182,6 @@ public final class Vivarium implements AutoCloseable {
         }
     }
 
-    private static List<Observer> observers(
-            Telemetry telemetry,
-            LifecycleEvents lifecycleEvents,
-            WatchRoutes.Sight sight,
-            Audit audit,
-            InstantSource clock) {
-        return List.of(telemetry, lifecycleEvents, sight.watching(), new FreezeAudit(audit, clock));
-    }
-
     private static RouterSelector routers(Router outside, ConsoleRoutes.Front front, ModelHandler model) {
         var inside = new Router(InsideRoutes.of(outside.routes(), model));
         return new RouterSelector(outside, new Router(front.pages().routes()), inside);
@@ -172,12 +189,6 @@ public final class Vivarium implements AutoCloseable {
 
     private static AccessAudit witness(ThreadRoutes.Access access, InstantSource clock) {
         return new AccessAudit(access.audit(), clock);
-    }
-
-    private static RateLimits limits(Config config, Sandboxes sandboxes) {
-        var limits = new RateLimits(config.rates());
-        sandboxes.whenEnded(limits::forget);
-        return limits;
     }
 
     private static RequestLimits requests(Config config) {

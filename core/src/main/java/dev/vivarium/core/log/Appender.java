@@ -252,7 +252,7 @@ final class Appender implements AutoCloseable {
         NewEvent event = pending.event;
         long seq = next(sql, pending.sandbox, counted);
         String id = event.id().orElseGet(() -> Event.idOf(pending.sandbox, seq));
-        return new Event(pending.sandbox, seq, id, event.type(), event.data(), event.source(), now);
+        return new Event(pending.sandbox, seq, id, event.type(), event.data(), event.source(), now, event.task());
     }
 
     private static Map<Name, Event> known(Sql sql, List<Pending> group) throws SQLException {

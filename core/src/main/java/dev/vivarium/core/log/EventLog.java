@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,6 +32,7 @@ public final class EventLog implements AutoCloseable {
     /// Sandboxes that have followers.
     private final Map<SandboxId, Following> followed = new ConcurrentHashMap<>();
 
+    private final List<EventReader> readers = new CopyOnWriteArrayList<>();
     private final RecentEvents everything = new RecentEvents();
     private final PositionIndex trail = new PositionIndex();
 
@@ -163,6 +165,20 @@ public final class EventLog implements AutoCloseable {
         return following == null ? new RecentEvents() : following.recent;
     }
 
+    /// Starts a durable reader that resumes where the reader of this name stopped. The log closes it.
+    public EventReader reader(String name, EventReader.Handler handler) {
+        var reader = new EventReader(db, name, handler);
+        synchronized (readers) {
+            if (readers.stream().anyMatch(other -> other.name().equals(name))) {
+                throw new IllegalStateException("the log already has a reader " + name);
+            }
+            readers.add(reader);
+        }
+        // Registered first: an event that is appended before the reader looks at the store wakes it again.
+        reader.start();
+        return reader;
+    }
+
     /// Hears of what happens to all sandboxes from now on.
     public LiveFeed listen() {
         return new LiveFeed(everything, trail);
@@ -176,6 +192,7 @@ public final class EventLog implements AutoCloseable {
         long position = everything.last() + 1;
         trail.add(position, events);
         everything.add(position, events);
+        readers.forEach(reader -> reader.appended(events));
         for (Event event : events) {
             Following following = followed.get(event.sandbox());
             if (following != null) {
@@ -185,7 +202,7 @@ public final class EventLog implements AutoCloseable {
     }
 
     /// Removes what is older or more than `retention` allows, but neither the newest event of a sandbox, which
-    /// keeps the count, nor what a follower has still to read. Returns how many went.
+    /// keeps the count, nor what a follower or a reader has still to read. Returns how many went.
     public int prune(Retention retention, InstantSource clock) {
         Instant before = clock.instant().minus(retention.age());
         int removed = 0;
@@ -200,7 +217,11 @@ public final class EventLog implements AutoCloseable {
     /// Deletes the logs of sandboxes without a row, if they have no event since `before`. Returns the number of deleted
     /// events.
     public int forgetUnknown(Instant before) {
-        return db.write(sql -> EventRows.deleteUnknown(sql, before));
+        return db.write(sql -> {
+            int removed = EventRows.deleteUnknown(sql, before);
+            CursorRows.deleteUnknown(sql);
+            return removed;
+        });
     }
 
     /// Computing the size of a log reads the whole log, so it is skipped if the log is unchanged.
@@ -211,6 +232,9 @@ public final class EventLog implements AutoCloseable {
             return 0;
         }
         long last = db.read(sql -> EventRows.lastToGo(sql, sandbox, before, characters));
+        if (last > 0) {
+            readers.forEach(reader -> reader.await(sandbox));
+        }
         int removed = 0;
         // In steps, so that other writers do not wait long.
         for (long from = db.read(sql -> EventRows.first(sql, sandbox)); from <= last; from += STEP) {
@@ -233,6 +257,7 @@ public final class EventLog implements AutoCloseable {
 
     @Override
     public void close() {
+        readers.forEach(EventReader::close);
         appender.close();
     }
 }

@@ -4,17 +4,21 @@ import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.TaskId;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 
 /// Database rows of the log. Stateless; each method runs in the transaction of the caller.
 final class EventRows {
-    private static final String COLUMNS = "sandbox_id, seq, event_id, event_type, event_data, source, created_at";
-    private static final String INSERT = "insert into sandbox_events (" + COLUMNS + ") values (?, ?, ?, ?, ?, ?, ?)";
+    private static final String COLUMNS =
+            "sandbox_id, seq, event_id, event_type, event_data, source, created_at, task_id";
+    private static final String INSERT = "insert into sandbox_events (" + COLUMNS + ") values (?, ?, ?, ?, ?, ?, ?, ?)";
 
     /// Number of ids in one query. Shorter lists are padded, so that the statement is prepared once.
     private static final int IDS_AT_ONCE = 64;
@@ -38,7 +42,8 @@ final class EventRows {
                     event.type(),
                     event.data(),
                     event.source(),
-                    event.at().toEpochMilli()));
+                    event.at().toEpochMilli(),
+                    event.task().map(TaskId::value).orElse("")));
         }
         sql.updateAll(INSERT, rows);
     }
@@ -143,6 +148,19 @@ final class EventRows {
                 RecentEvents.EVENTS_AT_ONCE);
     }
 
+    /// The oldest events after a number that have one of these types.
+    static List<Event> ofTypes(Sql sql, SandboxId sandbox, long afterSeq, Set<String> types, int limit)
+            throws SQLException {
+        var arguments = new ArrayList<Object>(List.of(sandbox.value(), afterSeq));
+        arguments.addAll(types);
+        arguments.add(limit);
+        return sql.list(
+                "select " + COLUMNS + " from sandbox_events where sandbox_id = ? and seq > ? and event_type in ("
+                        + String.join(", ", Collections.nCopies(types.size(), "?")) + ") order by seq limit ?",
+                EventRows::read,
+                arguments.toArray());
+    }
+
     /// The number of the oldest event, zero if there is none.
     static long first(Sql sql, SandboxId sandbox) throws SQLException {
         return sql.first(
@@ -202,6 +220,7 @@ final class EventRows {
                 row.getString(4),
                 row.getString(5),
                 row.getString(6),
-                Instant.ofEpochMilli(row.getLong(7)));
+                Instant.ofEpochMilli(row.getLong(7)),
+                Optional.of(row.getString(8)).filter(task -> !task.isEmpty()).map(TaskId::new));
     }
 }

@@ -3,6 +3,7 @@ package dev.vivarium.core.run;
 import dev.vivarium.core.files.Digests;
 import dev.vivarium.core.log.AppendResult;
 import dev.vivarium.core.log.EventLog;
+import dev.vivarium.core.sandbox.SandboxListener;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.EventData;
 import dev.vivarium.model.Message;
@@ -11,6 +12,7 @@ import dev.vivarium.model.NewMessage;
 import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SandboxInfo;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -28,7 +30,7 @@ import java.util.function.Supplier;
 /// What was said to the agent of each sandbox and not heard yet. A message is kept on the disk before it is accepted,
 /// and given out once. Both are events. One that was on its way when the server died is given out again, under the same
 /// id: whoever has heard it knows. Thread-safe.
-public final class Inbox {
+public final class Inbox implements SandboxListener {
     private static final int ID_BYTES = 12;
 
     /// So many are given out together: a worker names them all in one line when it has them.
@@ -213,9 +215,9 @@ public final class Inbox {
         return db.read(sql -> MessageRows.waiting(sql, sandbox));
     }
 
-    /// The sandbox has ended.
-    public void forget(SandboxId sandbox) {
-        MessageSignal messageSignal = bells.remove(sandbox);
+    @Override
+    public void ended(SandboxInfo sandbox) {
+        MessageSignal messageSignal = bells.remove(sandbox.id());
         if (messageSignal != null) {
             messageSignal.ring();
         }

@@ -1,6 +1,7 @@
 package dev.vivarium.core.run;
 
 import dev.vivarium.core.files.Digests;
+import dev.vivarium.core.sandbox.SandboxListener;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.EventData;
 import dev.vivarium.model.Failure;
@@ -12,6 +13,7 @@ import dev.vivarium.model.Run;
 import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.UserId;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -27,7 +29,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /// What agents have asked people. The run of one that waits for an answer is paused until somebody gives one, or the
 /// deadline passes. All of it is on the disk, and in the log. Thread-safe.
-public final class Reviews {
+public final class Reviews implements SandboxListener {
     private static final int MOST_PENDING = 100;
 
     private final Db db;
@@ -203,9 +205,9 @@ public final class Reviews {
         }
     }
 
-    /// The sandbox has ended.
-    public void forget(SandboxId sandbox) {
-        MessageSignal messageSignal = bells.remove(sandbox);
+    @Override
+    public void ended(SandboxInfo sandbox) {
+        MessageSignal messageSignal = bells.remove(sandbox.id());
         if (messageSignal != null) {
             messageSignal.ring();
         }

@@ -27,25 +27,24 @@ import java.util.function.Consumer;
 /// The book of runs: which there are, how they stand, and what they cost. What it writes down is told in the log of
 /// the sandbox. Thread-safe.
 public final class Runs {
+    /// Reason code of a run that was stopped because it spent its budget.
+    static final String OVER_BUDGET = "budget";
+
     private final Db db;
     private final Outbox outbox;
     private final InstantSource clock;
+    private final List<RunListener> listeners;
     private final SecureRandom random = new SecureRandom();
 
     /// Hears of a run that has spent its budget.
     private volatile Consumer<Run> overspent = run -> {};
 
-    private volatile Consumer<SandboxId> ending = sandbox -> {};
-
-    public Runs(Db db, Outbox outbox, InstantSource clock) {
+    /// @param listeners called in this order on every signal
+    public Runs(Db db, Outbox outbox, InstantSource clock, List<RunListener> listeners) {
         this.db = db;
         this.outbox = outbox;
         this.clock = clock;
-    }
-
-    /// Has `listener` hear of a sandbox whose run is about to end, while no other can begin there.
-    public void beforeEnd(Consumer<SandboxId> listener) {
-        ending = listener;
+        this.listeners = List.copyOf(listeners);
     }
 
     void whenOverspent(Consumer<Run> listener) {
@@ -200,10 +199,27 @@ public final class Runs {
         if (find(run.sandbox())
                 .filter(now -> now.id().equals(run.id()) && now.isActive())
                 .isPresent()) {
-            ending.accept(run.sandbox());
+            tellEnding(run);
         }
         var end = new RunRows.End(status, reason.map(TextLimits::kept), code);
         db.write(sql -> ended(sql, run, end)).ifPresent(outbox::send);
+    }
+
+    /// Calls every listener. If one throws, the run does not end now: its tokens may still be valid. The supervisor
+    /// tries again.
+    private void tellEnding(Run run) {
+        Optional<RuntimeException> failure = Optional.empty();
+        for (RunListener listener : listeners) {
+            try {
+                listener.ending(run);
+            } catch (RuntimeException e) {
+                failure.ifPresent(e::addSuppressed);
+                failure = Optional.of(e);
+            }
+        }
+        failure.ifPresent(e -> {
+            throw e;
+        });
     }
 
     private Optional<Outbox.Letter> ended(Sql sql, Run run, RunRows.End end) throws SQLException {
@@ -242,18 +258,9 @@ public final class Runs {
         return bounded(run);
     }
 
-    /// Takes down what the program at a task says it has used in all. Only for one that asks no model of ours: what
-    /// goes through the gateway is counted there.
-    public void reported(SandboxId sandbox, TaskId task, Usage total) {
-        Optional<Run> run = db.read(sql -> RunRows.atWork(sql, sandbox, task))
-                .filter(known -> known.program().runtime() == Run.Runtime.COMMAND);
-        if (run.isPresent()) {
-            db.write(sql -> {
-                RunRows.reported(sql, run.get().id(), total);
-                return total;
-            });
-            find(sandbox).filter(now -> now.id().equals(run.get().id())).ifPresent(this::bounded);
-        }
+    /// Stops the run of a sandbox if it has spent its budget.
+    void enforceBudget(SandboxId sandbox) {
+        find(sandbox).ifPresent(this::bounded);
     }
 
     @CanIgnoreReturnValue
@@ -275,20 +282,35 @@ public final class Runs {
         return new Budget(run.budgetUsd(), run.spent().costUsd());
     }
 
-    /// The agent at a task has used a tool.
-    public void toolUsed(SandboxId sandbox, TaskId task) {
-        change(sandbox, task, RunRows::toolUsed);
+    /// Applies a report of the worker at a task. Does nothing if that run is over.
+    void apply(Sql sql, SandboxId sandbox, TaskId task, WorkerReport report) throws SQLException {
+        Optional<Run> run = RunRows.atWork(sql, sandbox, task);
+        if (run.isEmpty()) {
+            return;
+        }
+        RunId id = run.get().id();
+        switch (report) {
+            case WorkerReport.ToolUsed _ -> RunRows.toolUsed(sql, id);
+            case WorkerReport.Used(Usage total) -> reported(sql, run.get(), total);
+            case WorkerReport.Conversation(String session) -> RunRows.session(sql, id, TextLimits.kept(session));
+            case WorkerReport.Judged(RunOutcome(var kind, var text)) ->
+                RunRows.verdict(sql, id, new RunOutcome(kind, TextLimits.kept(text)));
+        }
     }
 
-    /// The agent has said under which name its conversation is kept.
-    public void remembers(SandboxId sandbox, TaskId task, String session) {
-        change(sandbox, task, (sql, id) -> RunRows.session(sql, id, TextLimits.kept(session)));
-    }
-
-    /// The agent has said how it went. The run goes on until its worker has ended.
-    public void said(SandboxId sandbox, TaskId task, RunOutcome verdict) {
-        var kept = new RunOutcome(verdict.kind(), TextLimits.kept(verdict.text()));
-        change(sandbox, task, (sql, id) -> RunRows.verdict(sql, id, kept));
+    /// Only for a program that does not use the model gateway, which counts by itself. If the budget is spent, the
+    /// abort is stored in the same transaction, so that a server that takes over the run stops it.
+    private static void reported(Sql sql, Run run, Usage total) throws SQLException {
+        if (run.program().runtime() != Run.Runtime.COMMAND) {
+            return;
+        }
+        RunRows.reported(sql, run.id(), total);
+        if (RunRows.find(sql, run.sandbox())
+                .filter(now -> allowance(now).isSpent())
+                .isPresent()) {
+            RunRows.desiredState(sql, run.id(), DesiredState.ABORT, Optional.of(OVER_BUDGET));
+            RunRows.settle(sql, run.sandbox());
+        }
     }
 
     /// The worker breathes. Returns what it should do.
@@ -329,22 +351,6 @@ public final class Runs {
 
     Optional<RunOutcome> verdict(Run run) {
         return db.read(sql -> RunRows.verdict(sql, run.id()));
-    }
-
-    /// Something that is written to a run.
-    private interface Change {
-        void make(Sql sql, RunId id) throws SQLException;
-    }
-
-    /// What comes from a worker whose run is over changes nothing.
-    private void change(SandboxId sandbox, TaskId task, Change change) {
-        db.write(sql -> {
-            Optional<Run> run = RunRows.atWork(sql, sandbox, task);
-            if (run.isPresent()) {
-                change.make(sql, run.get().id());
-            }
-            return run.isPresent();
-        });
     }
 
     private Instant now() {

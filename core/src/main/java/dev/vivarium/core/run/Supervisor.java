@@ -5,6 +5,7 @@ import dev.vivarium.core.exec.ManagedProcess;
 import dev.vivarium.core.exec.Signal;
 import dev.vivarium.core.exec.SignalTarget;
 import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.core.sandbox.SandboxListener;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Exit;
@@ -34,12 +35,9 @@ import org.slf4j.LoggerFactory;
 ///
 /// On every beat it looks at all that run. One that nobody follows, because this server has just started, the stream
 /// to its sandbox broke, or it was paused, is followed again when its sandbox runs.
-public final class Supervisor implements AutoCloseable {
+public final class Supervisor implements SandboxListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
     private static final Duration BEAT = Duration.ofSeconds(1);
-
-    /// Why a run is stopped that has spent what it may, in a word for programs.
-    private static final String BUDGET = "budget";
 
     private static final int BEATS_BETWEEN_DEADLINES = 5;
     private static final int BEATS_BETWEEN_TRANSCRIPTS = 10;
@@ -54,8 +52,8 @@ public final class Supervisor implements AutoCloseable {
     /// How often a worker may not be found before it counts as gone.
     private static final int LOOKS = 3;
 
-    private final Sandboxes sandboxes;
     private final Runs runs;
+    private final RunEvents events;
     private final Reviews reviews;
     private final Transcripts transcripts;
     private final InstantSource clock;
@@ -66,26 +64,28 @@ public final class Supervisor implements AutoCloseable {
     private final ExecutorService followers = Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("run-", 0).factory());
     private final CountDownLatch stopped = new CountDownLatch(1);
+    private volatile Optional<Sandboxes> sandboxes = Optional.empty();
     private final Thread worker = VitalThread.unstarted("runs", this::beat);
 
-    private Supervisor(Sandboxes sandboxes, Runs runs, Reviews reviews, Transcripts transcripts, InstantSource clock) {
-        this.sandboxes = sandboxes;
+    /// Register it as a listener of [Sandboxes], then call [#start].
+    public Supervisor(Runs runs, RunEvents events, Reviews reviews, Transcripts transcripts, InstantSource clock) {
         this.runs = runs;
+        this.events = events;
         this.reviews = reviews;
         this.transcripts = transcripts;
         this.clock = clock;
     }
 
-    /// Takes over the runs of the server before.
-    public static Supervisor start(
-            Sandboxes sandboxes, Runs runs, Reviews reviews, Transcripts transcripts, InstantSource clock) {
-        var supervisor = new Supervisor(sandboxes, runs, reviews, transcripts, clock);
-        runs.active().forEach(supervisor::takeOver);
-        runs.whenOverspent(run -> supervisor.stop(run, BUDGET));
-        sandboxes.beforeEnd(supervisor::sandboxEnds);
-        sandboxes.whenEnded(supervisor::sandboxEnded);
-        supervisor.worker.start();
-        return supervisor;
+    /// Takes over the runs of an earlier server and supervises all runs until [#close].
+    public void start(Sandboxes all) {
+        sandboxes = Optional.of(all);
+        runs.whenOverspent(run -> stop(run, Runs.OVER_BUDGET));
+        runs.active().forEach(this::takeOver);
+        worker.start();
+    }
+
+    private Optional<Sandbox> find(SandboxId id) {
+        return sandboxes.flatMap(all -> all.find(id));
     }
 
     private void takeOver(Run run) {
@@ -115,7 +115,7 @@ public final class Supervisor implements AutoCloseable {
     private void signal(Run run, Signal signal, SignalTarget target) {
         Run known = active.getOrDefault(run.id(), run);
         try {
-            Optional<Sandbox> sandbox = sandboxes.find(known.sandbox());
+            Optional<Sandbox> sandbox = find(known.sandbox());
             if (sandbox.isPresent() && known.process().isPresent()) {
                 sandbox.get().processes().require(known.process().get()).signal(signal, target);
             }
@@ -190,7 +190,7 @@ public final class Supervisor implements AutoCloseable {
     }
 
     private void followToTheEnd(Run run) {
-        Optional<Sandbox> sandbox = sandboxes.find(run.sandbox());
+        Optional<Sandbox> sandbox = find(run.sandbox());
         if (sandbox.isEmpty()) {
             sandboxEnded(run.sandbox());
             return;
@@ -224,14 +224,16 @@ public final class Supervisor implements AutoCloseable {
         try {
             boolean hasOne = runs.find(run.sandbox()).flatMap(Run::session).isPresent();
             if (hasOne) {
-                sandboxes.find(run.sandbox()).ifPresent(sandbox -> transcripts.save(sandbox, run, TRANSCRIPT_PATIENCE));
+                find(run.sandbox()).ifPresent(sandbox -> transcripts.save(sandbox, run, TRANSCRIPT_PATIENCE));
             }
         } catch (SandboxException e) {
             LOG.warn("the transcript of {} is copied later: {}", run.sandbox(), e.getMessage());
         }
     }
 
-    private void sandboxEnds(Sandbox sandbox) {
+    /// Copies the transcript while the sandbox still has its files.
+    @Override
+    public void ending(Sandbox sandbox) {
         for (Run run : active.values()) {
             boolean isHere =
                     run.sandbox().equals(sandbox.id()) && sandbox.info().status() == Status.RUNNING;
@@ -243,6 +245,8 @@ public final class Supervisor implements AutoCloseable {
 
     private void ended(Run run, Exit exit, String words) {
         saveTranscript(run);
+        // The worker's last events may have reached the log and not the run, if an earlier server was killed.
+        events.await(run.sandbox());
         Optional<RunOutcome> verdict = runs.verdict(run);
         boolean isCompleted = exit.exitCode() == 0
                 && verdict.filter(v -> v.kind() == RunOutcome.Kind.COMPLETED).isPresent();
@@ -260,7 +264,7 @@ public final class Supervisor implements AutoCloseable {
     /// Why a run was stopped, with what people want to know of it.
     private String sentence(String code, Run run) {
         Run now = runs.find(run.sandbox()).orElse(run);
-        return code.equals(BUDGET)
+        return code.equals(Runs.OVER_BUDGET)
                 ? now.budgetUsd()
                         .map(budget ->
                                 "budget: spent " + Money.text(now.spent().costUsd()) + " of " + Money.text(budget))
@@ -284,11 +288,17 @@ public final class Supervisor implements AutoCloseable {
         };
     }
 
+    @Override
+    public void ended(SandboxInfo sandbox) {
+        sandboxEnded(sandbox.id());
+    }
+
     private void sandboxEnded(SandboxId sandbox) {
         transcripts.forget(sandbox);
         for (Run run : active.values()) {
             if (run.sandbox().equals(sandbox)) {
                 followers.execute(() -> {
+                    events.await(run.sandbox());
                     runs.end(run, Run.Status.TERMINATED, Optional.of(cause(sandbox)));
                     forget(run);
                 });
@@ -298,7 +308,7 @@ public final class Supervisor implements AutoCloseable {
 
     private String cause(SandboxId sandbox) {
         return sandboxes
-                .findEnded(sandbox)
+                .flatMap(all -> all.findEnded(sandbox))
                 .flatMap(SandboxInfo::end)
                 .map(End::sentence)
                 .orElse("its sandbox ended");
@@ -321,7 +331,7 @@ public final class Supervisor implements AutoCloseable {
         stopped.countDown();
         followers.shutdownNow();
         try {
-            worker.join();
+            worker.join(); // Returns at once if the supervisor was not started.
             boolean _ = followers.awaitTermination(5, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -73,9 +73,9 @@ final class Creation {
         }
         // From here on the sandbox can be found, and whoever ends it gives its place back.
         Sandbox sandbox = warm.isPresent() ? handOut(warm.get()) : coldStart(order);
-        Observer.Origin origin = warm.isPresent() ? Observer.Origin.WARM : Observer.Origin.COLD;
+        SandboxListener.Origin origin = warm.isPresent() ? SandboxListener.Origin.WARM : SandboxListener.Origin.COLD;
         Duration took = Duration.ofNanos(engine.timeSource.nanos() - began);
-        engine.tell(observer -> observer.created(sandbox.info(), origin, took));
+        engine.tell(listener -> listener.created(sandbox.info(), origin, took));
         return sandbox;
     }
 

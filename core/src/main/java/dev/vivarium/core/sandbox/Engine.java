@@ -20,12 +20,11 @@ import dev.vivarium.model.SandboxId;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// What the parts of this package share. Thread-safe.
+/// State and collaborators that the parts of this package share. Thread-safe.
 final class Engine {
     private static final Logger LOG = LoggerFactory.getLogger(Engine.class);
 
@@ -41,34 +40,29 @@ final class Engine {
     final BackgroundTasks tasks = new BackgroundTasks();
     final ControlPorts controlPorts = new ControlPorts();
     final Registry registry = new Registry();
-    /// The free space of the home.
     final DiskSpace space;
 
-    /// Ends that the store could not take.
+    /// Markers of ends that the store has not accepted yet.
     final Optional<EndMarkers> markers;
 
-    final List<Consumer<SandboxId>> endListeners = new CopyOnWriteArrayList<>();
+    /// In the order of their calls.
+    private final List<SandboxListener> listeners;
 
-    /// Those who want something of a sandbox before it ends.
-    final List<Consumer<Sandbox>> endingListeners = new CopyOnWriteArrayList<>();
-
-    private final List<Observer> observers;
-
-    /// The ports of doors that an earlier server opened.
+    /// Control ports that an earlier server opened.
     private final Map<SandboxId, Integer> controlPortNumbers;
 
-    /// Why the sandboxes that an earlier server paused are paused.
+    /// Pause reasons of the sandboxes that an earlier server paused.
     private final Map<SandboxId, StoredPause> pauses;
 
     private volatile boolean draining;
 
-    Engine(Provider provider, Db db, SandboxesConfig config, List<Observer> observers, TimeSource timeSource) {
+    Engine(Provider provider, Db db, SandboxesConfig config, List<SandboxListener> listeners, TimeSource timeSource) {
         this.provider = provider;
         this.inventory = provider.inventory();
         this.store = db.id();
         this.rows = new SandboxRows(db);
         this.config = config;
-        this.observers = List.copyOf(observers);
+        this.listeners = List.copyOf(listeners);
         this.timeSource = timeSource;
         this.memory = new ByteBudget(config.maxBytesInFlight());
         this.loop = GuestLoop.start(memory);
@@ -79,51 +73,41 @@ final class Engine {
         this.markers = config.disk().map(disk -> new EndMarkers(disk.home().resolve("ended")));
     }
 
-    /// The door of a sandbox as it was left.
+    /// The control port of a sandbox, open if an earlier server opened it.
     ControlPort controlPort(SandboxId id) {
         Integer port = controlPortNumbers.get(id);
         return port == null ? ControlPort.closed(id, controlPorts) : ControlPort.openAt(id, controlPorts, port);
     }
 
-    /// Why a sandbox is paused that an earlier server left so.
+    /// The pause reason that an earlier server stored.
     PauseReason pauseReason(SandboxId id) {
         return Optional.ofNullable(pauses.get(id)).map(PauseReason::of).orElse(PauseReason.UNKNOWN);
     }
 
-    /// Tells the observers. They cannot harm: what they throw is logged here.
-    void tell(Consumer<Observer> news) {
-        tellAll(observers, news);
-    }
-
-    private static <T> void tellAll(List<T> listeners, Consumer<T> news) {
-        for (T listener : listeners) {
+    /// Calls every listener, in the order of registration. An exception is logged and stops no other listener.
+    void tell(Consumer<SandboxListener> signal) {
+        for (SandboxListener listener : listeners) {
             try {
-                news.accept(listener);
+                signal.accept(listener);
             } catch (RuntimeException e) {
-                LOG.warn("an observer failed: {}", e.getMessage(), e);
+                LOG.warn("A sandbox listener failed: {}", e.getMessage(), e);
             }
         }
     }
 
-    /// Who hears of a command that has just been started: the first observer that wants to.
+    /// The output listener of a new command: the first one that a sandbox listener returns.
     OutputListener outputListener(SandboxId sandbox, CommandStarted commandStarted) {
-        for (Observer observer : observers) {
-            OutputListener outputListener = observer.command(sandbox, commandStarted);
-            if (outputListener != OutputListener.NOBODY) {
-                return outputListener;
+        for (SandboxListener listener : listeners) {
+            try {
+                OutputListener outputListener = listener.command(sandbox, commandStarted);
+                if (outputListener != OutputListener.NOBODY) {
+                    return outputListener;
+                }
+            } catch (RuntimeException e) {
+                LOG.warn("A sandbox listener failed: {}", e.getMessage(), e);
             }
         }
         return OutputListener.NOBODY;
-    }
-
-    /// Lets those who want something of a sandbox take it while it is there.
-    void tellEnding(Sandbox sandbox) {
-        tellAll(endingListeners, endingListener -> endingListener.accept(sandbox));
-    }
-
-    /// Tells those who keep something for a sandbox that it has ended. They cannot harm either.
-    void tellEnded(SandboxId id) {
-        tellAll(endListeners, listener -> listener.accept(id));
     }
 
     boolean isDraining() {

@@ -114,7 +114,7 @@ final class GuestConnections {
                     return;
                 }
                 Guest guest = launch.greet(machine, sandbox.secret(), RECONNECT);
-                recovered(sandbox, machine, guest, Observer.Recovery.RECONNECTED);
+                recovered(sandbox, machine, guest, SandboxListener.Recovery.RECONNECTED);
                 return;
             } catch (RuntimeException e) {
                 if (Retry.isFaultOfGuest(e)) {
@@ -149,7 +149,7 @@ final class GuestConnections {
 
     /// Makes a sandbox that was being recovered run, or drops the guest if the sandbox has ended meanwhile. If the
     /// server fails on the way, the sandbox is being recovered as before.
-    void recovered(Sandbox sandbox, Machine machine, Guest guest, Observer.Recovery how) {
+    void recovered(Sandbox sandbox, Machine machine, Guest guest, SandboxListener.Recovery how) {
         try {
             run(sandbox, machine, guest, how);
         } catch (RuntimeException e) {
@@ -159,7 +159,7 @@ final class GuestConnections {
         }
     }
 
-    private void run(Sandbox sandbox, Machine machine, Guest guest, Observer.Recovery how) {
+    private void run(Sandbox sandbox, Machine machine, Guest guest, SandboxListener.Recovery how) {
         Optional<Move> begun = sandbox.lifecycle().tryBegin(Transition.RECOVER, RECONNECT);
         if (begun.isEmpty()) {
             guest.close();
@@ -176,6 +176,6 @@ final class GuestConnections {
             }
         }
         attach(sandbox, machine, guest);
-        engine.tell(observer -> observer.recovered(sandbox.info(), how));
+        engine.tell(listener -> listener.recovered(sandbox.info(), how));
     }
 }

@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
 
 /// Keeps the life of every sandbox in its log. But for the end it does not wait for the disk: what changed is in the
 /// store already, and the log says when and why. Thread-safe.
-public final class LifecycleEvents implements Observer, AutoCloseable {
+public final class LifecycleEvents implements SandboxListener, AutoCloseable {
     private static final String SOURCE = NewEvent.OURS;
     private static final String END = "sandbox.terminated";
 
@@ -180,10 +180,10 @@ public final class LifecycleEvents implements Observer, AutoCloseable {
         return event.source().equals(SOURCE);
     }
 
-    /// Waits until the event is on the disk, so that whoever ended the sandbox reads it in the log afterwards. If
-    /// the store fails, this server tries again every second, and after that the next server.
+    /// Waits until the event is durable: a caller that ended the sandbox then reads the event in the log. If the
+    /// store fails, this server tries again every second, and after that the next server.
     @Override
-    public void ended(SandboxInfo sandbox) {
+    public void removed(SandboxInfo sandbox) {
         try {
             log.append(sandbox.id(), end(sandbox));
         } catch (SandboxException e) {
@@ -214,7 +214,7 @@ public final class LifecycleEvents implements Observer, AutoCloseable {
             try {
                 ended.get().stream()
                         .filter(sandbox -> !hasEnd(log, sandbox.id()))
-                        .forEach(this::ended);
+                        .forEach(this::removed);
             } catch (SandboxException e) {
                 LOG.warn("ends that were not told stay so until the next start: {}", e.getMessage());
             }

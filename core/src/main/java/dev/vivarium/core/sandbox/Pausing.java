@@ -56,7 +56,7 @@ final class Pausing {
         }
         sandbox.sandboxEgress().cut();
         sandbox.lease().touch();
-        engine.tell(observer -> observer.paused(sandbox.info(), why));
+        engine.tell(listener -> listener.paused(sandbox.info(), why));
     }
 
     /// A sandbox that fills the disk is frozen whether or not the store works. If the store has no row of the
@@ -101,7 +101,7 @@ final class Pausing {
             }
         }
         sandbox.lease().touch();
-        engine.tell(observer -> observer.resumed(sandbox.info(), why));
+        engine.tell(listener -> listener.resumed(sandbox.info(), why));
     }
 
     /// A sandbox that was frozen for disk space is resumed by a person, and only when there is space.

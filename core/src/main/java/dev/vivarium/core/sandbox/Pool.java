@@ -190,7 +190,7 @@ final class Pool {
                 fillOne();
             } while (!engine.isDraining() && capacity.enterPool());
         } catch (SandboxException e) {
-            engine.tell(observer -> observer.poolStartFailed(e.failure()));
+            engine.tell(listener -> listener.poolStartFailed(e.failure()));
         } finally {
             synchronized (lock) {
                 fillers--;

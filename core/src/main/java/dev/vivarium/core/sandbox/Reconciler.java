@@ -48,7 +48,7 @@ final class Reconciler {
         for (SandboxId id : found) {
             if (!engine.registry.isClaimed(id) && leftovers.clear(id)) {
                 orphans.incrementAndGet();
-                engine.tell(observer -> observer.orphanRemoved(id));
+                engine.tell(listener -> listener.orphanRemoved(id));
             }
         }
     }

@@ -171,7 +171,7 @@ final class Recovery {
                         sandbox,
                         () -> launch.setUp(
                                 new Launched(machine, guest), sandbox.row().limits()));
-                streams.recovered(sandbox, machine, guest, Observer.Recovery.ADOPTED);
+                streams.recovered(sandbox, machine, guest, SandboxListener.Recovery.ADOPTED);
                 return true;
             } catch (SandboxException e) {
                 if (!Retry.isFaultOfGuest(e)) {
@@ -200,7 +200,7 @@ final class Recovery {
                 move.to(new State.Paused(machine, guest, engine.pauseReason(sandbox.id())));
             }
             sandbox.lease().touch();
-            engine.tell(observer -> observer.recovered(sandbox.info(), Observer.Recovery.ADOPTED));
+            engine.tell(listener -> listener.recovered(sandbox.info(), SandboxListener.Recovery.ADOPTED));
         });
     }
 
@@ -211,7 +211,7 @@ final class Recovery {
             ending.end(sandbox, End.Cause.HOST_RESTART, "its machine and its disk were gone when the server came back");
             return;
         }
-        streams.recovered(sandbox, launched.get().machine(), launched.get().guest(), Observer.Recovery.REVIVED);
+        streams.recovered(sandbox, launched.get().machine(), launched.get().guest(), SandboxListener.Recovery.REVIVED);
     }
 
     private Optional<Launched> startAgain(Sandbox sandbox) {

@@ -65,7 +65,7 @@ public final class Sandbox {
         this.secret = row.secret();
         this.owner = row.owner().orElseThrow();
         this.lease = new Lease(engine.timeSource, row.idleTimeout(), row.lastActivity(), row.endsAt());
-        this.lifecycle = new Lifecycle(first, step -> engine.tell(observer -> observer.moved(row.id(), step)));
+        this.lifecycle = new Lifecycle(first, step -> engine.tell(listener -> listener.moved(row.id(), step)));
         this.pausing = new Pausing(this, engine, streams);
         this.guestTraffic = new GuestTraffic(this, engine);
         this.ooms = new OomWatch(engine.timeSource);

@@ -31,7 +31,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /// All sandboxes of one server, found by thread. Thread-safe.
@@ -96,16 +95,18 @@ public final class Sandboxes implements AutoCloseable {
         diskGuard.start();
     }
 
-    /// Opens the sandboxes that `db` knows, and looks for their machines in the background. The provider and the
-    /// database stay the caller's, to be closed after this.
+    /// Opens the sandboxes that `db` contains and looks for their machines in the background. The caller closes the
+    /// provider and the database after this object.
+    ///
+    /// @param listeners called in this order on every signal
     public static Sandboxes open(
-            Provider provider, Db db, SandboxesConfig config, List<Observer> observers, InstantSource clock) {
-        return open(provider, db, config, observers, TimeSource.of(clock));
+            Provider provider, Db db, SandboxesConfig config, List<SandboxListener> listeners, InstantSource clock) {
+        return open(provider, db, config, listeners, TimeSource.of(clock));
     }
 
     static Sandboxes open(
-            Provider provider, Db db, SandboxesConfig config, List<Observer> observers, TimeSource timeSource) {
-        var engine = new Engine(provider, db, config, observers, timeSource);
+            Provider provider, Db db, SandboxesConfig config, List<SandboxListener> listeners, TimeSource timeSource) {
+        var engine = new Engine(provider, db, config, listeners, timeSource);
         try {
             return new Sandboxes(engine, new SnapshotRows(db), new DiskOrigins(db));
         } catch (RuntimeException e) {
@@ -130,7 +131,7 @@ public final class Sandboxes implements AutoCloseable {
                 }
             }
         } catch (SandboxException e) {
-            engine.tell(observer -> observer.refused(e.failure()));
+            engine.tell(listener -> listener.refused(e.failure()));
             throw e;
         }
     }
@@ -212,7 +213,7 @@ public final class Sandboxes implements AutoCloseable {
             throw new SandboxException(new Failure.NoSandboxForThread(request.thread()));
         }
         sandbox.lease().touch();
-        engine.tell(observer -> observer.reused(sandbox.info()));
+        engine.tell(listener -> listener.reused(sandbox.info()));
         return new OpenResult(sandbox, OpenResult.Outcome.EXISTING);
     }
 
@@ -337,17 +338,6 @@ public final class Sandboxes implements AutoCloseable {
         Optional<Guest> guest =
                 state instanceof State.Running running ? Optional.of(running.guest()) : Optional.empty();
         sandbox.sandboxEgress().allow(list, guest, () -> engine.rows.egress(sandbox.id(), list));
-    }
-
-    /// Calls `heir` for each sandbox that is about to be ended on purpose, while it is as it was. The end waits for
-    /// it.
-    public void beforeEnd(Consumer<Sandbox> endingListener) {
-        engine.endingListeners.add(endingListener);
-    }
-
-    /// Calls `listener` for each sandbox that ends from now on, before its machine is removed. It must be quick.
-    public void whenEnded(Consumer<SandboxId> listener) {
-        engine.endListeners.add(listener);
     }
 
     /// Where the doors of all sandboxes lead.

@@ -232,7 +232,7 @@ public final class Snapshots {
         try {
             Replaced replaced = engine.registry.inTurn(sandbox.id(), () -> replace(sandbox, snapshot));
             Launched launched = replaced.launched();
-            streams.recovered(sandbox, launched.machine(), launched.guest(), Observer.Recovery.RESTORED);
+            streams.recovered(sandbox, launched.machine(), launched.guest(), SandboxListener.Recovery.RESTORED);
             return replaced;
         } catch (RuntimeException e) {
             recovery.findLater(sandbox, Status.RUNNING);

@@ -45,7 +45,7 @@ final class Termination {
     void end(Sandbox sandbox, End.Cause cause, String detail) {
         Kind kind = Transition.endKind(cause);
         if (kind == Kind.TERMINATED && sandbox.info().end().isEmpty()) {
-            engine.tellEnding(sandbox);
+            engine.tell(listener -> listener.ending(sandbox));
         }
         Optional<Lifecycle.Move> begun = sandbox.lifecycle().tryEnd(kind, PATIENCE);
         if (begun.isEmpty()) {
@@ -104,7 +104,7 @@ final class Termination {
 
     private void dispose(Sandbox sandbox, State before) {
         engine.registry.unassign(sandbox);
-        engine.tellEnded(sandbox.id());
+        engine.tell(listener -> listener.ended(sandbox.info()));
         closeStream(before);
         try {
             remove(sandbox.id());
@@ -115,7 +115,7 @@ final class Termination {
             capacity.leave(sandbox.row().limits().diskBytes());
             sandbox.markGone();
         }
-        engine.tell(observer -> observer.ended(sandbox.info()));
+        engine.tell(listener -> listener.removed(sandbox.info()));
     }
 
     private static void closeStream(State state) {
@@ -137,7 +137,7 @@ final class Termination {
             });
         } catch (RuntimeException e) {
             LOG.warn("machine {} could not be removed and will be tried again: {}", id, e.getMessage());
-            engine.tell(observer -> observer.removalFailed(id, String.valueOf(e.getMessage())));
+            engine.tell(listener -> listener.removalFailed(id, String.valueOf(e.getMessage())));
             return false;
         } finally {
             engine.registry.release(id);

@@ -33,7 +33,8 @@ final class Migrations {
             "V13__browser_sessions.sql",
             "V14__lineage.sql",
             "V15__store_identity.sql",
-            "V16__pause_reason.sql");
+            "V16__pause_reason.sql",
+            "V17__event_readers.sql");
 
     private Migrations() {}
 

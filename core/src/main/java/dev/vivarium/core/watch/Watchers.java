@@ -2,9 +2,9 @@ package dev.vivarium.core.watch;
 
 import dev.vivarium.core.VitalThread;
 import dev.vivarium.core.log.EventLog;
-import dev.vivarium.core.sandbox.Observer;
 import dev.vivarium.core.sandbox.PauseReason;
 import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.core.sandbox.SandboxListener;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -25,9 +25,9 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Watches the files of every sandbox that somebody has, and what it uses. To be given to [Sandboxes] as an observer,
-/// and then told of them by [#begin]. Thread-safe.
-public final class Watchers implements Observer, AutoCloseable {
+/// Watches the files and the resource usage of every sandbox. Register it as a listener of [Sandboxes], then call
+/// [#begin]. Thread-safe.
+public final class Watchers implements SandboxListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Watchers.class);
     private static final int SURVEYS = 4;
     private static final Duration PATIENCE = Duration.ofSeconds(5);
@@ -138,7 +138,7 @@ public final class Watchers implements Observer, AutoCloseable {
     }
 
     @Override
-    public void ended(SandboxInfo sandbox) {
+    public void removed(SandboxInfo sandbox) {
         meter.forget(sandbox.id());
         Optional.ofNullable(watchers.get(sandbox.id())).ifPresent(Watcher::close);
     }

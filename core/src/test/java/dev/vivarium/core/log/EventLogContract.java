@@ -2,12 +2,15 @@ package dev.vivarium.core.log;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.store.Db;
+import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -15,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -69,6 +73,92 @@ abstract class EventLogContract {
 
         log = new EventLog(db, () -> now);
         assertThat(log.read(sandbox, Query.after(0, 1000))).hasSize(1000);
+    }
+
+    @Test
+    void aReaderResumesWhereItStoppedAndHandlesEveryEventOnce() {
+        var handler = new Sum();
+        var reader = log.reader("sum", handler);
+        append(sandbox, "add");
+        append(sandbox, "ignored");
+        append(other, "add");
+        reader.await(sandbox);
+        reader.await(other);
+        assertThat(handler.sum(db)).isEqualTo(2);
+        log.close();
+        log = new EventLog(db, () -> now);
+        for (int i = 0; i < 250; i++) {
+            log.note(sandbox, NewEvent.of("add", "{}", "agent"));
+        }
+        append(sandbox, "add");
+
+        reader = log.reader("sum", handler);
+
+        reader.await(sandbox);
+        assertThat(handler.sum(db)).isEqualTo(253);
+        assertThatThrownBy(() -> log.reader("sum", handler)).hasMessageContaining("already has a reader");
+    }
+
+    @Test
+    void aFailedHandOverChangesNothingAndIsRepeated() {
+        var handler = new Sum();
+        var reader = log.reader("sum", handler);
+        handler.isBroken = true;
+        append(sandbox, "add");
+        assertThatThrownBy(() -> reader.await(sandbox)).hasMessageContaining("a bug in a handler");
+        assertThat(handler.sum(db)).isZero();
+
+        handler.isBroken = false;
+
+        await().until(() -> handler.sum(db) == 1);
+        reader.await(sandbox);
+        assertThat(handler.sum(db)).isEqualTo(1);
+    }
+
+    @Test
+    void eventsThatAReaderHasNotHandledAreNotPruned() {
+        var handler = new Sum();
+        var reader = log.reader("sum", handler);
+        append(sandbox, "add");
+        append(sandbox, "ignored");
+        now = NOON.plus(Duration.ofDays(2));
+
+        log.prune(new Retention(Duration.ofDays(1), Long.MAX_VALUE), () -> now);
+
+        assertThat(log.first(sandbox)).isEqualTo(2);
+        assertThat(handler.sum(db)).isEqualTo(1);
+        reader.await(sandbox);
+        assertThat(handler.sum(db)).isEqualTo(1);
+    }
+
+    /// Counts events in a table of the database, in the transaction of the cursor.
+    private static final class Sum implements EventReader.Handler {
+        private volatile boolean isBroken;
+
+        @Override
+        public Set<String> types() {
+            return Set.of("add");
+        }
+
+        @Override
+        public void handle(Sql sql, Event event) throws SQLException {
+            sql.update(
+                    "insert into event_cursors (reader, sandbox_id, seq) values ('total', ?, 1)"
+                            + " on conflict (reader, sandbox_id) do update set seq = event_cursors.seq + 1",
+                    event.sandbox().value());
+            if (isBroken) {
+                throw new IllegalStateException("a bug in a handler");
+            }
+        }
+
+        long sum(Db db) {
+            return db
+                    .read(sql ->
+                            sql.list("select seq from event_cursors where reader = 'total'", row -> row.getLong(1)))
+                    .stream()
+                    .mapToLong(Long::longValue)
+                    .sum();
+        }
     }
 
     @Test

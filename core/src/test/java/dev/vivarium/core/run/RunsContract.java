@@ -3,6 +3,9 @@ package dev.vivarium.core.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.vivarium.core.access.WorkerGrant;
+import dev.vivarium.core.access.WorkerGrant.Work;
+import dev.vivarium.core.access.WorkerTokens;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.store.Db;
@@ -21,6 +24,7 @@ import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.Usage;
 import dev.vivarium.model.UserId;
 import java.math.BigDecimal;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -28,10 +32,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /// What holds on every database.
 abstract class RunsContract {
@@ -55,7 +61,7 @@ abstract class RunsContract {
         db = openDb();
         log = new EventLog(db, clock);
         outbox = new Outbox(db, log, clock);
-        runs = new Runs(db, outbox, clock);
+        runs = new Runs(db, outbox, clock, List.of());
         tasks = new Tasks(db, clock);
         reviews = new Reviews(db, outbox, clock, Duration.ofHours(1));
     }
@@ -71,9 +77,9 @@ abstract class RunsContract {
         Run run = begin(Optional.of("0.5"));
         assertThat(run.status()).isEqualTo(Run.Status.CREATING);
         assertThat(started(run).status()).isEqualTo(Run.Status.RUNNING);
-        runs.toolUsed(sandbox.id(), run.task());
-        runs.remembers(sandbox.id(), run.task(), "session");
-        runs.said(sandbox.id(), run.task(), new RunOutcome(RunOutcome.Kind.COMPLETED, "well"));
+        report(run, new WorkerReport.ToolUsed());
+        report(run, new WorkerReport.Conversation("session"));
+        report(run, new WorkerReport.Judged(new RunOutcome(RunOutcome.Kind.COMPLETED, "well")));
         runs.end(run, Run.Status.COMPLETED, Optional.empty());
         runs.end(run, Run.Status.FAILED, Optional.of("too late"));
 
@@ -130,6 +136,59 @@ abstract class RunsContract {
     }
 
     @Test
+    void aListenerThatThrowsDoesNotPreventTheRevocationOfTokens(@TempDir Path home) {
+        var tokens = WorkerTokens.open(db, home, clock);
+        var heard = new ArrayList<String>();
+        var isBroken = new AtomicBoolean(true);
+        runs = new Runs(
+                db,
+                outbox,
+                clock,
+                List.of(
+                        _ -> heard.add("first"),
+                        _ -> {
+                            if (isBroken.get()) {
+                                throw new IllegalStateException("a bug in a listener");
+                            }
+                        },
+                        run -> tokens.forget(run.sandbox()),
+                        _ -> heard.add("last")));
+        Run run = started(begin(Optional.empty()));
+        String token =
+                tokens.issue(new Work(sandbox.id(), sandbox.thread(), ANNA, run.task()), WorkerGrant.Audience.WORKER);
+
+        assertThatThrownBy(() -> runs.end(run, Run.Status.COMPLETED, Optional.empty()))
+                .hasMessageContaining("a bug in a listener");
+        assertThat(tokens.find(token)).isEmpty();
+        assertThat(heard).containsExactly("first", "last");
+        assertThat(runs.isAtWork(sandbox.id()))
+                .as("ended before every listener agreed")
+                .isTrue();
+
+        isBroken.set(false);
+        runs.end(run, Run.Status.COMPLETED, Optional.empty());
+        assertThat(runs.isAtWork(sandbox.id())).isFalse();
+    }
+
+    @Test
+    void aReportThatSpendsTheBudgetStoresTheAbort() {
+        Run run = started(begin(Optional.of("1")));
+        report(run, new WorkerReport.Used(usage("0.5")));
+        assertThat(runs.wished(run).desiredState()).isEqualTo(DesiredState.RUN);
+
+        report(run, new WorkerReport.Used(usage("1")));
+
+        assertThat(runs.wished(run)).isEqualTo(new RunRows.Wished(DesiredState.ABORT, Optional.of("budget")));
+    }
+
+    private void report(Run run, WorkerReport report) {
+        db.write(sql -> {
+            runs.apply(sql, run.sandbox(), run.task(), report);
+            return run;
+        });
+    }
+
+    @Test
     void anAbortIsFinalAndItsFirstReasonStands() {
         Run run = begin(Optional.empty());
         runs.desiredState(run, DesiredState.ABORT, Optional.of("budget"));
@@ -175,10 +234,10 @@ abstract class RunsContract {
         time.updateAndGet(now -> now.plusMillis(1));
         Run next = started(begin(Optional.of("1")));
 
-        runs.toolUsed(sandbox.id(), old.task());
-        runs.remembers(sandbox.id(), old.task(), "old");
-        runs.said(sandbox.id(), old.task(), new RunOutcome(RunOutcome.Kind.FAILED, "old"));
-        runs.reported(sandbox.id(), old.task(), usage("5"));
+        report(old, new WorkerReport.ToolUsed());
+        report(old, new WorkerReport.Conversation("old"));
+        report(old, new WorkerReport.Judged(new RunOutcome(RunOutcome.Kind.FAILED, "old")));
+        report(old, new WorkerReport.Used(usage("5")));
         assertThatThrownBy(() -> runs.heartbeat(sandbox.id(), old.task(), "{}")).hasMessageContaining("is over");
         assertThatThrownBy(() -> runs.requireActive(sandbox.id(), old.task())).hasMessageContaining("is over");
 

@@ -113,7 +113,7 @@ final class House implements AutoCloseable {
     }
 
     /// Whoever finds a sandbox again may be heard of after it can be used.
-    void awaitRecovery(Observer.Recovery how) {
+    void awaitRecovery(SandboxListener.Recovery how) {
         await().until(() -> !recorder.recoveries.isEmpty());
         assertThat(recorder.recoveries).containsExactly(how);
     }

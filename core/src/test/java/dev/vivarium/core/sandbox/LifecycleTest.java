@@ -68,7 +68,7 @@ class LifecycleTest {
         house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "by ann");
         house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "again");
         house.assertNothingRemains();
-        assertThat(house.recorder.ended).hasSize(1);
+        assertThat(house.recorder.removed).hasSize(1);
         End end = sandbox.info().end().orElseThrow();
         assertThat(end.cause()).isEqualTo(End.Cause.USER);
         assertThat(end.detail()).isEqualTo("by ann");
@@ -167,7 +167,7 @@ class LifecycleTest {
         String pid = output(sandbox, "sleep 1000 >/dev/null 2>&1 & echo $!");
         breakStream(sandbox);
         assertThat(output(sandbox, "kill -0 " + pid + " && echo alive")).isEqualTo("alive");
-        house.awaitRecovery(Observer.Recovery.RECONNECTED);
+        house.awaitRecovery(SandboxListener.Recovery.RECONNECTED);
         assertThat(sandbox.info().status()).isEqualTo(Status.RUNNING);
     }
 

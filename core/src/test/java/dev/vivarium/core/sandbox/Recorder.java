@@ -11,11 +11,11 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/// Remembers what an observer is told. Thread-safe.
-final class Recorder implements Observer {
+/// Listener that records its calls. Thread-safe.
+final class Recorder implements SandboxListener {
     final List<Origin> origins = new CopyOnWriteArrayList<>();
     final List<SandboxInfo> reused = new CopyOnWriteArrayList<>();
-    final List<SandboxInfo> ended = new CopyOnWriteArrayList<>();
+    final List<SandboxInfo> removed = new CopyOnWriteArrayList<>();
     final List<Recovery> recoveries = new CopyOnWriteArrayList<>();
     final List<SandboxId> orphans = new CopyOnWriteArrayList<>();
     final List<SandboxId> notRemoved = new CopyOnWriteArrayList<>();
@@ -43,8 +43,8 @@ final class Recorder implements Observer {
     }
 
     @Override
-    public void ended(SandboxInfo sandbox) {
-        ended.add(sandbox);
+    public void removed(SandboxInfo sandbox) {
+        removed.add(sandbox);
     }
 
     @Override

@@ -63,7 +63,7 @@ class RestartTest {
         assertThat(sandbox.id()).isEqualTo(id);
         assertThat(output(sandbox, "cat file; kill -0 " + pid + " && echo alive"))
                 .isEqualTo("kept\nalive");
-        house.awaitRecovery(Observer.Recovery.ADOPTED);
+        house.awaitRecovery(SandboxListener.Recovery.ADOPTED);
         await().until(() -> house.sandboxes.pool().available() == 1);
         assertThat(house.provider.survivors())
                 .as("the pool's machine was taken back")
@@ -98,7 +98,7 @@ class RestartTest {
         assertThat(sandbox.id()).isEqualTo(id);
         assertThat(sandbox.info().status()).isEqualTo(Status.RUNNING);
         assertThat(output(sandbox, "cat file")).isEqualTo("kept");
-        house.awaitRecovery(Observer.Recovery.REVIVED);
+        house.awaitRecovery(SandboxListener.Recovery.REVIVED);
         await().until(() -> house.sandboxes.pool().available() == 1);
         await().untilAsserted(() -> assertThat(house.provider.survivors()).hasSize(2));
     }

@@ -25,6 +25,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
@@ -125,7 +126,7 @@ class SandboxesTest {
         awaitPool(3);
         var ids = atOnce(3, i -> house.sandbox("t" + i).id());
         assertThat(ids).doesNotHaveDuplicates();
-        assertThat(house.recorder.origins).containsOnly(Observer.Origin.WARM);
+        assertThat(house.recorder.origins).containsOnly(SandboxListener.Origin.WARM);
         awaitPool(3);
         var more = atOnce(3, i -> house.sandbox("u" + i).id());
         assertThat(more).doesNotContainAnyElementsOf(ids);
@@ -141,7 +142,7 @@ class SandboxesTest {
                         .withIdleTimeout(Duration.ofMinutes(5))
                         .withEnv(Map.of("WHO", "ann")))
                 .sandbox();
-        assertThat(house.recorder.origins).containsExactly(Observer.Origin.WARM);
+        assertThat(house.recorder.origins).containsExactly(SandboxListener.Origin.WARM);
         assertThat(house.provider.limitsGiven).containsExactly(SMALL);
         assertThat(sandbox.info().limits()).isEqualTo(SMALL);
         assertThat(Duration.between(
@@ -159,7 +160,7 @@ class SandboxesTest {
         awaitPool(1);
         var other = new Limits(64L << 20, 1, 32, 32L << 20);
         house.sandboxes.open(NewSandbox.of(House.ANN, new ThreadId("t1")).withLimits(other));
-        assertThat(house.recorder.origins).containsExactly(Observer.Origin.COLD);
+        assertThat(house.recorder.origins).containsExactly(SandboxListener.Origin.COLD);
     }
 
     @Test
@@ -251,7 +252,7 @@ class SandboxesTest {
         awaitPool(4);
         var ids = atOnce(24, i -> house.sandbox("t" + i).id());
         assertThat(new HashSet<SandboxId>(ids)).hasSize(24);
-        assertThat(house.recorder.origins).contains(Observer.Origin.WARM, Observer.Origin.COLD);
+        assertThat(house.recorder.origins).contains(SandboxListener.Origin.WARM, SandboxListener.Origin.COLD);
         assertThat(house.sandboxes.pool().active()).isEqualTo(24);
         atOnce(24, i -> {
             house.sandboxes.terminate(ids.get(i), End.Cause.USER, "");
@@ -380,21 +381,70 @@ class SandboxesTest {
     }
 
     @Test
-    void anObserverThatThrowsHarmsNobody() {
+    void everyListenerHearsInOrderAlsoWhenAnotherThrows() {
         open(House.plain());
         house.sandboxes.drain();
+        var heard = new CopyOnWriteArrayList<String>();
         house.sandboxes = Sandboxes.open(
                 house.provider,
                 house.db,
                 House.plain(),
-                List.of(new Observer() {
-                    @Override
-                    public void created(SandboxInfo sandbox, Origin origin, Duration took) {
-                        throw new IllegalStateException("a bug in a metric");
-                    }
-                }),
+                List.of(listener("first", heard), new ThrowingListener(), listener("second", heard)),
                 house.time.timeSource());
-        assertThat(output(house.sandbox("t1"), "echo fine")).isEqualTo("fine");
+        Sandbox sandbox = house.sandbox("t1");
+        assertThat(output(sandbox, "echo fine")).isEqualTo("fine");
+        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "");
+        assertThat(heard)
+                .containsExactly(
+                        "first created",
+                        "second created",
+                        "first ending",
+                        "second ending",
+                        "first ended",
+                        "second ended",
+                        "first removed",
+                        "second removed");
+    }
+
+    private static SandboxListener listener(String name, List<String> heard) {
+        return new SandboxListener() {
+            @Override
+            public void created(SandboxInfo sandbox, Origin origin, Duration took) {
+                heard.add(name + " created");
+            }
+
+            @Override
+            public void ending(Sandbox sandbox) {
+                heard.add(name + " ending");
+            }
+
+            @Override
+            public void ended(SandboxInfo sandbox) {
+                heard.add(name + " ended");
+            }
+
+            @Override
+            public void removed(SandboxInfo sandbox) {
+                heard.add(name + " removed");
+            }
+        };
+    }
+
+    private static final class ThrowingListener implements SandboxListener {
+        @Override
+        public void created(SandboxInfo sandbox, Origin origin, Duration took) {
+            throw new IllegalStateException("a bug in created");
+        }
+
+        @Override
+        public void ending(Sandbox sandbox) {
+            throw new IllegalStateException("a bug in ending");
+        }
+
+        @Override
+        public void ended(SandboxInfo sandbox) {
+            throw new IllegalStateException("a bug in ended");
+        }
     }
 
     private static boolean hasRoom(Sandbox sandbox) {

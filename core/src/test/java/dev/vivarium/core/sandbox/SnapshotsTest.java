@@ -88,7 +88,7 @@ class SnapshotsTest {
         assertThat(sandbox.info().status()).isEqualTo(Status.RUNNING);
         assertThat(house.sandboxes.require(new ThreadId("t"))).isSameAs(sandbox);
         assertThat(output(sandbox, "cat file; ls")).isEqualTo("before\nfile");
-        assertThat(house.recorder.recoveries).containsExactly(Observer.Recovery.RESTORED);
+        assertThat(house.recorder.recoveries).containsExactly(SandboxListener.Recovery.RESTORED);
     }
 
     @Test

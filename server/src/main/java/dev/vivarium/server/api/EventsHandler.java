@@ -7,6 +7,7 @@ import dev.vivarium.core.log.Batch;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.run.Inbox;
+import dev.vivarium.core.run.RunEvents;
 import dev.vivarium.core.sandbox.EventFollower;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.Failure;
@@ -36,17 +37,17 @@ public final class EventsHandler {
 
     private final EventLog log;
     private final Inbox inbox;
-    private final RunEventHandler news;
+    private final RunEvents runEvents;
     private final Presence presence;
     private final InstantSource clock;
     private final Duration breath;
 
     /// @param breath a stream says something at least this often, so that a hang-up is noticed
     public EventsHandler(
-            EventLog log, Inbox inbox, RunEventHandler news, Presence presence, InstantSource clock, Duration breath) {
+            EventLog log, Inbox inbox, RunEvents runEvents, Presence presence, InstantSource clock, Duration breath) {
         this.log = log;
         this.inbox = inbox;
-        this.news = news;
+        this.runEvents = runEvents;
         this.presence = presence;
         this.clock = clock;
         this.breath = breath;
@@ -159,9 +160,10 @@ public final class EventsHandler {
         var sandbox = new SandboxId(exchange.path("sandbox_id"));
         List<AppendResult> appended;
         if (exchange.principal() instanceof Principal.Worker(WorkerGrant grant)) {
-            appended = log.append(
-                    sandbox, sent.all().stream().map(SubmittedEvent::ofWorker).toList());
-            appended.forEach(one -> news.heard(one, grant.task()));
+            appended = runEvents.append(
+                    sandbox,
+                    grant.task(),
+                    sent.all().stream().map(SubmittedEvent::ofWorker).toList());
         } else {
             appended = append(
                     sandbox,

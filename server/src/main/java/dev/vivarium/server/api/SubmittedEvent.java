@@ -18,15 +18,30 @@ import java.util.function.Function;
 ///
 /// @param message what it says to the agent, if that is what it is for
 record SubmittedEvent(NewEvent event, Optional<NewMessage> message) {
+    /// Prefixes of events that only the server and people cause.
+    private static final List<String> NOT_OF_WORKERS =
+            List.of("user.", "guardian.", "sandbox.", "command.", "file.", "agent.model_call");
+
     /// What is told by doing it.
     private static final List<String> ANSWERS = List.of("user.approve", "user.reject");
 
     static NewEvent ofWorker(JsonFields fields) {
         return inPlace(fields, at -> {
             NewEvent event = read(at, "agent");
-            RunEventHandler.requireItsOwn(event);
+            requireWorkerEvent(event);
             return event;
         });
+    }
+
+    private static void requireWorkerEvent(NewEvent event) {
+        require(
+                NOT_OF_WORKERS.stream().noneMatch(event.type()::startsWith),
+                "event_type",
+                "must not begin with " + String.join(", ", NOT_OF_WORKERS) + " when a worker sends it");
+        require(
+                event.source().equals("agent") || event.source().equals("worker"),
+                "source",
+                "must be agent or worker when a worker sends it");
     }
 
     static SubmittedEvent ofPerson(JsonFields fields, SandboxId sandbox) {

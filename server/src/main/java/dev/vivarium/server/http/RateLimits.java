@@ -1,6 +1,8 @@
 package dev.vivarium.server.http;
 
+import dev.vivarium.core.sandbox.SandboxListener;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.server.settings.RateConfig;
 import io.github.bucket4j.Bucket;
 import io.github.bucket4j.ConsumptionProbe;
@@ -18,7 +20,7 @@ import org.eclipse.jetty.http.HttpHeader;
 /// Clients with keys have no rate limit, because their keys can be revoked. A worker may run untrusted code. Each kind
 /// has a token bucket with the calls of one minute, which refills evenly. A worker above the limit therefore waits for
 /// one call, not for a whole minute.
-public final class RateLimits {
+public final class RateLimits implements SandboxListener {
     private static final Duration WINDOW = Duration.ofMinutes(1);
     private static final long SECOND = Duration.ofSeconds(1).toNanos();
 
@@ -138,9 +140,10 @@ public final class RateLimits {
     }
 
     /// Removes the limits of a sandbox that has ended.
-    public void forget(SandboxId sandbox) {
+    @Override
+    public void ended(SandboxInfo sandbox) {
         for (Kind kind : Kind.values()) {
-            buckets.remove(new Key(sandbox, kind));
+            buckets.remove(new Key(sandbox.id(), kind));
         }
     }
 

@@ -2,13 +2,13 @@ package dev.vivarium.server.telemetry;
 
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.AuditEntry;
-import dev.vivarium.core.sandbox.Observer;
 import dev.vivarium.core.sandbox.PauseReason;
+import dev.vivarium.core.sandbox.SandboxListener;
 import dev.vivarium.model.SandboxInfo;
 import java.time.InstantSource;
 
 /// Audit of the sandboxes that the server froze by itself, with the reason. Thread-safe.
-public final class FreezeAudit implements Observer {
+public final class FreezeAudit implements SandboxListener {
     private static final int INSUFFICIENT_STORAGE = 507;
 
     private final Audit audit;

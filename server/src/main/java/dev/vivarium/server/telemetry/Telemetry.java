@@ -1,8 +1,8 @@
 package dev.vivarium.server.telemetry;
 
 import dev.vivarium.core.egress.EgressRecord;
-import dev.vivarium.core.sandbox.Observer;
 import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.core.sandbox.SandboxListener;
 import dev.vivarium.core.shell.Viewer;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Exit;
@@ -16,8 +16,8 @@ import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
-/// Observer that writes sandbox and command events to the log and counts them. Thread-safe.
-public final class Telemetry implements Observer {
+/// Listener that writes sandbox and command events to the log and counts them. Thread-safe.
+public final class Telemetry implements SandboxListener {
     private static final Logger LOG = Logger.getLogger(Telemetry.class.getName());
 
     private final Metrics metrics;
@@ -45,7 +45,7 @@ public final class Telemetry implements Observer {
     }
 
     @Override
-    public void ended(SandboxInfo session) {
+    public void removed(SandboxInfo session) {
         var end = session.end();
         var cause = end.map(End::cause).orElse(End.Cause.SERVER);
         var lived = Duration.between(session.createdAt(), end.map(End::at).orElse(session.lastActivity()));

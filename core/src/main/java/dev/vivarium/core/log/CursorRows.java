@@ -1,0 +1,51 @@
+package dev.vivarium.core.log;
+
+import dev.vivarium.core.store.Sql;
+import dev.vivarium.model.SandboxId;
+import java.sql.SQLException;
+import java.util.List;
+
+/// Cursors of the named readers as rows: for each reader and sandbox the number of the last event that the reader has
+/// handled. All methods run in a transaction of the caller.
+final class CursorRows {
+    private CursorRows() {}
+
+    /// The cursor of a reader in one log, zero if it has none.
+    static long seq(Sql sql, String reader, SandboxId sandbox) throws SQLException {
+        return sql.first(
+                        "select seq from event_cursors where reader = ? and sandbox_id = ?",
+                        row -> row.getLong(1),
+                        reader,
+                        sandbox.value())
+                .orElse(0L);
+    }
+
+    /// A cursor never moves backwards.
+    static void advance(Sql sql, String reader, SandboxId sandbox, long seq) throws SQLException {
+        sql.update(
+                "insert into event_cursors (reader, sandbox_id, seq) values (?, ?, ?)"
+                        + " on conflict (reader, sandbox_id) do update set seq = excluded.seq"
+                        + " where event_cursors.seq < excluded.seq",
+                reader,
+                sandbox.value(),
+                seq);
+    }
+
+    /// The sandboxes whose logs go beyond the cursor of a reader.
+    static List<SandboxId> behind(Sql sql, String reader) throws SQLException {
+        return sql.list(
+                "select log.sandbox_id from"
+                        + " (select sandbox_id, max(seq) as head from sandbox_events group by sandbox_id) as log"
+                        + " left join event_cursors as cursor_of on cursor_of.reader = ?"
+                        + " and cursor_of.sandbox_id = log.sandbox_id"
+                        + " where log.head > coalesce(cursor_of.seq, 0)",
+                row -> new SandboxId(row.getString(1)),
+                reader);
+    }
+
+    /// Deletes the cursors in logs that do not exist any more.
+    static void deleteUnknown(Sql sql) throws SQLException {
+        sql.update("delete from event_cursors where not exists"
+                + " (select 1 from sandbox_events where sandbox_events.sandbox_id = event_cursors.sandbox_id)");
+    }
+}

@@ -1,0 +1,296 @@
+package dev.vivarium.core.log;
+
+import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.store.Db;
+import dev.vivarium.core.store.Sql;
+import dev.vivarium.model.Event;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Named reader of the logs of all sandboxes, with a cursor in the database. Thread-safe.
+///
+/// The reader hands each event to its [Handler] in the order of the sandbox's log. The handler changes the database in
+/// the transaction that advances the cursor. After a crash the next server resumes at the cursor: it skips no event,
+/// and no change happens twice. Only [Handler#committed] can be missed in a crash.
+///
+/// The events are read from the store and not from memory: a notification says only which log has grown.
+public final class EventReader implements AutoCloseable {
+    /// The work of a reader.
+    public interface Handler {
+        /// The types of the events that [#handle] gets.
+        Set<String> types();
+
+        /// Applies an event. Must change nothing but the database, through `sql`. If it throws, the transaction
+        /// is rolled back and the reader hands over the event again later.
+        void handle(Sql sql, Event event) throws SQLException;
+
+        /// Called after the commit.
+        default void committed(Event event) {}
+    }
+
+    private static final Logger LOG = LoggerFactory.getLogger(EventReader.class);
+    private static final Duration RETRY = Duration.ofSeconds(1);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
+
+    /// Sandboxes in one transaction.
+    private static final int GROUP = 64;
+
+    /// Events of one sandbox in one transaction.
+    private static final int EVENTS = 100;
+
+    private final Db db;
+    private final String name;
+    private final Handler handler;
+    private final Set<String> types;
+    private final Thread worker;
+
+    /// Sandboxes whose events are handed over again at `retryAt`. Confined to the worker.
+    private final Set<SandboxId> failed = new LinkedHashSet<>();
+
+    private long retryAt;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+
+    /// Sandboxes whose logs have grown, and the result of handling them. Guarded by `lock`.
+    private final Map<SandboxId, CompletableFuture<Void>> pending = new LinkedHashMap<>();
+
+    /// Guarded by `lock`.
+    private boolean closed;
+
+    EventReader(Db db, String name, Handler handler) {
+        this.db = db;
+        this.name = name;
+        this.handler = handler;
+        this.types = Set.copyOf(handler.types());
+        this.worker = VitalThread.unstarted("log-reader-" + name, this::run);
+    }
+
+    void start() {
+        worker.start();
+    }
+
+    String name() {
+        return name;
+    }
+
+    /// Called by the appender after the commit.
+    void appended(List<Event> events) {
+        for (Event event : events) {
+            if (types.contains(event.type())) {
+                var _ = wake(event.sandbox());
+            }
+        }
+    }
+
+    /// Waits until every event of the sandbox that was appended before this call has been handled. Fails with
+    /// `StoreFailed` if the handler failed or does not finish in time; the reader then tries again by itself.
+    public void await(SandboxId sandbox) {
+        try {
+            wake(sandbox).get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof SandboxException failure ? failure : failed(String.valueOf(e.getCause()));
+        } catch (TimeoutException e) {
+            throw failed("the reader " + name + " took longer than " + TIMEOUT.toSeconds() + " s");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw failed("interrupted while waiting for the reader " + name);
+        }
+    }
+
+    private SandboxException failed(String why) {
+        return new SandboxException(new Failure.StoreFailed(why));
+    }
+
+    private CompletableFuture<Void> wake(SandboxId sandbox) {
+        lock.lock();
+        try {
+            if (closed) {
+                return CompletableFuture.failedFuture(failed("the log is closed"));
+            }
+            changed.signalAll();
+            return pending.computeIfAbsent(sandbox, _ -> new CompletableFuture<>());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void run() {
+        try {
+            while (!isResumed()) {
+                pause();
+            }
+            for (var group = take(); !group.isEmpty(); group = take()) {
+                handle(group);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /// Finds the logs that grew since the cursor was stored. Reports whether the store answered, or the reader is
+    /// closed.
+    private boolean isResumed() {
+        try {
+            for (SandboxId sandbox : db.read(sql -> CursorRows.behind(sql, name))) {
+                var _ = wake(sandbox);
+            }
+            return true;
+        } catch (SandboxException e) {
+            LOG.warn("The reader {} starts later: {}", name, e.getMessage());
+            return isClosed();
+        }
+    }
+
+    private boolean isClosed() {
+        lock.lock();
+        try {
+            return closed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Waits a moment before a retry, or until the reader is closed.
+    private void pause() throws InterruptedException {
+        lock.lock();
+        try {
+            for (long left = RETRY.toNanos(); left > 0 && !closed; ) {
+                left = changed.awaitNanos(left);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// The next sandboxes; none if the reader is closed. They leave `pending` before their logs are read, so that
+    /// an event that is appended afterwards adds its sandbox again.
+    private Map<SandboxId, CompletableFuture<Void>> take() throws InterruptedException {
+        lock.lock();
+        try {
+            retryFailed();
+            while (pending.isEmpty() && !closed) {
+                if (failed.isEmpty()) {
+                    changed.await();
+                } else {
+                    var _ = changed.awaitNanos(retryAt - System.nanoTime());
+                }
+                retryFailed();
+            }
+            var group = new LinkedHashMap<SandboxId, CompletableFuture<Void>>();
+            var all = pending.entrySet().iterator();
+            while (!closed && all.hasNext() && group.size() < GROUP) {
+                var next = all.next();
+                group.put(next.getKey(), next.getValue());
+                all.remove();
+            }
+            return group;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void retryFailed() {
+        if (System.nanoTime() - retryAt >= 0) {
+            failed.forEach(sandbox -> {
+                var _ = wake(sandbox);
+            });
+            failed.clear();
+        }
+    }
+
+    private void handle(Map<SandboxId, CompletableFuture<Void>> group) {
+        try {
+            handleAll(List.copyOf(group.keySet()));
+            group.values().forEach(done -> done.complete(null));
+        } catch (RuntimeException e) {
+            if (group.size() > 1) {
+                for (var one : group.entrySet()) {
+                    handle(Map.of(one.getKey(), one.getValue()));
+                }
+                return;
+            }
+            LOG.warn("The reader {} failed at {} and tries again: {}", name, group.keySet(), e.getMessage());
+            group.values().forEach(done -> done.completeExceptionally(e));
+            failed.addAll(group.keySet());
+            retryAt = System.nanoTime() + RETRY.toNanos();
+        }
+    }
+
+    private void handleAll(List<SandboxId> sandboxes) {
+        for (List<SandboxId> left = sandboxes; !left.isEmpty(); ) {
+            List<SandboxId> some = left;
+            List<Step> steps = db.write(sql -> {
+                var done = new ArrayList<Step>();
+                for (SandboxId sandbox : some) {
+                    done.add(step(sql, sandbox));
+                }
+                return done;
+            });
+            steps.forEach(step -> step.events.forEach(this::tellCommitted));
+            left = steps.stream().filter(Step::hasMore).map(Step::sandbox).toList();
+        }
+    }
+
+    /// The events of one sandbox that one transaction handled.
+    private record Step(SandboxId sandbox, List<Event> events, boolean hasMore) {}
+
+    private Step step(Sql sql, SandboxId sandbox) throws SQLException {
+        // The head is read first: an event that follows it stays beyond the cursor unless it is handled here.
+        long head = EventRows.head(sql, sandbox);
+        List<Event> events = EventRows.ofTypes(sql, sandbox, CursorRows.seq(sql, name, sandbox), types, EVENTS);
+        for (Event event : events) {
+            handler.handle(sql, event);
+        }
+        boolean hasMore = events.size() == EVENTS;
+        long last = events.isEmpty() ? 0 : events.getLast().seq();
+        CursorRows.advance(sql, name, sandbox, hasMore ? last : Math.max(head, last));
+        return new Step(sandbox, events, hasMore);
+    }
+
+    private void tellCommitted(Event event) {
+        try {
+            handler.committed(event);
+        } catch (RuntimeException e) {
+            LOG.warn("The reader {} failed after event {} of {}", name, event.seq(), event.sandbox(), e);
+        }
+    }
+
+    /// Finishes the transaction that is under way. Idempotent.
+    @Override
+    public void close() {
+        List<CompletableFuture<Void>> left;
+        lock.lock();
+        try {
+            closed = true;
+            changed.signalAll();
+            left = List.copyOf(pending.values());
+            pending.clear();
+        } finally {
+            lock.unlock();
+        }
+        left.forEach(late -> late.completeExceptionally(failed("the log is closed")));
+        try {
+            worker.join(TIMEOUT);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
