@@ -193,8 +193,8 @@ public final class ExecJson {
         out.writeEndObject();
     }
 
-    /// Reads one event of a stream. Returns nothing for a keep-alive and for unknown events of a newer server. Throws
-    /// the failure of an `error` event.
+    /// Reads one event of a stream. Returns nothing for a keep-alive and for unknown events of a newer server.
+    /// Throws the failure of an `error` event.
     public static Optional<ExecEvent> readEvent(JsonFields fields) {
         return switch (fields.string("type")) {
             case "started" -> Optional.of(new ExecEvent.Started((int) fields.integer("pid")));

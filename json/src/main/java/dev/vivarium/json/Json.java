@@ -61,7 +61,8 @@ public final class Json {
         }
     }
 
-    /// Reads an array of objects that a client sent. An error in an element names its position, as in `[3].event_type`.
+    /// Reads an array of objects that a client sent. An error in an element names its position, as in
+    /// `[3].event_type`.
     public static List<JsonFields> requests(byte[] body) {
         try (var parser = REQUESTS.createParser(ObjectReadContext.empty(), text(body))) {
             return JsonFields.readAll(parser);

@@ -226,8 +226,8 @@ public final class JsonFields {
         return new JsonFields(prefix, changed);
     }
 
-    /// Returns this object as JSON text. Rejects unpaired surrogates, and numbers beyond a `double`, which would change
-    /// their value.
+    /// Returns this object as JSON text. Rejects unpaired surrogates, and numbers beyond a `double`, which would
+    /// change their value.
     public String text() {
         return text(values.keySet());
     }

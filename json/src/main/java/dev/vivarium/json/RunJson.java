@@ -40,7 +40,8 @@ public final class RunJson {
         return task;
     }
 
-    /// Validates the constraints that workers enforce. All other constraints are for the agent and may have any form.
+    /// Validates the constraints that workers enforce. All other constraints are for the agent and may have any
+    /// form.
     private static String constraints(JsonFields fields) {
         fields.optionalStrings("allowed_tools").ifPresent(tools -> {
             String field = fields.place() + "allowed_tools";
@@ -85,8 +86,8 @@ public final class RunJson {
         Json.time(out, "updated_at", task.updatedAt());
     }
 
-    /// Returns the combined status of a sandbox and its run. The status of the run takes precedence, unless the sandbox
-    /// is paused or has ended and the run is not final.
+    /// Returns the combined status of a sandbox and its run. The status of the run takes precedence, unless the
+    /// sandbox is paused or has ended and the run is not final.
     public static String status(SandboxInfo sandbox, Optional<Run> run) {
         return run.map(Run::status)
                 .filter(status -> status.isFinal() || !isFrozen(sandbox))

@@ -40,7 +40,8 @@ public final class SessionJson {
 
     private SessionJson() {}
 
-    /// Reads the body of `POST /create_session`. `caller` is the default user, and `standard` has the default limits.
+    /// Reads the body of `POST /create_session`. `caller` is the default user, and `standard` has the default
+    /// limits.
     public static NewSandbox readRequest(JsonFields fields, Optional<UserId> caller, Limits standard) {
         var user = fields.optionalString("user_id").map(UserId::new).or(() -> caller);
         var request = readRest(

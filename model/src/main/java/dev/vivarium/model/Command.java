@@ -63,8 +63,9 @@ public record Command(
         return of("bash", "-c", script);
     }
 
-    /// Returns the command restricted to programs in the system's directories, without the named variables. Its shell
-    /// reads no start-up file and imports no function. For a line of which only the command names were checked.
+    /// Returns the command restricted to programs in the system's directories, without the named variables. Its
+    /// shell reads no start-up file and imports no function. For a line of which only the command names were
+    /// checked.
     public Command trusted(Collection<String> without) {
         var words = new ArrayList<String>();
         if (!without.isEmpty()) {

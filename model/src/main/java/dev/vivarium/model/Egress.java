@@ -36,7 +36,8 @@ public record Egress(List<HostRule> allow) {
         return allow.isEmpty();
     }
 
-    /// Reports whether a program inside may connect to this port of this host. Checks the name only, not its addresses.
+    /// Reports whether a program inside may connect to this port of this host. Checks the name only, not its
+    /// addresses.
     public boolean allows(HostName host, int port) {
         return allow.stream().anyMatch(rule -> rule.allows(host, port));
     }

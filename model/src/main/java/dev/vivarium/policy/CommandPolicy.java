@@ -59,8 +59,8 @@ public final class CommandPolicy {
                         }));
     }
 
-    /// Returns this policy with another list of allowed commands; an empty list allows nothing. Only [Mode#ALLOWLIST]
-    /// uses the list.
+    /// Returns this policy with another list of allowed commands; an empty list allows nothing. Only
+    /// [Mode#ALLOWLIST] uses the list.
     ///
     /// @throws IllegalArgumentException for an entry that is not a plain command name, or that is part of the shell
     public CommandPolicy withAllowedCommands(Collection<String> names) {

@@ -89,8 +89,8 @@ record OptionTable(String letters, String valuedLetters, Set<String> names, Set<
             }
         }
 
-        /// Returns the word after an option that needs a value. The word must not look like an option, because a parser
-        /// that disagrees about the value would treat it as one.
+        /// Returns the word after an option that needs a value. The word must not look like an option, because
+        /// a parser that disagrees about the value would treat it as one.
         private Word nextWord(String option) {
             if (at == words.size()) {
                 throw refused(option, "without its value");

@@ -117,8 +117,8 @@ final class SedScript {
         end();
     }
 
-    /// Some implementations accept the delimiter between brackets and some do not, so the expression must mean the same
-    /// to both.
+    /// Some implementations accept the delimiter between brackets and some do not, so the expression must mean the
+    /// same to both.
     private void regularExpression(char delimiter) {
         int start = at + 1;
         delimited(delimiter);
@@ -160,7 +160,8 @@ final class SedScript {
         return true;
     }
 
-    /// Returns the index after the bracket expression that opens at `open`, or -1 if it is not closed unambiguously.
+    /// Returns the index after the bracket expression that opens at `open`, or -1 if it is not closed
+    /// unambiguously.
     private static int afterBracket(String expression, int open) {
         int i = open + 1;
         if (expression.startsWith("^", i)) {

@@ -6,8 +6,8 @@ import java.util.Optional;
 public sealed interface Verdict {
     record Allowed() implements Verdict {}
 
-    /// The command line must not run. `reason` is a sentence for people. `forbiddenPattern` is the deny pattern that
-    /// matched, if any.
+    /// The command line must not run. `reason` is a sentence for people. `forbiddenPattern` is the deny pattern
+    /// that matched, if any.
     record Refused(String reason, Optional<String> forbiddenPattern) implements Verdict {}
 
     default boolean isAllowed() {

@@ -111,6 +111,7 @@ public final class Vivarium implements AutoCloseable {
             var listeners = listeners(access, records, runs, limits);
             var sandboxes = undo.add(Sandboxes.open(provider, db, engine(config), listeners, clock));
             sight.watching().begin(sandboxes);
+            var inbox = runs.inbox();
             var agency = undo.add(runs.start(runEngine, sandboxes));
             var health = undo.add(HealthChecks.start(db, sandboxes, gate, telemetry::poolTrouble));
             var front = ConsoleRoutes.Front.open(db, keys, pages, config, clock);
@@ -122,27 +123,12 @@ public final class Vivarium implements AutoCloseable {
                     new PreviewHandler(admission, new PreviewAudit(access.audit(), clock), config.preview(), clock);
             var sockets = undo.add(new Sockets(admission, config.watch()));
             var parts = new Routes.Parts(
-                    config,
-                    db,
-                    log,
-                    runs.inbox(),
-                    agency,
-                    sight,
-                    provider,
-                    sandboxes,
-                    health,
-                    keys,
-                    front,
-                    access,
-                    telemetry,
-                    metrics,
-                    preview,
-                    sockets,
-                    limits);
+                    config, db, log, inbox, agency, sight, provider, sandboxes, health, keys, front, access, telemetry,
+                    metrics, preview, sockets, limits);
             var router = new Router(Routes.of(parts, clock), Routes.hosts(preview, config.preview()));
             var model = undo.add(InsideRoutes.model(parts, admission, clock));
             edge.serve(routers(router, front, model), admission, witness(access, clock));
-            var maintenance = undo.add(new Maintenance(config.log(), log, runs.inbox(), sight.history(), clock));
+            var maintenance = undo.add(new Maintenance(config.log(), log, inbox, sight.history(), clock));
             undo.keep();
             return new Vivarium(parts, router, model, edge, accesses, lifecycleEvents, maintenance);
         }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.vivarium.core.provider.Capabilities;
+import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.core.provider.GuestStream;
 import dev.vivarium.core.provider.Inventory;
 import dev.vivarium.core.provider.Machine;
@@ -27,8 +28,8 @@ import org.junit.jupiter.api.Test;
 /// The contract over a provider whose guests have byte streams instead of sockets, and which keeps no snapshots.
 class StreamProviderTest extends ProviderContract {
     @Override
-    protected Provider open(Path home, Path guestBinary) {
-        return new StreamProvider(ProcessProvider.open(home, guestBinary));
+    protected Provider open(Path home, GuestPrograms programs) {
+        return new StreamProvider(ProcessProvider.open(home, programs));
     }
 
     @Test

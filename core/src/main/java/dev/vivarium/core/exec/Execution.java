@@ -79,7 +79,8 @@ public final class Execution implements AutoCloseable {
         return begin(guest, command, guest.openKept(Service.PTY, request, program(command)));
     }
 
-    /// Takes over a kept process. The output starts with the bytes that the guest kept; [#firstByte] is their position.
+    /// Takes over a kept process. The output starts with the bytes that the guest kept; [#firstByte] is their
+    /// position.
     public static Execution attach(Guest guest, SurvivingProcess survivor) {
         String name = survivor.name().orElseThrow();
         Channel channel = guest.attach(survivor, new RequestSubject.Program(name));
@@ -117,8 +118,8 @@ public final class Execution implements AutoCloseable {
         return pid;
     }
 
-    /// Returns the number of bytes of standard output before the first that is read here. Zero unless the process was
-    /// taken over.
+    /// Returns the number of bytes of standard output before the first that is read here. Zero unless the process
+    /// was taken over.
     public long firstByte() {
         return firstByte;
     }

@@ -100,8 +100,8 @@ public final class ManagedProcess implements AutoCloseable {
         }
     }
 
-    /// Returns a reader of the output: kept output first, then new output. Fails with `InvalidRequest` if the process
-    /// is not detached, because its output belongs to the waiting client.
+    /// Returns a reader of the output: kept output first, then new output. Fails with `InvalidRequest` if the
+    /// process is not detached, because its output belongs to the waiting client.
     public OutputFollower follow() {
         return new OutputFollower(
                 tail.orElseThrow(() -> new SandboxException(

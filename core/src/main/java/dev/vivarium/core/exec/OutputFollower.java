@@ -19,8 +19,8 @@ public final class OutputFollower {
 
     /// Result of a read.
     public sealed interface News {
-        /// Bytes of one stream. `missed` bytes before them were lost, because they were too old or the reader was too
-        /// slow.
+        /// Bytes of one stream. `missed` bytes before them were lost, because they were too old or the reader
+        /// was too slow.
         record Output(ExecEvent.Stream stream, byte[] bytes, long missed) implements News {}
 
         /// No output arrived before the timeout.

@@ -16,8 +16,8 @@ import java.util.concurrent.locks.ReentrantLock;
 final class OutputRing {
     static final int MAX_BYTES = 256 * 1024;
 
-    /// Small pieces cost much more memory than their bytes. Adjacent pieces are therefore joined up to this size, and
-    /// the number of pieces is bounded.
+    /// Small pieces cost much more memory than their bytes. Adjacent pieces are therefore joined up to this size,
+    /// and the number of pieces is bounded.
     private static final int JOINED = 8 * 1024;
 
     private static final int MAX_PIECES = 2048;

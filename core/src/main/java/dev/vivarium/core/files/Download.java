@@ -91,8 +91,8 @@ public final class Download implements AutoCloseable {
         output.write(held);
     }
 
-    /// Reports, at the end, whether the file is unchanged since it was opened. Returns true if the guest is too old to
-    /// report it.
+    /// Reports, at the end, whether the file is unchanged since it was opened. Returns true if the guest is too old
+    /// to report it.
     private boolean isSteady() {
         return channel.result(fields -> {
             fields.u64();

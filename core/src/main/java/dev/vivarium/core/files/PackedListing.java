@@ -17,8 +17,8 @@ import java.util.stream.Stream;
 /// It takes about a third of the memory of a list of entries, and accounts for it. It decodes an entry only while a
 /// caller reads it.
 public final class PackedListing {
-    /// Maximum total size of the names in one listing. The guest limits the number of entries; a hostile guest may not,
-    /// and names in a deep tree are long.
+    /// Maximum total size of the names in one listing. The guest limits the number of entries; a hostile guest may
+    /// not, and names in a deep tree are long.
     private static final int MAX_NAME_BYTES = 8 << 20;
 
     private static final int FIXED = Byte.BYTES + 2 * Integer.BYTES + 2 * Long.BYTES;

@@ -32,7 +32,8 @@ public final class Upload implements AutoCloseable {
         this.turn = turn;
     }
 
-    /// Sends bytes and blocks while the guest does not read them. Throws as soon as the guest has rejected the file.
+    /// Sends bytes and blocks while the guest does not read them. Throws as soon as the guest has rejected the
+    /// file.
     public void write(byte[] bytes, int offset, int length) {
         written += length;
         if (!channel.write(bytes, offset, length)) {

@@ -89,8 +89,8 @@ public final class Workspace {
         return write(path, limits, WriteCondition.NONE, FileMode.KEPT);
     }
 
-    /// Starts writing a file, which replaces an existing one if `condition` holds at [Upload#commit]. The guest itself
-    /// checks that a path does not exist, so this check also holds against processes inside.
+    /// Starts writing a file, which replaces an existing one if `condition` holds at [Upload#commit]. The guest
+    /// itself checks that a path does not exist, so this check also holds against processes inside.
     public Upload write(String path, Upload.Limits limits, WriteCondition condition, FileMode mode) {
         int onlyNew = condition instanceof WriteCondition.Absent ? FAIL_IF_EXISTS : 0;
         int keepMode = mode instanceof FileMode.Kept ? KEEP_MODE : 0;
@@ -117,8 +117,8 @@ public final class Workspace {
                 totals.truncated());
     }
 
-    /// Lists a directory in compact form. Calls `reserve` with the number of bytes before each allocation. If `reserve`
-    /// throws, the listing ends.
+    /// Lists a directory in compact form. Calls `reserve` with the number of bytes before each allocation. If
+    /// `reserve` throws, the listing ends.
     public PackedListing list(String path, ListDepth depth, int maxEntries, LongConsumer reserve) {
         Payload request =
                 new Payload().string(PathRules.checked(path)).u8(flag(depth)).u32(maxEntries);
@@ -161,8 +161,8 @@ public final class Workspace {
         WHAT_IS_THERE
     }
 
-    /// Removes a file or directory; a non-empty one only with [ListDepth#ALL]. Returns the number of removed files and
-    /// directories.
+    /// Removes a file or directory; a non-empty one only with [ListDepth#ALL]. Returns the number of removed files
+    /// and directories.
     public long remove(String path, ListDepth depth) {
         return remove(path, depth, WriteCondition.NONE);
     }
@@ -207,8 +207,8 @@ public final class Workspace {
         }
     }
 
-    /// Returns the tags of the current content, its `ETag` first: its hash, or the version of a large file. Hashes a
-    /// large file only if `wantsHash`. A directory or a dangling link has none.
+    /// Returns the tags of the current content, its `ETag` first: its hash, or the version of a large file. Hashes
+    /// a large file only if `wantsHash`. A directory or a dangling link has none.
     private Set<String> names(String path, boolean wantsHash) {
         try (Download download = read(path, 0, 0)) {
             var names = new LinkedHashSet<String>();

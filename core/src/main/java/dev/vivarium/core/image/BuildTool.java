@@ -12,8 +12,8 @@ import java.util.function.Consumer;
 final class BuildTool {
     private BuildTool() {}
 
-    /// Runs the program until it exits, and passes each line of output to `lines`. If the program fails, throws with
-    /// its last line.
+    /// Runs the program until it exits, and passes each line of output to `lines`. If the program fails, throws
+    /// with its last line.
     static void run(String name, List<String> command, Map<String, String> environment, Consumer<String> lines)
             throws IOException {
         var builder = new ProcessBuilder(command).redirectErrorStream(true);

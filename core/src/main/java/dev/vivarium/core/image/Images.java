@@ -82,8 +82,8 @@ public final class Images {
         }
     }
 
-    /// Builds an image from Debian packages, with common tools of agents. Takes a minute or two and needs the network.
-    /// Passes progress lines to `progress`.
+    /// Builds an image from Debian packages, with common tools of agents. Takes a minute or two and needs the
+    /// network. Passes progress lines to `progress`.
     public Image build(String name, Consumer<String> progress) {
         return make(name, root -> {
             DebianImage.build(root, progress);
@@ -98,7 +98,8 @@ public final class Images {
         return make(WorkerImage.NAME, root -> new WorkerImage(root, progress).build(order));
     }
 
-    /// Imports an image from a tar archive, a directory, an OCI image layout or the output of `docker save`. Atomic.
+    /// Imports an image from a tar archive, a directory, an OCI image layout or the output of `docker save`.
+    /// Atomic.
     public Image importFrom(String name, Path source, Consumer<String> progress) {
         return make(name, root -> {
             new Import(root, progress).from(source);

@@ -32,8 +32,8 @@ record Interpreter(Path program, Path prefix, int minor) {
     /// Script that tests a copy and prints the files that it has loaded.
     private static final String TRIAL = "import ssl, ctypes, zlib, _socket; print(open('/proc/self/maps').read())";
 
-    /// Returns the first interpreter that is new enough: first those that machines see, then others that are installed
-    /// on the host.
+    /// Returns the first interpreter that is new enough: first those that machines see, then others that are
+    /// installed on the host.
     static Optional<Interpreter> find(int leastMinor) {
         return Stream.concat(seenByMachines(leastMinor), beside())
                 .flatMap(program -> examine(program).stream())
@@ -73,8 +73,8 @@ record Interpreter(Path program, Path prefix, int minor) {
         requireIndependent(binaries.resolve(name));
     }
 
-    /// Makes an interpreter load its shared library from beside itself, not from its original prefix. The new path is
-    /// shorter than any such prefix and overwrites it in the string table.
+    /// Makes an interpreter load its shared library from beside itself, not from its original prefix. The new path
+    /// is shorter than any such prefix and overwrites it in the string table.
     private void relocate(Path copy) throws IOException {
         var bytes = Files.readAllBytes(copy);
         var text = new String(bytes, StandardCharsets.ISO_8859_1);
@@ -106,7 +106,8 @@ record Interpreter(Path program, Path prefix, int minor) {
                 .flatMap(directory -> names.stream().map(directory::resolve));
     }
 
-    /// Returns the interpreters of pyenv, uv and `/opt`, oldest first: packages have more wheels for older releases.
+    /// Returns the interpreters of pyenv, uv and `/opt`, oldest first: packages have more wheels for older
+    /// releases.
     private static Stream<Path> beside() {
         var home = Path.of(System.getProperty("user.home"));
         var found = new ArrayList<Path>();

@@ -40,8 +40,8 @@ final class Skeleton {
         Files.setAttribute(home, "unix:gid", 1000);
     }
 
-    /// Rejects a tree in which a mount point, or a path that this class writes, is a link. A runtime that follows the
-    /// link would mount or write elsewhere.
+    /// Rejects a tree in which a mount point, or a path that this class writes, is a link. A runtime that follows
+    /// the link would mount or write elsewhere.
     static void requireHonest(Path root) throws IOException {
         var places = new ArrayList<>(MOUNT_POINTS);
         places.addAll(List.of("etc", "home", "home/" + USER, "run/vivarium-guest"));

@@ -79,8 +79,8 @@ public final class WorkerImage {
         Layer.mark(layer, String.join("\n", contents) + "\n");
     }
 
-    /// Selects one interpreter for all runtimes. If none is new enough for all, selects one for the runtimes that it
-    /// supports.
+    /// Selects one interpreter for all runtimes. If none is new enough for all, selects one for the runtimes that
+    /// it supports.
     private Interpreter interpreter(Order order, List<Runtime> wanted) throws IOException {
         int most = wanted.stream().mapToInt(runtime -> runtime.leastMinor).max().orElseThrow();
         int least =
@@ -156,7 +156,8 @@ public final class WorkerImage {
         }
     }
 
-    /// Makes the content world-readable: machines run as other users, and the umask of the build may be restrictive.
+    /// Makes the content world-readable: machines run as other users, and the umask of the build may be
+    /// restrictive.
     private static void open(Path content) throws IOException {
         try (var files = Files.walk(content)) {
             files.filter(file -> !Files.isSymbolicLink(file)).forEach(WorkerImage::readable);

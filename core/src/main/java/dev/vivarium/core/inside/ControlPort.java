@@ -27,8 +27,8 @@ public final class ControlPort {
     private static final int ATTEMPTS = 8;
     private static final int STRIDE = 311;
 
-    /// Maximum number of concurrent connections of a sandbox to the server. Further connections wait in the backlog of
-    /// its kernel.
+    /// Maximum number of concurrent connections of a sandbox to the server. Further connections wait in the backlog
+    /// of its kernel.
     private static final int CONNECTIONS = 64;
 
     private static final int CLOSED = 0;
@@ -96,7 +96,8 @@ public final class ControlPort {
         return guest.listen(port, CONNECTIONS, this::serve);
     }
 
-    /// Tries several ports: a program inside, or any program on a host without isolation, may occupy the intended one.
+    /// Tries several ports: a program inside, or any program on a host without isolation, may occupy the intended
+    /// one.
     private InsideListener first(Guest guest, IntConsumer save) {
         for (int attempt = 0; ; attempt++) {
             int candidate = FIRST_PORT + Math.floorMod(id.value().hashCode() + attempt * STRIDE, PORTS);

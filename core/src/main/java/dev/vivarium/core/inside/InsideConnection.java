@@ -23,8 +23,8 @@ public final class InsideConnection implements AutoCloseable {
         return sandbox;
     }
 
-    /// Waits for the next bytes of the program. Returns nothing when the program has closed its output or ended. The
-    /// caller must not read again after that.
+    /// Waits for the next bytes of the program. Returns nothing when the program has closed its output or ended.
+    /// The caller must not read again after that.
     public Optional<byte[]> read() {
         try {
             return channel.next() instanceof Message.Data(int _, byte[] bytes) ? Optional.of(bytes) : Optional.empty();
@@ -33,7 +33,8 @@ public final class InsideConnection implements AutoCloseable {
         }
     }
 
-    /// Sends bytes and blocks while the program does not read. Returns false if the program has closed the connection.
+    /// Sends bytes and blocks while the program does not read. Returns false if the program has closed the
+    /// connection.
     public boolean write(byte[] bytes, int offset, int length) {
         try {
             return channel.write(bytes, offset, length);

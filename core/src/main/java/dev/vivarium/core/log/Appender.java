@@ -57,8 +57,8 @@ final class Appender implements AutoCloseable {
     /// Size of the previous group. Confined to the worker thread.
     private int lastGroup;
 
-    /// Last durable number of each sandbox, as far as it is known. Only the worker changes it. If an entry is wrong,
-    /// the store rejects the duplicate number.
+    /// Last durable number of each sandbox, as far as it is known. Only the worker changes it. If an entry is
+    /// wrong, the store rejects the duplicate number.
     private final Map<SandboxId, Long> heads = new ConcurrentHashMap<>();
 
     /// @param readers receives all new events, in order
@@ -163,8 +163,8 @@ final class Appender implements AutoCloseable {
         }
     }
 
-    /// Takes the queued events. While no caller waits for them, waits briefly for more: a commit costs as much as the
-    /// command that the event reports.
+    /// Takes the queued events. While no caller waits for them, waits briefly for more: a commit costs as much as
+    /// the command that the event reports.
     private void linger(List<Pending> group) throws InterruptedException {
         long until = System.nanoTime() + LINGER;
         queue.drainTo(group, GROUP - group.size());
@@ -211,8 +211,8 @@ final class Appender implements AutoCloseable {
         group.forEach(pending -> pending.outcome.completeExceptionally(cause));
     }
 
-    /// Callers that were just completed are about to append again. The worker inserts the group and waits briefly for
-    /// them, so that they share the commit.
+    /// Callers that were just completed are about to append again. The worker inserts the group and waits briefly
+    /// for them, so that they share the commit.
     private Written write(Sql sql, List<Pending> group) throws SQLException {
         long until = System.nanoTime() + RETURN;
         var written = new Written(new ArrayList<>(GROUP), new HashMap<>());

@@ -59,8 +59,8 @@ public final class EventLog implements AutoCloseable {
         this.appender = new Appender(db, clock, this::tell);
     }
 
-    /// Appends an event and returns when it is durable. If the log of the sandbox contains the id, does not append it
-    /// again.
+    /// Appends an event and returns when it is durable. If the log of the sandbox contains the id, does not append
+    /// it again.
     public AppendResult append(SandboxId sandbox, NewEvent event) {
         requireAllowed(event);
         return appender.append(sandbox, event);
@@ -72,8 +72,8 @@ public final class EventLog implements AutoCloseable {
         return appender.append(sandbox, events);
     }
 
-    /// Appends an event of the server without waiting for the write, for callers that must not be delayed. The event is
-    /// lost if the server crashes at this moment. If the store rejects it, the server logs a warning.
+    /// Appends an event of the server without waiting for the write, for callers that must not be delayed. The
+    /// event is lost if the server crashes at this moment. If the store rejects it, the server logs a warning.
     public void note(SandboxId sandbox, NewEvent event) {
         try {
             requireAllowed(event);
@@ -214,8 +214,8 @@ public final class EventLog implements AutoCloseable {
         return removed;
     }
 
-    /// Deletes the logs of sandboxes without a row, if they have no event since `before`. Returns the number of deleted
-    /// events.
+    /// Deletes the logs of sandboxes without a row, if they have no event since `before`. Returns the number of
+    /// deleted events.
     public int forgetUnknown(Instant before) {
         return db.write(sql -> {
             int removed = EventRows.deleteUnknown(sql, before);

@@ -179,8 +179,8 @@ final class EventRows {
                 .isPresent();
     }
 
-    /// Returns the last number that retention deletes: older than `before`, or beyond the newest `characters` of data.
-    /// Zero if there is none.
+    /// Returns the last number that retention deletes: older than `before`, or beyond the newest `characters` of
+    /// data. Zero if there is none.
     static long lastToGo(Sql sql, SandboxId sandbox, Instant before, long characters) throws SQLException {
         return sql.first(
                         "select max(seq) from (select seq, created_at, sum(length(event_data)) over (order by seq desc) as kept"

@@ -239,8 +239,8 @@ public final class Shell {
         attachment.moved(next, survivor);
     }
 
-    /// Waits for viewers: for the fastest typist without limit, for others up to the timeout. A viewer that times out
-    /// is not awaited again until it catches up. A watcher alone must not block the process.
+    /// Waits for viewers: for the fastest typist without limit, for others up to the timeout. A viewer that times
+    /// out is not awaited again until it catches up. A watcher alone must not block the process.
     private void awaitRoom() {
         lock.lock();
         try {

@@ -54,8 +54,8 @@ public final class Db implements AutoCloseable {
         return open(sqlite, patience);
     }
 
-    /// Connects to a PostgreSQL server and migrates the schema. Fails with `InvalidRequest` if another server writes to
-    /// the database.
+    /// Connects to a PostgreSQL server and migrates the schema. Fails with `InvalidRequest` if another server
+    /// writes to the database.
     public static Db postgres(PostgresAddress address) {
         return postgres(address, PATIENCE);
     }
@@ -98,8 +98,8 @@ public final class Db implements AutoCloseable {
         return db;
     }
 
-    /// Allocates disk space for SQLite in advance, in the background, so that it can write on a full file system. Does
-    /// nothing for PostgreSQL. Call it once.
+    /// Allocates disk space for SQLite in advance, in the background, so that it can write on a full file system.
+    /// Does nothing for PostgreSQL. Call it once.
     public void reserve(long bytes) {
         if (dialect instanceof Sqlite sqlite) {
             reserve = StoreReserve.start(sqlite.file(), bytes);
@@ -166,8 +166,8 @@ public final class Db implements AutoCloseable {
         return writer.write(change);
     }
 
-    /// Runs an atomic change on the caller's thread, in a transaction of its own. For a caller that has already grouped
-    /// many changes. If the wait for the lock times out, the change was not made and never will be.
+    /// Runs an atomic change on the caller's thread, in a transaction of its own. For a caller that has already
+    /// grouped many changes. If the wait for the lock times out, the change was not made and never will be.
     public <T extends @Nullable Object> T writeHere(SqlFunction<T> change) {
         return writer.writeHere(change);
     }

@@ -43,8 +43,8 @@ public final class HomeLock implements AutoCloseable {
         IN_USE
     }
 
-    /// Claims `home`, and creates it for its owner alone if it is missing. Waits while the orphan watcher of an earlier
-    /// server holds the lock. Fails with `InvalidRequest` if another engine holds it.
+    /// Claims `home`, and creates it for its owner alone if it is missing. Waits while the orphan watcher of an
+    /// earlier server holds the lock. Fails with `InvalidRequest` if another engine holds it.
     public static HomeLock claim(Path home) {
         try {
             boolean absent = Files.notExists(home);

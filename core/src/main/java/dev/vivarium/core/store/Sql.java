@@ -95,8 +95,8 @@ public final class Sql {
         T run(PreparedStatement statement) throws SQLException;
     }
 
-    /// A failed statement may be unusable, because the SQLite driver closes it implicitly. The next call prepares a new
-    /// one.
+    /// A failed statement may be unusable, because the SQLite driver closes it implicitly. The next call prepares a
+    /// new one.
     private <T> T run(String text, Step<T> step, @Nullable Object... arguments) throws SQLException {
         PreparedStatement statement = prepare(text, arguments);
         try {

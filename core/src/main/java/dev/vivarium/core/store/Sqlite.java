@@ -34,8 +34,8 @@ record Sqlite(Path file, Duration patience) implements Dialect {
         return connection;
     }
 
-    /// The writer changes many pages often. A larger cache keeps them in memory, and a higher limit makes checkpoints
-    /// rarer.
+    /// The writer changes many pages often. A larger cache keeps them in memory, and a higher limit makes
+    /// checkpoints rarer.
     @Override
     public Connection connectToWrite() throws SQLException {
         Connection connection = connect();
@@ -52,8 +52,8 @@ record Sqlite(Path file, Duration patience) implements Dialect {
     @Override
     public void lockSchema(Sql sql) {}
 
-    /// Renames the write-ahead log of a missing or empty database, because SQLite would delete it. The log may be all
-    /// that is left of a lost store.
+    /// Renames the write-ahead log of a missing or empty database, because SQLite would delete it. The log may be
+    /// all that is left of a lost store.
     void keepLostLog() throws IOException {
         Path log = file.resolveSibling(file.getFileName() + "-wal");
         if (Db.isMissing(file) && !Db.isMissing(log)) {
@@ -61,8 +61,8 @@ record Sqlite(Path file, Duration patience) implements Dialect {
         }
     }
 
-    /// Makes the file private, because it contains the secrets of the guests. The write-ahead log inherits the mode of
-    /// the database.
+    /// Makes the file private, because it contains the secrets of the guests. The write-ahead log inherits the mode
+    /// of the database.
     void keepToOurselves() throws IOException {
         Path directory = file.getParent();
         if (directory != null && !Files.isDirectory(directory)) {

@@ -90,7 +90,8 @@ final class StoreReserve implements AutoCloseable {
         }
     }
 
-    /// Stops retrying. Call it before the database closes, because `fallocate` would create the log again. Idempotent.
+    /// Stops retrying. Call it before the database closes, because `fallocate` would create the log again.
+    /// Idempotent.
     @Override
     public void close() {
         closed.countDown();

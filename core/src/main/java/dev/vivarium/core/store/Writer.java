@@ -62,8 +62,8 @@ final class Writer implements AutoCloseable {
         Connection connect() throws SQLException;
     }
 
-    /// Runs `work`, alone or in the next group, and returns after the commit. Waits for other writes at most twice the
-    /// timeout.
+    /// Runs `work`, alone or in the next group, and returns after the commit. Waits for other writes at most twice
+    /// the timeout.
     <T extends @Nullable Object> T write(SqlFunction<T> work) {
         var pending = new Pending<T>(work);
         if (CALLERS_COMMIT && queue.isEmpty() && isMyTurn(Duration.ZERO)) {
@@ -73,8 +73,8 @@ final class Writer implements AutoCloseable {
         return await(pending);
     }
 
-    /// Runs `work` on the caller's thread, in a transaction of its own, and returns after the commit. For a caller that
-    /// has already grouped its changes. If the wait times out, the change was not made and never will be.
+    /// Runs `work` on the caller's thread, in a transaction of its own, and returns after the commit. For a caller
+    /// that has already grouped its changes. If the wait times out, the change was not made and never will be.
     <T extends @Nullable Object> T writeHere(SqlFunction<T> work) {
         var pending = new Pending<T>(work);
         if (!isMyTurn(patience.multipliedBy(2))) {
@@ -205,8 +205,8 @@ final class Writer implements AutoCloseable {
         }
     }
 
-    /// Runs all but the commit. If an idle connection was lost, runs the group again on a new one, because nothing was
-    /// committed on the old one.
+    /// Runs all but the commit. If an idle connection was lost, runs the group again on a new one, because nothing
+    /// was committed on the old one.
     @GuardedBy("turn")
     private Sql runLocked(List<Pending<?>> group) throws SQLException {
         if (sql != null) {
@@ -264,8 +264,8 @@ final class Writer implements AutoCloseable {
         }
     }
 
-    /// After a full disk there may be no transaction left to roll back, and the state of the driver is wrong. Only a
-    /// new connection has a known state.
+    /// After a full disk there may be no transaction left to roll back, and the state of the driver is wrong. Only
+    /// a new connection has a known state.
     @GuardedBy("turn")
     private void undoGroupLocked() {
         try {

@@ -57,8 +57,8 @@ final class ChangeCoalescer {
         return !path.equals(HIDDEN) && !path.startsWith(HIDDEN + "/") && path.indexOf('\uFFFD') < 0;
     }
 
-    /// Reports whether a path is short enough to be named. Longer paths are only counted: they exceed the limits of a
-    /// database index and of opening a file.
+    /// Reports whether a path is short enough to be named. Longer paths are only counted: they exceed the limits of
+    /// a database index and of opening a file.
     static boolean isNamed(String path) {
         return path.length() <= LONGEST_NAME / LONGEST_CHARACTER
                 || path.getBytes(StandardCharsets.UTF_8).length <= LONGEST_NAME;
@@ -72,8 +72,8 @@ final class ChangeCoalescer {
         return net;
     }
 
-    /// Returns the paths that were created and deleted in the interval. The index may contain them, because a survey
-    /// can be faster than the watch.
+    /// Returns the paths that were created and deleted in the interval. The index may contain them, because a
+    /// survey can be faster than the watch.
     List<FileChange> passing() {
         return changes.entrySet().stream()
                 .filter(entry -> entry.getValue().kind().isEmpty())

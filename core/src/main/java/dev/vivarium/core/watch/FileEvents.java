@@ -18,8 +18,8 @@ final class FileEvents {
 
     private FileEvents() {}
 
-    /// Returns the event of one change. Its id is derived from the change, so that publishing it again after a crash
-    /// has no effect.
+    /// Returns the event of one change. Its id is derived from the change, so that publishing it again after a
+    /// crash has no effect.
     ///
     /// @param below number of paths that were deleted with a directory
     /// @param since newest recorded event before the change; it distinguishes repeated changes of a path
@@ -83,7 +83,8 @@ final class FileEvents {
         return NewEvent.of("file.changes_folded", (incomplete ? data.with("incomplete", true) : data).text(), SOURCE);
     }
 
-    /// Reports whether a file is worth reading after a burst: source files qualify, files that tools download do not.
+    /// Reports whether a file is worth reading after a burst: source files qualify, files that tools download do
+    /// not.
     static boolean isWorthLearning(Version version) {
         return version.type() == FileEntry.Type.FILE
                 && version.size() <= FileInspector.SMALL

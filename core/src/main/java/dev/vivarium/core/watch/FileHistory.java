@@ -95,7 +95,8 @@ public final class FileHistory {
         }
     }
 
-    /// Deletes versions that ended before the oldest stored event of their log. Returns the number of deleted versions.
+    /// Deletes versions that ended before the oldest stored event of their log. Returns the number of deleted
+    /// versions.
     public int prune() {
         return db.write(FileRows::prune);
     }

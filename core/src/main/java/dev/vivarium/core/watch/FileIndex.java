@@ -75,8 +75,8 @@ final class FileIndex {
         isBlank = false;
     }
 
-    /// Publishes one event for each change, and one folded event for all paths that are too long to be named. Returns
-    /// false if the rate limit is exceeded; in that case nothing was published.
+    /// Publishes one event for each change, and one folded event for all paths that are too long to be named.
+    /// Returns false if the rate limit is exceeded; in that case nothing was published.
     boolean tell(Workspace workspace, List<FileChange> all) {
         if (all.isEmpty()) {
             return true;
@@ -99,8 +99,8 @@ final class FileIndex {
         return true;
     }
 
-    /// Adds those short-lived paths that were published as created: a client that received the creation must receive
-    /// the deletion.
+    /// Adds those short-lived paths that were published as created: a client that received the creation must
+    /// receive the deletion.
     List<FileChange> withKnown(List<FileChange> net, List<FileChange> passing) {
         List<String> named = passing.stream()
                 .map(FileChange::path)
@@ -292,8 +292,8 @@ final class FileIndex {
         news.forEach(change -> discovered.add(change.path()));
     }
 
-    /// Reports whether a path must not be published: it was part of a folded event, or an earlier server recorded it
-    /// under a name that is too long.
+    /// Reports whether a path must not be published: it was part of a folded event, or an earlier server recorded
+    /// it under a name that is too long.
     private boolean isSettled(String path) {
         return folded.contains(path) || !ChangeCoalescer.isNamed(path);
     }

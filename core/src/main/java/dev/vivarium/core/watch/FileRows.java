@@ -161,8 +161,8 @@ final class FileRows {
                 seq);
     }
 
-    /// Deletes versions that ended before the oldest stored event. Deletes all versions of an ended sandbox whose log
-    /// holds at most one event.
+    /// Deletes versions that ended before the oldest stored event. Deletes all versions of an ended sandbox whose
+    /// log holds at most one event.
     static int prune(Sql sql) throws SQLException {
         String events = " from sandbox_events e where e.sandbox_id = sandbox_files.sandbox_id";
         int removed = sql.update("delete from sandbox_files where until_seq <= (select min(seq)" + events + ")");

@@ -15,8 +15,8 @@ public final class TextDiff {
     private static final String NOWHERE = "/dev/null";
     private static final String NO_NEWLINE = "\n\\ No newline at end of file";
 
-    /// Maximum number of differing lines. Time and memory for the smallest diff grow with the square of this number.
-    /// Larger differences are shown as one replaced block.
+    /// Maximum number of differing lines. Time and memory for the smallest diff grow with the square of this
+    /// number. Larger differences are shown as one replaced block.
     private static final int MOST_LINES = 1000;
 
     private TextDiff() {}

@@ -33,8 +33,8 @@ public record Version(
         return type == FileEntry.Type.DIRECTORY;
     }
 
-    /// Reports whether the metadata is equal. For directories only the type counts, because every change inside alters
-    /// their time.
+    /// Reports whether the metadata is equal. For directories only the type counts, because every change inside
+    /// alters their time.
     boolean looksLike(Version other) {
         return type == other.type && (isDirectory() || size == other.size && modified.equals(other.modified));
     }

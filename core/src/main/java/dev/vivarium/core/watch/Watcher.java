@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
 final class Watcher implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Watcher.class);
 
-    /// Delay before the first survey. Creating a sandbox does not wait for it, and a short-lived sandbox never pays for
-    /// it.
+    /// Delay before the first survey. Creating a sandbox does not wait for it, and a short-lived sandbox never pays
+    /// for it.
     private static final Duration HEAD_START = Duration.ofMillis(100);
 
     private static final Duration BEAT = Duration.ofMillis(100);
@@ -35,8 +35,8 @@ final class Watcher implements Runnable {
     /// Number of changes in one interval at which a burst ends.
     private static final int BREEZE = 5;
 
-    /// Maximum number of changes read in one interval. The rest waits in the guest; if its queue overflows, the guest
-    /// drops changes.
+    /// Maximum number of changes read in one interval. The rest waits in the guest; if its queue overflows, the
+    /// guest drops changes.
     private static final int MOST = 20_000;
 
     private static final Duration REOPEN = Duration.ofSeconds(5);

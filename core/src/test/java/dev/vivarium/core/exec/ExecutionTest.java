@@ -279,8 +279,8 @@ final class ExecutionTest {
         }
     }
 
-    /// Returns the CPU time of a process once it sleeps, the guest sleeps too, and no message is in transit. A process
-    /// that only waits for a CPU on a busy machine is not at rest.
+    /// Returns the CPU time of a process once it sleeps, the guest sleeps too, and no message is in transit. A
+    /// process that only waits for a CPU on a busy machine is not at rest.
     private static long settledCpu(int pid) {
         var last = new long[] {-1};
         await().pollInterval(Duration.ofMillis(50)).until(() -> {
