@@ -85,13 +85,18 @@ class PackagesTest {
             Map.entry(
                     "socket",
                     new Layer(
-                            Set.of("api", "feed", "http", "settings", "telemetry"),
+                            Set.of("api", "feed", "http", "operation", "settings", "telemetry"),
                             "WebSocket commands use the sandbox lookup and file trees of the HTTP operations")),
             Map.entry(
                     "api",
                     new Layer(
-                            Set.of("console", "feed", "http", "settings", "telemetry"),
+                            Set.of("console", "feed", "http", "operation", "settings", "telemetry"),
                             "operations do not know sockets; the welcome route shows the start page of the console")),
+            Map.entry(
+                    "operation",
+                    new Layer(
+                            Set.of("settings", "telemetry"),
+                            "HTTP, WebSocket, MCP and other protocols call the same operations")),
             Map.entry("console", onTheEdge("the console is static pages and a sign-in")),
             Map.entry("preview", onTheEdge("a preview forwards bytes; the operations of the API are not involved")),
             Map.entry(

@@ -49,6 +49,7 @@ import java.util.stream.Stream;
 
 /// One running server: the store, the engine and the HTTP edge in front of them. Sandboxes outlive it. Thread-safe.
 public final class Vivarium implements AutoCloseable {
+    private static final InstantSource CLOCK = InstantSource.system();
     /// More than can be ending at the moment when a server is killed.
     private static final int ENDS_TOLD_LATE = 256;
 
@@ -93,45 +94,51 @@ public final class Vivarium implements AutoCloseable {
     public static Vivarium start(Config config, Provider provider, Pages pages) {
         try (var undo = new Undo()) {
             undo.add(provider::close);
-            var gate = new DrainGate();
-            var edge = undo.add(Edge.bind(config.http(), gate));
-            var clock = InstantSource.system();
-            var db = undo.add(ownStore(config, provider));
-            var keys = Keys.open(db, config.home(), config.apiKey(), clock);
-            var metrics = new Metrics();
-            var access = access(config, db, clock, undo);
-            var telemetry = new Telemetry(metrics, new EgressAudit(access.audit(), clock));
-            var log = undo.add(new EventLog(db, clock));
-            var lifecycleEvents = undo.add(new LifecycleEvents(log));
-            var sight = undo.add(WatchRoutes.Sight.open(db, log, config.watch(), clock));
-            var limits = new RateLimits(config.rates());
-            var runEngine = new RunRoutes.Engine(config.home(), db, log, clock);
-            var runs = RunRoutes.Supervision.of(runEngine, config.runs(), access.workers());
-            var records = records(telemetry, lifecycleEvents, sight, access.audit(), clock);
-            var listeners = listeners(access, records, runs, limits);
-            var sandboxes = undo.add(Sandboxes.open(provider, db, engine(config), listeners, clock));
-            sight.watching().begin(sandboxes);
-            var inbox = runs.inbox();
-            var agency = undo.add(runs.start(runEngine, sandboxes));
-            var health = undo.add(HealthChecks.start(db, sandboxes, gate, telemetry::poolTrouble));
-            var front = ConsoleRoutes.Front.open(db, keys, pages, config, clock);
-            var accesses = undo.add(new AccessRegistry(gate, clock));
-            var bounds = new Admission.Bounds(limits, requests(config));
-            var proofs = proofs(keys, front, access, accesses);
-            var admission = new Admission(proofs, access.rights(), sandboxes, bounds, front.origins(), accesses);
-            var preview =
-                    new PreviewHandler(admission, new PreviewAudit(access.audit(), clock), config.preview(), clock);
-            var sockets = undo.add(new Sockets(admission, config.watch()));
-            var parts = new Routes.Parts(
-                    config, db, log, inbox, agency, sight, provider, sandboxes, health, keys, front, access, telemetry,
-                    metrics, preview, sockets, limits);
-            var router = new Router(Routes.of(parts, clock), Routes.hosts(preview, config.preview()));
-            var model = undo.add(InsideRoutes.model(parts, admission, clock));
-            edge.serve(routers(router, front, model), admission, witness(access, clock));
-            var maintenance = undo.add(new Maintenance(config.log(), log, inbox, sight.history(), clock));
+            var server = open(config, provider, pages, undo);
             undo.keep();
-            return new Vivarium(parts, router, model, edge, accesses, lifecycleEvents, maintenance);
+            return server;
         }
+    }
+
+    private static Vivarium open(Config config, Provider provider, Pages pages, Undo undo) {
+        var gate = new DrainGate();
+        var edge = undo.add(Edge.bind(config.http(), gate));
+        var db = undo.add(ownStore(config, provider));
+        var keys = Keys.open(db, config.home(), config.apiKey(), CLOCK);
+        var metrics = new Metrics();
+        var access = access(config, db, CLOCK, undo);
+        var telemetry = new Telemetry(metrics, new EgressAudit(access.audit(), CLOCK));
+        var log = undo.add(new EventLog(db, CLOCK));
+        var lifecycle = undo.add(new LifecycleEvents(log));
+        var sight = undo.add(WatchRoutes.Sight.open(db, log, config.watch(), CLOCK));
+        var limits = new RateLimits(config.rates());
+        var runEngine = new RunRoutes.Engine(config.home(), db, log, CLOCK);
+        var runs = RunRoutes.Supervision.of(runEngine, config.runs(), access.workers());
+        var listeners = listeners(access, records(telemetry, lifecycle, sight, access.audit(), CLOCK), runs, limits);
+        var sandboxes = undo.add(Sandboxes.open(provider, db, engine(config), listeners, CLOCK));
+        sight.watching().begin(sandboxes);
+        var inbox = runs.inbox();
+        var agency = undo.add(runs.start(runEngine, sandboxes));
+        var health = undo.add(HealthChecks.start(db, sandboxes, gate, telemetry::poolTrouble));
+        var front = ConsoleRoutes.Front.open(db, keys, pages, config, CLOCK);
+        var accesses = undo.add(new AccessRegistry(gate, CLOCK));
+        var bounds = new Admission.Bounds(limits, requests(config));
+        var proofs = proofs(keys, front, access, accesses);
+        var admission = new Admission(proofs, access.rights(), sandboxes, bounds, front.origins(), accesses);
+        var preview = preview(admission, access, config);
+        var sockets = undo.add(new Sockets(admission, config.watch()));
+        var parts = new Routes.Parts(
+                config, db, log, inbox, agency, sight, provider, sandboxes, health, keys, front, access, telemetry,
+                metrics, preview, sockets, limits);
+        var router = new Router(Routes.of(parts, CLOCK), Routes.hosts(preview, config.preview()));
+        var model = undo.add(InsideRoutes.model(parts, admission, CLOCK));
+        edge.serve(routers(router, front, model), admission, witness(access, CLOCK));
+        var maintenance = undo.add(new Maintenance(config.log(), log, inbox, sight.history(), CLOCK));
+        return new Vivarium(parts, router, model, edge, accesses, lifecycle, maintenance);
+    }
+
+    private static PreviewHandler preview(Admission admission, ThreadRoutes.Access access, Config config) {
+        return new PreviewHandler(admission, new PreviewAudit(access.audit(), CLOCK), config.preview(), CLOCK);
     }
 
     /// The listeners of all sandboxes, in the order of their calls. Tokens are revoked first.
