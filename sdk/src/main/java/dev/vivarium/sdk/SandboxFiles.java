@@ -140,8 +140,8 @@ public final class SandboxFiles {
         connection.send("PUT", path(path), mode.headers, body).requireSuccess().close();
     }
 
-    /// Writes a file only if its SHA-256 is `expected`, or if there is none and `expected` is empty. Reports
-    /// whether it did.
+    /// Writes a file only if its SHA-256 is `expected`, or if the file does not exist and `expected` is empty.
+    /// Reports whether it did.
     public boolean writeIf(String path, Optional<String> expected, WriteMode mode, Supplier<Body> body) {
         var headers = new HashMap<>(mode.headers);
         headers.putAll(expected.map(hash -> Map.of("If-Match", tag(hash))).orElse(Map.of("If-None-Match", "*")));

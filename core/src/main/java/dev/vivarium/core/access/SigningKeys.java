@@ -51,7 +51,7 @@ final class SigningKeys {
         return Optional.ofNullable(keys.get(sandbox));
     }
 
-    /// Returns the key of the sandbox. Creates it if there is none.
+    /// Returns the key of the sandbox. Creates a missing key.
     SigningKey obtain(SandboxId sandbox) {
         SigningKey known = keys.get(sandbox);
         if (known != null) {

@@ -20,7 +20,7 @@ public interface Snapshots {
                 .findFirst();
     }
 
-    /// The snapshot with this id; throws `NoSuchSnapshot` if there is none.
+    /// The snapshot with this id; throws `NoSuchSnapshot` if it does not exist.
     SnapshotInfo get(String id);
 
     /// Replaces the files of the thread's sandbox and ends its processes. The sandbox keeps its id.

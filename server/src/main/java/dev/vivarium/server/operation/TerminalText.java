@@ -6,5 +6,5 @@ import java.util.Optional;
 
 /// Last output of the commands and shells of a sandbox, as lines of plain text. Immutable.
 ///
-/// @param last time of the newest event in the text; empty if there is none
+/// @param last time of the newest event in the text; empty if the text is empty
 public record TerminalText(List<String> lines, Optional<Instant> last) {}
