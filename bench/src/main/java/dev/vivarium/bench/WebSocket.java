@@ -54,7 +54,7 @@ final class WebSocket implements AutoCloseable {
         }
     }
 
-    /// Uses a zero mask. Masks protect proxies, and there is none here.
+    /// Uses a zero mask. Masks protect proxies, and this connection has no proxy.
     void send(String message) throws IOException {
         byte[] bytes = message.getBytes(StandardCharsets.UTF_8);
         boolean small = bytes.length < SHORT;

@@ -32,7 +32,7 @@ public enum Scope {
         return text;
     }
 
-    /// Returns the scope with this name. Throws [Failure.InvalidRequest] if there is none.
+    /// Returns the scope with this name. Throws [Failure.InvalidRequest] for an unknown name.
     public static Scope of(String text) {
         for (Scope scope : values()) {
             if (scope.text.equals(text)) {

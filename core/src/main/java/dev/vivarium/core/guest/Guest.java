@@ -258,7 +258,7 @@ public final class Guest implements AutoCloseable {
             this.channel = channel;
         }
 
-        /// Waits for the reply. Throws if there is none within the patience of a ping.
+        /// Waits for the reply. Throws if the guest does not reply within five seconds.
         public void await() {
             if (channel.next(PATIENCE).isEmpty()) {
                 throw connection.unreachable("it does not answer");
