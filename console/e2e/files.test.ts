@@ -110,14 +110,14 @@ test('a file is uploaded with the button, and downloaded', async ({ person, page
   expect(Buffer.concat(pieces).equals(content)).toBe(true)
 })
 
-test('images are shown, and what is called one and is none is not', async ({ person, page }) => {
+test('an image is shown; a file with the name of an image and other content is not', async ({ person, page }) => {
   const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"><script>document.title=1</script></svg>'
   await look(person, `echo '${svg}' > a.svg; echo no > b.png`)
   await row(page, 'a.svg').click()
   await page.getByRole('img', { name: 'a.svg' }).waitFor()
   await page.getByText('40 × 30').waitFor()
   await row(page, 'b.png').click()
-  await page.getByText('It is called an image and is none.').waitFor()
+  await page.getByText('The file name says image, but the content is not one.').waitFor()
 })
 
 test('files are made, moved, found and deleted with the keys', async ({ person, page }) => {

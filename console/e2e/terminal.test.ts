@@ -89,7 +89,7 @@ test('two people in one terminal see each other, and what each of them does', as
   await here.getByText(guest.id).waitFor({ state: 'detached' })
 })
 
-test('whoever may only watch sees all and types nothing, and the server sees to that', async ({
+test('a person with shell:ro sees the shell, and the server refuses what they type', async ({
   person,
   newPerson,
 }) => {
@@ -97,7 +97,7 @@ test('whoever may only watch sees all and types nothing, and the server sees to 
   const guest = await newPerson()
   const theirs = await join(person, thread, guest, ['shell:ro', 'fs:ro'])
   await theirs.type('touch forbidden\n')
-  await guest.page.getByRole('status').getByText('Nothing was sent').waitFor({ state: 'attached' })
+  await guest.page.getByRole('status').getByText('Not sent:').waitFor({ state: 'attached' })
   await guest.page.getByRole('button', { name: 'Type here' }).click()
   await guest.page.getByText('You may watch this sandbox, not type in it.').waitFor()
   await theirs.type('touch forbidden\n')
