@@ -48,7 +48,7 @@ public final class LiveFeed {
     public Heard next(Duration patience) throws InterruptedException {
         budget.blocks();
         RecentEvents.Slice slice = everything.after(position, patience);
-        budget.spend(slice.events().size() * LogFollower.EVENT_COST);
+        budget.spend(LogFollower.cost(slice.events()));
         if (slice.events().isEmpty()) {
             return Heard.NOTHING;
         }

@@ -9,8 +9,8 @@ import java.util.List;
 /// Reader of one sandbox's log that continues with new events: each event once, in order. Confined to one thread at a
 /// time, except [#seq] and [#close].
 public final class LogFollower implements AutoCloseable {
-    /// Cost of an event for its reader, in bytes of the loop budget.
-    static final int EVENT_COST = 1024;
+    /// Cost of an event for its reader besides its data, in bytes of the loop budget.
+    private static final int EVENT_COST = 1024;
 
     private final EventLog log;
     private final SandboxId sandbox;
@@ -39,8 +39,13 @@ public final class LogFollower implements AutoCloseable {
     public Batch next(Duration patience) throws InterruptedException {
         budget.blocks();
         Batch batch = await(patience);
-        budget.spend(batch.events().size() * EVENT_COST);
+        budget.spend(cost(batch.events()));
         return batch;
+    }
+
+    /// Returns the cost of reading and sending these events, in bytes of the loop budget.
+    static int cost(List<Event> events) {
+        return events.stream().mapToInt(event -> EVENT_COST + event.data().length()).sum();
     }
 
     private Batch await(Duration patience) throws InterruptedException {

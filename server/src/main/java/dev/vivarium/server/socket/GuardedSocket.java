@@ -1,6 +1,7 @@
 package dev.vivarium.server.socket;
 
 import dev.vivarium.core.ByteBudget;
+import dev.vivarium.core.LoopBudget;
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.Scopes;
@@ -41,6 +42,10 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
     private final Sockets sockets;
     private final SocketAudit controlPort;
     private final String sandboxId;
+
+    /// Limits a client that sends messages without pause. Confined to the thread of the current message.
+    private final LoopBudget incoming = new LoopBudget();
+
     private final SocketClient peer = new SocketClient();
     private final AtomicBoolean closing = new AtomicBoolean();
     private final AtomicBoolean beating = new AtomicBoolean();
@@ -180,11 +185,13 @@ public abstract class GuardedSocket implements Session.Listener, Presence.Guest 
 
     private void deal(String text) {
         try {
+            incoming.spend(text.length());
             if (permit.isEmpty()) {
                 enter(text);
             } else {
                 hear(permit.get(), text);
             }
+            incoming.blocks();
             peer.demand();
         } catch (CompletionException e) {
             LOG.debug("a socket broke while writing", e);

@@ -1,6 +1,5 @@
 package dev.vivarium.server.socket;
 
-import dev.vivarium.core.LoopBudget;
 import dev.vivarium.model.Failure;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -20,9 +19,6 @@ final class SocketClient {
 
     /// Held while a message is being written: another may not come between its frames.
     private final ReentrantLock sending = new ReentrantLock();
-
-    /// Guarded by `sending`.
-    private final LoopBudget budget = new LoopBudget();
 
     private final long openedAt = System.nanoTime();
     private volatile Optional<Session> session = Optional.empty();
@@ -85,10 +81,8 @@ final class SocketClient {
         var sent = new Callback.Completable();
         sending.lock();
         try {
-            budget.blocks();
             session.orElseThrow().sendText(message, sent);
             sent.join();
-            budget.spend(message.length());
         } finally {
             sending.unlock();
         }
