@@ -45,7 +45,9 @@ public final class LogFollower implements AutoCloseable {
 
     /// Returns the cost of reading and sending these events, in bytes of the loop budget.
     static int cost(List<Event> events) {
-        return events.stream().mapToInt(event -> EVENT_COST + event.data().length()).sum();
+        return events.stream()
+                .mapToInt(event -> EVENT_COST + event.data().length())
+                .sum();
     }
 
     private Batch await(Duration patience) throws InterruptedException {
