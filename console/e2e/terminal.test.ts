@@ -89,10 +89,7 @@ test('two people in one terminal see each other, and what each of them does', as
   await here.getByText(guest.id).waitFor({ state: 'detached' })
 })
 
-test('a person with shell:ro sees the shell, and the server refuses what they type', async ({
-  person,
-  newPerson,
-}) => {
+test('a person with shell:ro sees the shell, and the server refuses what they type', async ({ person, newPerson }) => {
   const { terminal, thread, id } = await shellOf(person)
   const guest = await newPerson()
   const theirs = await join(person, thread, guest, ['shell:ro', 'fs:ro'])
