@@ -9,7 +9,6 @@ import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.Task;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.UserId;
-import java.security.SecureRandom;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -24,21 +23,10 @@ import java.util.function.Predicate;
 public final class Tasks {
     private final Db db;
     private final InstantSource clock;
-    private final SecureRandom random = new SecureRandom();
 
     public Tasks(Db db, InstantSource clock) {
         this.db = db;
         this.clock = clock;
-    }
-
-    /// Keeps a task of `owner`, which nobody works at yet.
-    public Task add(UserId owner, NewTask wanted) {
-        var task = fresh(TaskId.random(random), owner, wanted, now());
-        db.write(sql -> {
-            TaskRows.insert(sql, task);
-            return task;
-        });
-        return task;
     }
 
     static Task fresh(TaskId id, UserId owner, NewTask wanted, Instant now) {

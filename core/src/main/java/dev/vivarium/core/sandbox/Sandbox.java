@@ -15,7 +15,6 @@ import dev.vivarium.core.preview.Connection;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.shell.Shell;
 import dev.vivarium.core.shell.Shells;
-import dev.vivarium.core.shell.Terminal;
 import dev.vivarium.core.shell.TerminalSize;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.model.Command;
@@ -121,12 +120,6 @@ public final class Sandbox {
     /// What was started in it and is still known. Never waits; looking is no use.
     public Processes processes() {
         return processes;
-    }
-
-    /// Opens a terminal that runs `command`. Close the result.
-    public Terminal terminal(Command command, int columns, int rows) {
-        var terminal = Terminal.open(guest(), environment.onTerminal(command, workspace()), columns, rows);
-        return terminal.heardBy(announce(CommandStarted.of(command, terminal.pid())));
     }
 
     /// Starts `command` on a terminal that several people can share and that outlives this server.

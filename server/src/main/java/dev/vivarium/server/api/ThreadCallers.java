@@ -3,7 +3,6 @@ package dev.vivarium.server.api;
 import dev.vivarium.core.access.Grant;
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.Rights;
-import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
@@ -33,15 +32,6 @@ public final class ThreadCallers {
     public Visit require(Exchange exchange) {
         var thread = new ThreadId(exchange.path("thread_id"));
         return find(exchange.principal(), thread).orElseThrow(() -> unknown(thread));
-    }
-
-    /// The same for one who may do this to its sandbox; throws [Failure.NotAllowed] otherwise.
-    public Visit require(Exchange exchange, Scope scope) {
-        var visit = require(exchange);
-        if (!visit.scopes().allows(scope)) {
-            throw new SandboxException(new Failure.NotAllowed("this needs the scope " + scope.text()));
-        }
-        return visit;
     }
 
     /// The same for the owner and the admin, with a key: what is theirs alone to decide.

@@ -49,7 +49,6 @@ public final class Exchange {
 
     private final Request request;
     private final Response response;
-    private final String requestId;
     private final Map<String, String> pathParameters;
     private final Map<String, String> rawPathParameters;
     private final Map<String, String> queryParameters;
@@ -78,7 +77,6 @@ public final class Exchange {
     Exchange(Request request, Response response, Held held, Router.Match match, Caller caller, Checks checks) {
         this.request = request;
         this.response = response;
-        this.requestId = held.requestId;
         this.cancellation = held.cancellation;
         this.places = held.places;
         this.pathParameters = match.parameters();
@@ -98,11 +96,6 @@ public final class Exchange {
     /// What serves the connection from here on, if the handler wants that.
     Optional<Supplier<Session.Listener>> upgraded() {
         return upgrade;
-    }
-
-    /// Under which the log speaks of this request.
-    public String requestId() {
-        return requestId;
     }
 
     /// Who calls. Every route but an open one has somebody.
