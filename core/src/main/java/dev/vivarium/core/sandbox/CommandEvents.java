@@ -6,12 +6,7 @@ import dev.vivarium.core.exec.OutputListener;
 import dev.vivarium.model.EventData;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.Exit;
-import java.nio.ByteBuffer;
-import java.nio.CharBuffer;
-import java.nio.charset.CharsetDecoder;
-import java.nio.charset.CodingErrorAction;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
+import dev.vivarium.model.Utf8Decoder;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
@@ -194,14 +189,10 @@ final class CommandEvents implements OutputListener {
         }
     }
 
-    /// Text of one stream that has not been told yet. A character whose bytes come in two pieces is not torn.
+    /// Text of one stream that no event contains yet.
     private static final class Words {
-        private final CharsetDecoder decoder = StandardCharsets.UTF_8
-                .newDecoder()
-                .onMalformedInput(CodingErrorAction.REPLACE)
-                .onUnmappableCharacter(CodingErrorAction.REPLACE);
+        private final Utf8Decoder decoder = new Utf8Decoder();
         private final StringBuilder text = new StringBuilder();
-        private byte[] rest = new byte[0];
 
         /// How many bytes there were so far.
         private long end;
@@ -218,24 +209,14 @@ final class CommandEvents implements OutputListener {
         long add(byte[] all, int most) {
             int old = (int) Math.clamp(known - end, 0, all.length);
             end += all.length;
-            byte[] bytes = old == 0 ? all : Arrays.copyOfRange(all, old, all.length);
             int room = Math.max(0, most - text.length());
-            int taken = Math.min(bytes.length, room);
-            var in = ByteBuffer.allocate(rest.length + taken)
-                    .put(rest)
-                    .put(bytes, 0, taken)
-                    .flip();
-            var out = CharBuffer.allocate(in.remaining() + 1);
-            decoder.decode(in, out, false);
-            text.append(out.flip());
-            rest = taken < bytes.length ? new byte[0] : remaining(in);
-            return bytes.length - taken;
-        }
-
-        private static byte[] remaining(ByteBuffer in) {
-            var bytes = new byte[in.remaining()];
-            in.get(bytes);
-            return bytes;
+            int taken = Math.min(all.length - old, room);
+            int left = all.length - old - taken;
+            text.append(decoder.decode(all, old, taken));
+            if (left > 0) {
+                decoder.end();
+            }
+            return left;
         }
 
         boolean isEmpty() {
