@@ -1,6 +1,6 @@
 package dev.vivarium.core.log;
 
-import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.GroupQueue;
 import dev.vivarium.core.log.EventRows.Name;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.Sql;
@@ -18,8 +18,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -50,9 +48,7 @@ final class Appender implements AutoCloseable {
     private final Db db;
     private final InstantSource clock;
     private final Consumer<List<Event>> readers;
-    private final BlockingQueue<Pending> queue = new ArrayBlockingQueue<>(QUEUE);
-    private final Thread worker;
-    private volatile boolean closed;
+    private final GroupQueue<Pending> queue;
 
     /// Size of the previous group. Confined to the worker thread.
     private int lastGroup;
@@ -66,7 +62,7 @@ final class Appender implements AutoCloseable {
         this.db = db;
         this.clock = clock;
         this.readers = readers;
-        this.worker = VitalThread.start("log-appender", this::run);
+        this.queue = new GroupQueue<>("log-appender", QUEUE, GROUP, this::write);
     }
 
     /// One event to append, and its outcome.
@@ -102,11 +98,15 @@ final class Appender implements AutoCloseable {
 
     private Pending queued(SandboxId sandbox, NewEvent event) {
         var pending = new Pending(sandbox, event, new CompletableFuture<>(), true);
+        enqueue(pending);
+        return pending;
+    }
+
+    private void enqueue(Pending pending) {
         try {
-            if (closed || !queue.offer(pending, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
-                throw failed(closed ? "the log is closed" : "the log has " + QUEUE + " events waiting");
+            if (!queue.offer(pending, PATIENCE.toNanos())) {
+                throw failed(queue.isClosed() ? "the log is closed" : "the log has " + QUEUE + " events waiting");
             }
-            return pending;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw failed("interrupted before an event was written");
@@ -134,11 +134,8 @@ final class Appender implements AutoCloseable {
             return null;
         });
         try {
-            if (closed || !queue.offer(pending, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
-                pending.outcome.completeExceptionally(failed("the log is closed or full"));
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            enqueue(pending);
+        } catch (SandboxException e) {
             pending.outcome.completeExceptionally(e);
         }
     }
@@ -147,49 +144,28 @@ final class Appender implements AutoCloseable {
         return new SandboxException(new Failure.StoreFailed(why));
     }
 
-    private void run() {
-        while (!closed || !queue.isEmpty()) {
-            var group = new ArrayList<Pending>();
-            try {
-                group.add(queue.take());
-                linger(group);
-            } catch (InterruptedException e) {
-                // close() interrupts. The queued events are still written.
-            }
-            if (!group.isEmpty()) {
-                commit(group);
-                lastGroup = group.size();
-            }
-        }
+    private void write(List<Pending> group) {
+        linger(group);
+        commit(group);
+        lastGroup = group.size();
     }
 
     /// Takes the queued events. While no caller waits for them, waits briefly for more: a commit costs as much as
     /// the command that the event reports.
-    private void linger(List<Pending> group) throws InterruptedException {
+    private void linger(List<Pending> group) {
         long until = System.nanoTime() + LINGER;
-        queue.drainTo(group, GROUP - group.size());
+        queue.fill(group);
         while (group.size() < GROUP && group.stream().noneMatch(Pending::isAwaited)) {
-            if (!takeUntil(until, group)) {
+            if (!queue.fillUntil(until, group)) {
                 return;
             }
         }
     }
 
-    /// Adds the next events to the group as soon as there are any. Returns false at the timeout.
-    private boolean takeUntil(long nanoTime, List<Pending> group) throws InterruptedException {
-        Pending next = queue.poll(nanoTime - System.nanoTime(), TimeUnit.NANOSECONDS);
-        if (next == null) {
-            return false;
-        }
-        group.add(next);
-        queue.drainTo(group, GROUP - group.size());
-        return true;
-    }
-
     /// Events that arrive during the write join the group.
     private void commit(List<Pending> group) {
         try {
-            Written written = db.writeHere(sql -> write(sql, group));
+            Written written = db.writeHere(sql -> insertAll(sql, group));
             heads.putAll(written.heads);
             readers.accept(written.added());
             for (int i = 0; i < group.size(); i++) {
@@ -213,21 +189,13 @@ final class Appender implements AutoCloseable {
 
     /// Callers that were just completed are about to append again. The worker inserts the group and waits briefly
     /// for them, so that they share the commit.
-    private Written write(Sql sql, List<Pending> group) throws SQLException {
+    private Written insertAll(Sql sql, List<Pending> group) throws SQLException {
         long until = System.nanoTime() + RETURN;
         var written = new Written(new ArrayList<>(GROUP), new HashMap<>());
         do {
             insert(sql, group.subList(written.outcomes.size(), group.size()), written);
-        } while (group.size() < lastGroup && isJoined(group, until));
+        } while (group.size() < lastGroup && queue.fillUntil(until, group));
         return written;
-    }
-
-    private boolean isJoined(List<Pending> group, long until) {
-        try {
-            return takeUntil(until, group);
-        } catch (InterruptedException e) {
-            return false; // close() interrupts.
-        }
     }
 
     /// Numbers and inserts some events of the group. Appending an existing id returns the stored event.
@@ -277,13 +245,6 @@ final class Appender implements AutoCloseable {
     /// Writes the queued events, then stops. Idempotent.
     @Override
     public void close() {
-        closed = true;
-        try {
-            worker.interrupt();
-            worker.join(PATIENCE);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        queue.forEach(late -> late.outcome.completeExceptionally(failed("the log is closed")));
+        queue.close(PATIENCE);
     }
 }
