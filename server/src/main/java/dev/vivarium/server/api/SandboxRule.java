@@ -5,6 +5,7 @@ import dev.vivarium.model.Limits;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.operation.EnvironmentRule;
+import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.EngineConfig;
 import java.time.Duration;
 
@@ -13,9 +14,14 @@ public final class SandboxRule {
     private final EngineConfig config;
     private final EnvironmentRule environment;
 
-    public SandboxRule(EngineConfig config, EnvironmentRule environment) {
+    private SandboxRule(EngineConfig config, EnvironmentRule environment) {
         this.config = config;
         this.environment = environment;
+    }
+
+    public static SandboxRule of(Config config) {
+        return new SandboxRule(
+                config.engine(), new EnvironmentRule(config.calls().policy()));
     }
 
     /// What a sandbox gets whose request does not say, and the most that one may.

@@ -54,7 +54,7 @@ public final class AccessRegistry implements AutoCloseable {
     }
 
     /// Rechecks the rights that the change concerns.
-    public void changed(Change change) {
+    void changed(Change change) {
         changes.incrementAndGet();
         open.stream().filter(access -> access.isConcernedBy(change)).forEach(AccessRegistry::recheck);
     }

@@ -41,35 +41,31 @@ public final class Admission {
     private final RequestLimits requests;
     private final AccessRegistry accesses;
 
+    /// Rechecks open accesses at each change of a right in `store`.
     public Admission(
-            Proofs proofs,
-            Rights rights,
+            CredentialStore store,
             Sandboxes sandboxes,
-            Bounds bounds,
+            RateLimits limits,
+            RequestLimits requests,
             Origins origins,
             AccessRegistry accesses) {
-        this.keys = proofs.keys;
-        this.sessions = proofs.sessions;
-        this.tokens = proofs.tokens;
-        this.workers = proofs.workers;
-        this.rights = rights;
+        this.keys = store.keys();
+        this.sessions = store.sessions();
+        this.tokens = store.tokens();
+        this.workers = store.workers();
+        this.rights = store.rights();
         this.sandboxes = sandboxes;
-        this.limits = bounds.rates;
-        this.requests = bounds.requests;
+        this.limits = limits;
+        this.requests = requests;
         this.credentials = new Credentials(origins);
         this.accesses = accesses;
+        store.listen(accesses::changed);
     }
-
-    /// Rate limits and concurrency limits of a caller.
-    public record Bounds(RateLimits rates, RequestLimits requests) {}
 
     /// Returns the concurrency limits.
     public RequestLimits requests() {
         return requests;
     }
-
-    /// Sources of credentials.
-    public record Proofs(Keys keys, BrowserSessions sessions, Tokens tokens, WorkerTokens workers) {}
 
     /// Authenticates and authorizes the caller for a matched route.
     Caller admit(Router.Match match, Supplier<Credential> shown) {

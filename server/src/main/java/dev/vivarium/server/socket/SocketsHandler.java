@@ -1,5 +1,6 @@
 package dev.vivarium.server.socket;
 
+import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -8,12 +9,14 @@ import dev.vivarium.server.feed.Feed;
 import dev.vivarium.server.feed.FeedFilter;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.operation.Operations;
+import dev.vivarium.server.telemetry.Telemetry;
+import java.time.InstantSource;
 import java.util.Optional;
 
 /// The routes that become sockets. Who comes is asked there, in the first message. Thread-safe.
 public final class SocketsHandler {
     private final Sockets sockets;
-    private final Doors controlPortNumbers;
+    private final Audits audits;
     private final Callers callers;
     private final EventLog log;
     private final Operations operations;
@@ -21,21 +24,28 @@ public final class SocketsHandler {
 
     public SocketsHandler(
             Sockets sockets,
-            Doors controlPortNumbers,
+            Audits audits,
             Callers callers,
             EventLog log,
             Operations operations,
             Feed feed) {
         this.sockets = sockets;
-        this.controlPortNumbers = controlPortNumbers;
+        this.audits = audits;
         this.callers = callers;
         this.log = log;
         this.operations = operations;
         this.feed = feed;
     }
 
-    /// Who tells the audit of those in a shell, those who watch a sandbox and those who listen to all of them.
-    public record Doors(ShellAudit shells, SocketAudit watchers, SocketAudit listeners) {}
+    /// Audits of the three kinds of sockets. Immutable.
+    public record Audits(ShellAudit shells, SocketAudit events, SocketAudit feeds) {
+        public static Audits of(Audit audit, Telemetry telemetry, InstantSource clock) {
+            return new Audits(
+                    new ShellAudit(new SocketAudit(audit, clock, ShellAudit.ROUTE), telemetry),
+                    new SocketAudit(audit, clock, "GET /ws/sandboxes/{sandbox_id}"),
+                    new SocketAudit(audit, clock, "GET /api/v1/ws/events"));
+        }
+    }
 
     /// `GET /sandboxes/{sandbox_id}/shell`.
     public void shell(Exchange exchange) {
@@ -44,7 +54,7 @@ public final class SocketsHandler {
         var session = exchange.session();
         Runnable onAuthenticated = exchange.onAuthenticated();
         exchange.upgrade(() ->
-                new ShellSocket(sockets, controlPortNumbers.shells(), callers, sandboxId).by(session, onAuthenticated));
+                new ShellSocket(sockets, audits.shells(), callers, sandboxId).by(session, onAuthenticated));
     }
 
     /// `GET /ws/sandboxes/{sandbox_id}`. Clients that cannot choose what they say first may show a key or a token
@@ -55,7 +65,7 @@ public final class SocketsHandler {
         Optional<String> first = first(exchange);
         var session = exchange.session();
         Runnable onAuthenticated = exchange.onAuthenticated();
-        exchange.upgrade(() -> new EventSocket(sockets, controlPortNumbers.watchers(), log, operations, from)
+        exchange.upgrade(() -> new EventSocket(sockets, audits.events(), log, operations, from)
                 .by(session, onAuthenticated)
                 .asSaid(first));
     }
@@ -67,7 +77,7 @@ public final class SocketsHandler {
         Optional<String> first = first(exchange);
         var session = exchange.session();
         Runnable onAuthenticated = exchange.onAuthenticated();
-        exchange.upgrade(() -> new FeedSocket(sockets, controlPortNumbers.listeners(), feed, filter)
+        exchange.upgrade(() -> new FeedSocket(sockets, audits.feeds(), feed, filter)
                 .by(session, onAuthenticated)
                 .asSaid(first));
     }
