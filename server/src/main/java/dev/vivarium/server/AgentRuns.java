@@ -1,5 +1,6 @@
 package dev.vivarium.server;
 
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.access.WorkerGrant.Audience;
 import dev.vivarium.core.access.WorkerGrant.Work;
 import dev.vivarium.core.access.WorkerTokens;
@@ -22,7 +23,6 @@ import dev.vivarium.core.store.Db;
 import dev.vivarium.model.Run;
 import dev.vivarium.server.api.WorkerReportJson;
 import dev.vivarium.server.settings.Config;
-import java.time.InstantSource;
 import java.util.List;
 
 /// Agent runs with their tasks, messages and reviews. Thread-safe.
@@ -38,7 +38,8 @@ record AgentRuns(
         Transcripts transcripts,
         Supervisor supervisor)
         implements AutoCloseable {
-    static AgentRuns open(Config config, Db db, EventLog log, WorkerTokens tokens, InstantSource clock) {
+    static AgentRuns open(Config config, Db db, EventLog log, WorkerTokens tokens, Scheduler scheduler) {
+        var clock = scheduler.clock();
         var outbox = new Outbox(db, log, clock);
         // Processes that a run leaves behind must not act for the next run.
         RunListener revocation = run -> tokens.forget(run.sandbox());
@@ -55,7 +56,7 @@ record AgentRuns(
                 new IdempotencyRecords(db, clock),
                 events,
                 transcripts,
-                new Supervisor(runs, events, reviews, transcripts, clock));
+                new Supervisor(runs, events, reviews, transcripts, scheduler));
     }
 
     List<SandboxListener> listeners() {

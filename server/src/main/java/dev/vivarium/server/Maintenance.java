@@ -1,6 +1,6 @@
 package dev.vivarium.server;
 
-import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Retention;
 import dev.vivarium.core.run.Inbox;
@@ -9,9 +9,6 @@ import dev.vivarium.server.settings.LogConfig;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,18 +25,16 @@ final class Maintenance implements AutoCloseable {
     private final FileHistory files;
     private final Retention retention;
     private final InstantSource clock;
-    private final ScheduledExecutorService scheduler = Executors.newSingleThreadScheduledExecutor(
-            Thread.ofPlatform().daemon().name("housekeeping").factory());
+    private final Scheduler.Jobs jobs;
 
-    Maintenance(LogConfig config, EventLog log, Inbox inbox, FileHistory files, InstantSource clock) {
+    Maintenance(LogConfig config, EventLog log, Inbox inbox, FileHistory files, Scheduler scheduler) {
         this.log = log;
         this.inbox = inbox;
         this.files = files;
         this.retention = config.retention();
-        this.clock = clock;
+        this.clock = scheduler.clock();
         long every = Math.min(SELDOM.toMillis(), retention.age().toMillis() / 10);
-        var _ = scheduler.scheduleWithFixedDelay(
-                VitalThread.repeating("removing old events", this::beat), every, every, TimeUnit.MILLISECONDS);
+        this.jobs = scheduler.jobs().every(Duration.ofMillis(every), "maintenance", this::beat);
     }
 
     private void beat() {
@@ -59,6 +54,6 @@ final class Maintenance implements AutoCloseable {
     /// Idempotent.
     @Override
     public void close() {
-        scheduler.shutdownNow();
+        jobs.close();
     }
 }

@@ -1,6 +1,7 @@
 package dev.vivarium.server;
 
 import dev.vivarium.core.ByteBudget;
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.Undo;
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.Threads;
@@ -104,26 +105,27 @@ public final class Vivarium implements AutoCloseable {
     /// The port is first, so that nothing starts if it is in use.
     private Vivarium(Config config, Provider provider, Pages files, Undo undo) {
         this.config = config;
-        edge = undo.add(Edge.bind(config.http(), gate));
+        var scheduler = undo.add(new Scheduler(CLOCK));
+        edge = undo.add(Edge.bind(config.http(), gate, scheduler));
         db = undo.add(ownStore(config, provider));
-        credentials = undo.add(CredentialStore.open(db, config, CLOCK));
+        credentials = undo.add(CredentialStore.open(db, config, scheduler));
         audit = undo.add(new Audit(db, config.access().auditEntries()));
         telemetry = new Telemetry(metrics, new EgressAudit(audit, CLOCK));
         log = undo.add(new EventLog(db, CLOCK));
-        var lifecycle = undo.add(new LifecycleEvents(log));
+        var lifecycle = undo.add(new LifecycleEvents(log, scheduler));
         history = new FileHistory(db);
-        watchers = undo.add(new Watchers(log, history, config.watch().metricsEvery(), CLOCK));
-        runs = AgentRuns.open(config, db, log, credentials.workers(), CLOCK);
+        watchers = undo.add(new Watchers(log, history, config.watch().metricsEvery(), scheduler));
+        runs = AgentRuns.open(config, db, log, credentials.workers(), scheduler);
         var limits = new RateLimits(config.rates());
-        sandboxes = undo.add(Sandboxes.open(provider, db, engine(config), listeners(lifecycle, limits), CLOCK));
+        sandboxes = undo.add(Sandboxes.open(provider, db, engine(config), listeners(lifecycle, limits), scheduler));
         watchers.begin(sandboxes);
         agents = undo.add(runs).start(sandboxes, credentials.workers(), config);
         health = undo.add(HealthChecks.start(db, sandboxes, gate, telemetry::poolTrouble));
-        var accesses = undo.add(new AccessRegistry(gate, CLOCK));
+        var accesses = undo.add(new AccessRegistry(gate, scheduler));
         var origins = new Origins(config.access().publicUrl());
         var requests = new RequestLimits(config.http().limits().perPrincipal());
         var admission = new Admission(credentials, sandboxes, limits, requests, origins, accesses);
-        sockets = undo.add(new Sockets(admission, config.watch()));
+        sockets = undo.add(new Sockets(admission, config.watch(), scheduler));
         var model = undo.add(model(admission, limits));
         var preview = new PreviewHandler(admission, new PreviewAudit(audit, CLOCK), config.preview(), CLOCK);
         var pages = new PagesHandler(files, config.preview());
@@ -135,7 +137,7 @@ public final class Vivarium implements AutoCloseable {
         // Closed before all other parts, so that no request finds a closed part. Sockets first send their reason.
         undo.add(edge);
         undo.add(sockets);
-        undo.add(new Maintenance(config.log(), log, runs.inbox(), history, CLOCK));
+        undo.add(new Maintenance(config.log(), log, runs.inbox(), history, scheduler));
         connect(lifecycle);
         parts = undo.keep();
     }

@@ -3,6 +3,7 @@ package dev.vivarium.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.log.Retention;
@@ -37,7 +38,8 @@ class MaintenanceTest {
             var inbox = new Inbox(db, log, CLOCK);
             log.append(sandbox, NewEvent.of("a", "{}", "test"));
             inbox.post(sandbox, new NewMessage("never heard", Message.Kind.USER_MESSAGE, "test"));
-            try (var _ = new Maintenance(config, log, inbox, new FileHistory(db), CLOCK)) {
+            try (var scheduler = new Scheduler(CLOCK);
+                    var _ = new Maintenance(config, log, inbox, new FileHistory(db), scheduler)) {
                 await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> {
                     assertThat(log.read(sandbox, Query.after(0, 10))).isEmpty();
                     assertThat(inbox.waiting(sandbox)).isZero();

@@ -1,6 +1,6 @@
 package dev.vivarium.core.run;
 
-import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.exec.ManagedProcess;
 import dev.vivarium.core.exec.Signal;
 import dev.vivarium.core.exec.SignalTarget;
@@ -39,9 +39,9 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
     private static final Duration BEAT = Duration.ofSeconds(1);
 
-    private static final int BEATS_BETWEEN_DEADLINES = 5;
-    private static final int BEATS_BETWEEN_TRANSCRIPTS = 10;
-    private static final int BEATS_BETWEEN_PRUNINGS = 600;
+    private static final Duration REVIEWS_EVERY = Duration.ofSeconds(5);
+    private static final Duration TRANSCRIPTS_EVERY = Duration.ofSeconds(10);
+    private static final Duration PRUNE_EVERY = Duration.ofMinutes(10);
     private static final Duration TRANSCRIPT_PATIENCE = Duration.ofSeconds(10);
 
     /// From the request to end to the kill: enough for a worker to say why it ends.
@@ -65,15 +65,16 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
             Thread.ofVirtual().name("run-", 0).factory());
     private final CountDownLatch stopped = new CountDownLatch(1);
     private volatile Optional<Sandboxes> sandboxes = Optional.empty();
-    private final Thread worker = VitalThread.unstarted("runs", this::beat);
+    private final Scheduler.Jobs jobs;
 
     /// Register it as a listener of [Sandboxes], then call [#start].
-    public Supervisor(Runs runs, RunEvents events, Reviews reviews, Transcripts transcripts, InstantSource clock) {
+    public Supervisor(Runs runs, RunEvents events, Reviews reviews, Transcripts transcripts, Scheduler scheduler) {
         this.runs = runs;
         this.events = events;
         this.reviews = reviews;
         this.transcripts = transcripts;
-        this.clock = clock;
+        this.clock = scheduler.clock();
+        this.jobs = scheduler.jobs();
     }
 
     /// Takes over the runs of an earlier server and supervises all runs until [#close].
@@ -81,7 +82,10 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
         sandboxes = Optional.of(all);
         runs.whenOverspent(run -> stop(run, Runs.OVER_BUDGET));
         runs.active().forEach(this::takeOver);
-        worker.start();
+        jobs.every(BEAT, "supervision of runs", this::beat)
+                .every(REVIEWS_EVERY, "expiry of reviews", this::expireReviews)
+                .every(TRANSCRIPTS_EVERY, "saving of transcripts", this::saveTranscripts)
+                .every(BEAT, PRUNE_EVERY, "deletion of transcripts", () -> transcripts.prune(this::isAtWork));
     }
 
     private Optional<Sandbox> find(SandboxId id) {
@@ -125,23 +129,12 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
     }
 
     private void beat() {
-        try {
-            for (long beat = 1; !stopped.await(BEAT.toMillis(), TimeUnit.MILLISECONDS); beat++) {
-                active.values().forEach(this::look);
-                followers.execute(this::tellLeft);
-                if (beat % BEATS_BETWEEN_DEADLINES == 0 && !active.isEmpty()) {
-                    expireReviews();
-                }
-                if (beat % BEATS_BETWEEN_TRANSCRIPTS == 0) {
-                    active.values().forEach(run -> followers.execute(() -> saveTranscript(run)));
-                }
-                if (beat % BEATS_BETWEEN_PRUNINGS == 1) {
-                    followers.execute(() -> transcripts.prune(this::isAtWork));
-                }
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        active.values().forEach(this::look);
+        followers.execute(this::tellLeft);
+    }
+
+    private void saveTranscripts() {
+        active.values().forEach(run -> followers.execute(() -> saveTranscript(run)));
     }
 
     private boolean isAtWork(SandboxId sandbox) {
@@ -150,7 +143,9 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
 
     private void expireReviews() {
         try {
-            reviews.expireDue();
+            if (!active.isEmpty()) {
+                reviews.expireDue();
+            }
         } catch (SandboxException e) {
             LOG.warn("reviews that are due stay open a while: {}", e.getMessage());
         }
@@ -329,9 +324,9 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
     @Override
     public void close() {
         stopped.countDown();
+        jobs.close();
         followers.shutdownNow();
         try {
-            worker.join(); // Returns at once if the supervisor was not started.
             boolean _ = followers.awaitTermination(5, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -1,6 +1,6 @@
 package dev.vivarium.core.sandbox;
 
-import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.exec.CommandStarted;
 import dev.vivarium.core.exec.OutputListener;
 import dev.vivarium.core.log.EventLog;
@@ -19,10 +19,6 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
@@ -37,7 +33,8 @@ public final class LifecycleEvents implements SandboxListener, AutoCloseable {
     private static final String END = "sandbox.terminated";
 
     private static final int LONGEST_LINE = 4096;
-    private static final long BEAT = 50;
+    private static final Duration BEAT = Duration.ofMillis(50);
+    private static final Duration RETRY = Duration.ofSeconds(1);
 
     private static final Logger LOG = LoggerFactory.getLogger(LifecycleEvents.class);
     private static final Pattern STDOUT_END =
@@ -47,13 +44,11 @@ public final class LifecycleEvents implements SandboxListener, AutoCloseable {
 
     private final EventLog log;
     private final Set<CommandEvents> allCommandEvents = ConcurrentHashMap.newKeySet();
-    private final ScheduledExecutorService scheduler = Executors.newSingleThreadScheduledExecutor(
-            Thread.ofPlatform().daemon().name("chronicle").factory());
+    private final Scheduler.Jobs jobs;
 
-    public LifecycleEvents(EventLog log) {
+    public LifecycleEvents(EventLog log, Scheduler scheduler) {
         this.log = log;
-        var _ = scheduler.scheduleWithFixedDelay(
-                VitalThread.repeating("telling of commands", this::beat), BEAT, BEAT, TimeUnit.MILLISECONDS);
+        this.jobs = scheduler.jobs().every(BEAT, "logging of command output", this::beat);
     }
 
     private void beat() {
@@ -193,11 +188,7 @@ public final class LifecycleEvents implements SandboxListener, AutoCloseable {
     }
 
     private void retryLater(SandboxInfo sandbox) {
-        try {
-            var _ = scheduler.schedule(() -> retry(sandbox), 1, TimeUnit.SECONDS);
-        } catch (RejectedExecutionException e) {
-            LOG.debug("The end of {} is logged at the next start", sandbox.id());
-        }
+        jobs.once(RETRY, "logging of an end", () -> retry(sandbox));
     }
 
     private void retry(SandboxInfo sandbox) {
@@ -210,7 +201,7 @@ public final class LifecycleEvents implements SandboxListener, AutoCloseable {
 
     /// Tells, by and by, of those ends that a server before has stored and, when it died, not told yet.
     public void catchUp(Supplier<List<SandboxInfo>> ended) {
-        scheduler.execute(() -> {
+        jobs.once(Duration.ZERO, "logging of earlier ends", () -> {
             try {
                 ended.get().stream()
                         .filter(sandbox -> !hasEnd(log, sandbox.id()))
@@ -240,6 +231,6 @@ public final class LifecycleEvents implements SandboxListener, AutoCloseable {
     /// Tells no more of commands that run. Idempotent.
     @Override
     public void close() {
-        scheduler.shutdownNow();
+        jobs.close();
     }
 }

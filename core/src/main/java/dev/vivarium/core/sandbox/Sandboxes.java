@@ -1,6 +1,7 @@
 package dev.vivarium.core.sandbox;
 
 import dev.vivarium.core.ByteBudget;
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.Undo;
 import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.inside.ControlPorts;
@@ -21,7 +22,6 @@ import dev.vivarium.model.SnapshotInfo;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -56,7 +56,7 @@ public final class Sandboxes implements AutoCloseable {
     private final Snapshots snapshots;
     private final ActivityWriter activity;
     private final Ownership ownership;
-    private final Scheduler scheduler;
+    private final Scheduler.Jobs jobs;
     private final DiskGuard diskGuard;
     private final Map<ThreadId, CompletableFuture<Sandbox>> beingCreated = new ConcurrentHashMap<>();
 
@@ -81,18 +81,19 @@ public final class Sandboxes implements AutoCloseable {
         snapshots.takeBackKnown();
         engine.tasks.start("label-snapshots", snapshots::labelAll);
         recovery.start();
-        this.scheduler = new Scheduler(engine)
-                .every(REAP_EVERY, "reaper", reaper::beat)
-                .every(REAP_EVERY, "unstored-ends", ending::settle)
-                .every(REAP_EVERY, "pool", pool::refill)
-                .every(FLUSH_EVERY, "activity", activity::flush)
-                .every(LABEL_EVERY, "labels", ownership::flush)
-                .every(LivenessProbe.EVERY, "vigil", new LivenessProbe(engine)::beat)
-                .every(engine.config.times().reconcileEvery(), "reconciler", reconciler::beat)
-                .every(engine.config.times().reconcileEvery(), "snapshots", snapshots::reconcile);
         this.diskGuard = new DiskGuard(engine);
-        scheduler.start();
         diskGuard.start();
+        this.jobs = engine.timeSource
+                .scheduler()
+                .jobs()
+                .every(Duration.ZERO, REAP_EVERY, "reaper", reaper::beat)
+                .every(Duration.ZERO, REAP_EVERY, "unstored ends", ending::settle)
+                .every(Duration.ZERO, REAP_EVERY, "pool", pool::refill)
+                .every(Duration.ZERO, FLUSH_EVERY, "activity", activity::flush)
+                .every(Duration.ZERO, LABEL_EVERY, "labels", ownership::flush)
+                .every(Duration.ZERO, LivenessProbe.EVERY, "liveness probe", new LivenessProbe(engine)::beat)
+                .every(Duration.ZERO, engine.config.times().reconcileEvery(), "reconciler", reconciler::beat)
+                .every(Duration.ZERO, engine.config.times().reconcileEvery(), "snapshots", snapshots::reconcile);
     }
 
     /// Opens the sandboxes that `db` contains and looks for their machines in the background. The caller closes the
@@ -100,8 +101,8 @@ public final class Sandboxes implements AutoCloseable {
     ///
     /// @param listeners called in this order on every signal
     public static Sandboxes open(
-            Provider provider, Db db, SandboxesConfig config, List<SandboxListener> listeners, InstantSource clock) {
-        return open(provider, db, config, listeners, TimeSource.of(clock));
+            Provider provider, Db db, SandboxesConfig config, List<SandboxListener> listeners, Scheduler scheduler) {
+        return open(provider, db, config, listeners, TimeSource.of(scheduler));
     }
 
     static Sandboxes open(
@@ -376,7 +377,7 @@ public final class Sandboxes implements AutoCloseable {
             return;
         }
         engine.startDraining();
-        scheduler.close();
+        jobs.close();
         diskGuard.close();
         engine.tasks.close();
         try (var undo = new Undo()) {

@@ -3,6 +3,7 @@ package dev.vivarium.core.sandbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.provider.GuestPrograms;
@@ -33,9 +34,10 @@ class LifecycleEventsTest {
         var clock = InstantSource.system();
         try (var db = Db.sqlite(home.resolve("viv.db"));
                 var log = new EventLog(db, clock);
-                var lifecycleEvents = new LifecycleEvents(log);
+                var scheduler = new Scheduler(clock);
+                var lifecycleEvents = new LifecycleEvents(log, scheduler);
                 var provider = new FaultyProvider(ProcessProvider.open(home, GuestPrograms.extractTo(home)))) {
-            var sandboxes = Sandboxes.open(provider, db, House.plain(), List.of(lifecycleEvents), clock);
+            var sandboxes = Sandboxes.open(provider, db, House.plain(), List.of(lifecycleEvents), scheduler);
             var id = sandboxes
                     .open(NewSandbox.of(House.ANN, new ThreadId("t1")))
                     .sandbox()
@@ -59,9 +61,10 @@ class LifecycleEventsTest {
         var clock = InstantSource.system();
         try (var db = Db.sqlite(home.resolve("viv.db"));
                 var log = new EventLog(db, clock);
-                var lifecycleEvents = new LifecycleEvents(log);
+                var scheduler = new Scheduler(clock);
+                var lifecycleEvents = new LifecycleEvents(log, scheduler);
                 var provider = ProcessProvider.open(home, GuestPrograms.extractTo(home));
-                var sandboxes = Sandboxes.open(provider, db, House.plain(), List.of(lifecycleEvents), clock)) {
+                var sandboxes = Sandboxes.open(provider, db, House.plain(), List.of(lifecycleEvents), scheduler)) {
             var id = sandboxes
                     .open(NewSandbox.of(House.ANN, new ThreadId("t1")))
                     .sandbox()

@@ -1,5 +1,6 @@
 package dev.vivarium.server.http;
 
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.access.BrowserSessions;
 import dev.vivarium.core.access.Keys;
 import dev.vivarium.core.access.Members;
@@ -11,7 +12,6 @@ import dev.vivarium.core.sandbox.SandboxListener;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.server.settings.Config;
-import java.time.InstantSource;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -19,13 +19,14 @@ import java.util.stream.Stream;
 public record CredentialStore(
         Keys keys, BrowserSessions sessions, Tokens tokens, WorkerTokens workers, Members members, Rights rights)
         implements SandboxListener, AutoCloseable {
-    public static CredentialStore open(Db db, Config config, InstantSource clock) {
+    public static CredentialStore open(Db db, Config config, Scheduler scheduler) {
+        var clock = scheduler.clock();
         var keys = Keys.open(db, config.home(), config.apiKey(), clock);
         var members = new Members(db, clock);
         return new CredentialStore(
                 keys,
                 new BrowserSessions(db, keys, clock),
-                Tokens.open(db, config.home(), config.access().tokenMode(), clock),
+                Tokens.open(db, config.home(), config.access().tokenMode(), scheduler),
                 WorkerTokens.open(db, config.home(), clock),
                 members,
                 new Rights(members, config.access().scopes()));

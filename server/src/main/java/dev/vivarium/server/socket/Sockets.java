@@ -1,6 +1,6 @@
 package dev.vivarium.server.socket;
 
-import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.model.Failure;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Presence;
@@ -10,9 +10,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 
 /// Every open socket. Closes those whose client does not authenticate or does not answer. Thread-safe.
 public final class Sockets implements AutoCloseable {
@@ -37,21 +34,17 @@ public final class Sockets implements AutoCloseable {
     private final Presence presence = new Presence();
     private final Set<GuardedSocket> open = ConcurrentHashMap.newKeySet();
     private final Set<GuardedSocket> strangers = ConcurrentHashMap.newKeySet();
-    private final ScheduledExecutorService scheduler = Executors.newSingleThreadScheduledExecutor(
-            Thread.ofPlatform().daemon().name("sockets").factory());
+    private final Scheduler.Jobs jobs;
     private volatile boolean closed;
 
-    public Sockets(Admission admission, WatchConfig config) {
+    public Sockets(Admission admission, WatchConfig config, Scheduler scheduler) {
         this.admission = admission;
         this.heartbeat = config.heartbeat();
         this.introduction = config.introduction();
-        repeat("checking sockets", CHECK, this::check);
-        repeat("pinging sockets", PING, this::ping);
-    }
-
-    private void repeat(String name, Duration every, Runnable work) {
-        var _ = scheduler.scheduleWithFixedDelay(
-                VitalThread.repeating(name, work), every.toMillis(), every.toMillis(), TimeUnit.MILLISECONDS);
+        this.jobs = scheduler
+                .jobs()
+                .every(CHECK, "socket check", this::check)
+                .every(PING, "ping of sockets", this::ping);
     }
 
     /// Who is connected to sandboxes; streams without a socket are there too.
@@ -94,9 +87,7 @@ public final class Sockets implements AutoCloseable {
 
     /// Cuts the connection of a client that does not answer the close.
     void cutSoon(SocketClient peer) {
-        if (!closed) {
-            var _ = scheduler.schedule(peer::cut, FAREWELL.toMillis(), TimeUnit.MILLISECONDS);
-        }
+        jobs.once(FAREWELL, "disconnect", peer::cut);
     }
 
     private void check() {
@@ -131,6 +122,6 @@ public final class Sockets implements AutoCloseable {
         last.forEach(socket -> socket.close(CloseReason.stopping()));
         long deadline = System.nanoTime() + FAREWELL.toNanos();
         last.forEach(socket -> socket.peer().awaitFarewell(Duration.ofNanos(deadline - System.nanoTime())));
-        scheduler.shutdownNow();
+        jobs.close();
     }
 }
