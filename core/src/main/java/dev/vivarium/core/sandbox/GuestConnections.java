@@ -1,10 +1,15 @@
 package dev.vivarium.core.sandbox;
 
+import dev.vivarium.core.egress.EgressProxy;
+import dev.vivarium.core.egress.SandboxEgress;
 import dev.vivarium.core.guest.Disconnect;
 import dev.vivarium.core.guest.Guest;
+import dev.vivarium.core.inside.ControlPort;
+import dev.vivarium.core.inside.ControlPorts;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.Polling;
 import dev.vivarium.core.sandbox.Lifecycle.Move;
+import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Status;
 import java.time.Duration;
@@ -29,20 +34,43 @@ final class GuestConnections {
 
     private static final Logger LOG = LoggerFactory.getLogger(GuestConnections.class);
 
-    private final Engine engine;
+    private final BackgroundTasks tasks;
+    private final Listeners listeners;
+    private final EgressProxy egressProxy;
+    private final ControlPorts controlPorts;
     private final Launch launch;
     private final Termination ending;
 
-    GuestConnections(Engine engine, Launch launch, Termination ending) {
-        this.engine = engine;
+    GuestConnections(
+            BackgroundTasks tasks,
+            Listeners listeners,
+            EgressProxy egressProxy,
+            ControlPorts controlPorts,
+            Launch launch,
+            Termination ending) {
+        this.tasks = tasks;
+        this.listeners = listeners;
+        this.egressProxy = egressProxy;
+        this.controlPorts = controlPorts;
         this.launch = launch;
         this.ending = ending;
+    }
+
+    /// Returns the egress of a sandbox. Each request is reported to the listeners.
+    SandboxEgress egressOf(Sandbox sandbox) {
+        SandboxRow row = sandbox.row();
+        return new SandboxEgress(
+                row.id(), egressProxy, row.egress(), request -> listeners.call(to -> to.passed(sandbox.info(), request)));
+    }
+
+    ControlPort controlPortOf(Sandbox sandbox) {
+        return controlPorts.of(sandbox.id());
     }
 
     /// Binds a guest to its sandbox. Call it before the guest is used and after the sandbox can be found.
     void attach(Sandbox sandbox, Machine machine, Guest guest) {
         guest.keptBy(sandbox.guestTraffic());
-        guest.onLost(() -> engine.tasks.start("lost-" + sandbox.id(), () -> lost(sandbox, machine, guest)));
+        guest.onLost(() -> tasks.start("lost-" + sandbox.id(), () -> lost(sandbox, machine, guest)));
         sandbox.shells().moveTo(guest);
         sandbox.sandboxEgress().attach(guest);
         sandbox.controlPort().attach(guest);
@@ -63,7 +91,7 @@ final class GuestConnections {
     }
 
     private void lost(Sandbox sandbox, Machine machine, Guest guest) {
-        if (engine.isDraining() || sandbox.lifecycle().state().findEnd().isPresent()) {
+        if (tasks.isDraining() || sandbox.lifecycle().state().findEnd().isPresent()) {
             return;
         }
         Optional<Move> begun = sandbox.lifecycle().tryBegin(Transition.LOSE, RECONNECT);
@@ -88,7 +116,7 @@ final class GuestConnections {
                 .isPresent();
         Duration patience = closedByUs ? Duration.ZERO : DEATH;
         boolean decided = Polling.until(
-                patience, () -> !isMachineOf(sandbox, machine) || !machine.isAlive() || engine.isDraining());
+                patience, () -> !isMachineOf(sandbox, machine) || !machine.isAlive() || tasks.isDraining());
         if (decided && isMachineOf(sandbox, machine) && !machine.isAlive()) {
             bury(sandbox, machine);
         }
@@ -102,7 +130,7 @@ final class GuestConnections {
     private void reconnect(Sandbox sandbox, Machine machine, Optional<Disconnect> loss) {
         String why = loss.map(Disconnect::why).orElse("the stream broke");
         int failures = sandbox.losses().count(loss);
-        var retry = new Retry(engine, sandbox);
+        var retry = new Retry(tasks, sandbox);
         while (retry.isWanted()) {
             try {
                 if (!machine.isAlive()) {
@@ -176,6 +204,6 @@ final class GuestConnections {
             }
         }
         attach(sandbox, machine, guest);
-        engine.tell(listener -> listener.recovered(sandbox.info(), how));
+        listeners.call(listener -> listener.recovered(sandbox.info(), how));
     }
 }

@@ -18,17 +18,19 @@ final class GuestTraffic implements GuestObserver {
     private static final Duration DIAGNOSIS = Duration.ofSeconds(30);
 
     private final Sandbox sandbox;
-    private final Engine engine;
+    private final BackgroundTasks tasks;
+    private final int mostCommands;
     private final AtomicInteger commands = new AtomicInteger();
 
-    GuestTraffic(Sandbox sandbox, Engine engine) {
+    GuestTraffic(Sandbox sandbox, BackgroundTasks tasks, int mostCommands) {
         this.sandbox = sandbox;
-        this.engine = engine;
+        this.tasks = tasks;
+        this.mostCommands = mostCommands;
     }
 
     @Override
     public void began(Service service) {
-        engine.refuseWhileDraining();
+        tasks.refuseWhileDraining();
         switch (service) {
             case EXEC, PTY -> {
                 takeSlot();
@@ -53,16 +55,15 @@ final class GuestTraffic implements GuestObserver {
     }
 
     private void takeSlot() {
-        int limit = engine.config.room().commands();
-        if (commands.incrementAndGet() > limit) {
+        if (commands.incrementAndGet() > mostCommands) {
             commands.decrementAndGet();
-            throw new SandboxException(new Failure.TooManyCommands(sandbox.id(), limit));
+            throw new SandboxException(new Failure.TooManyCommands(sandbox.id(), mostCommands));
         }
     }
 
     @Override
     public Failure explain(Failure.GuestUnreachable loss) {
-        if (engine.isDraining()) {
+        if (tasks.isDraining()) {
             return new Failure.ShuttingDown();
         }
         // The loss was noticed just now: whoever finds out whether the machine lives may not have begun.

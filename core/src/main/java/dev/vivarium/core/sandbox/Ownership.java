@@ -1,5 +1,7 @@
 package dev.vivarium.core.sandbox;
 
+import dev.vivarium.core.StoreId;
+import dev.vivarium.core.provider.Inventory;
 import dev.vivarium.core.provider.InventoryRecord;
 import dev.vivarium.core.provider.Label;
 import java.util.Optional;
@@ -12,13 +14,15 @@ import org.slf4j.LoggerFactory;
 final class Ownership {
     private static final Logger LOG = LoggerFactory.getLogger(Ownership.class);
 
-    private final Engine engine;
+    private final Inventory inventory;
+    private final StoreId store;
 
     /// Handed out since the last [#flush].
     private final Set<Sandbox> unlabelled = ConcurrentHashMap.newKeySet();
 
-    Ownership(Engine engine) {
-        this.engine = engine;
+    Ownership(Inventory inventory, StoreId store) {
+        this.inventory = inventory;
+        this.store = store;
     }
 
     /// Remembers that a sandbox that is handed out needs a label. The next [#flush] writes it: a file at this
@@ -40,8 +44,8 @@ final class Ownership {
     /// For a sandbox of an earlier server, which may have been killed before it wrote the label.
     void confirm(Sandbox sandbox) {
         try {
-            engine.inventory.recordUse(sandbox.id());
-            InventoryRecord trace = engine.inventory.trace(sandbox.id());
+            inventory.recordUse(sandbox.id());
+            InventoryRecord trace = inventory.trace(sandbox.id());
             if (!trace.label().equals(Optional.of(labelOf(sandbox)))) {
                 label(sandbox);
             }
@@ -53,10 +57,10 @@ final class Ownership {
     /// The sandbox may have ended meanwhile, and its files may be gone: then the label must not stay.
     private void label(Sandbox sandbox) {
         try {
-            engine.inventory.label(sandbox.id(), labelOf(sandbox));
+            inventory.label(sandbox.id(), labelOf(sandbox));
             if (sandbox.info().end().isPresent()
-                    && !engine.inventory.trace(sandbox.id()).hasDisk()) {
-                engine.inventory.deleteLabel(sandbox.id());
+                    && !inventory.trace(sandbox.id()).hasDisk()) {
+                inventory.deleteLabel(sandbox.id());
             }
         } catch (RuntimeException e) {
             LOG.warn("the label of {} could not be written: {}", sandbox.id(), e.getMessage());
@@ -64,6 +68,6 @@ final class Ownership {
     }
 
     private Label labelOf(Sandbox sandbox) {
-        return LabelFields.of(engine.store, sandbox.row());
+        return LabelFields.of(store, sandbox.row());
     }
 }

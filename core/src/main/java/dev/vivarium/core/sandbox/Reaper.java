@@ -12,19 +12,21 @@ import java.util.concurrent.ConcurrentHashMap;
 /// it was extended, shortened or restored. Only for one that looks idle does it ask the guest whether something runs
 /// inside.
 final class Reaper {
-    private final Engine engine;
+    private final Registry registry;
+    private final BackgroundTasks tasks;
     private final Termination ending;
     private final Set<SandboxId> underExamination = ConcurrentHashMap.newKeySet();
 
-    Reaper(Engine engine, Termination ending) {
-        this.engine = engine;
+    Reaper(Registry registry, BackgroundTasks tasks, Termination ending) {
+        this.registry = registry;
+        this.tasks = tasks;
         this.ending = ending;
     }
 
     void beat() {
-        for (Sandbox sandbox : engine.registry.all()) {
+        for (Sandbox sandbox : registry.all()) {
             if (isDue(sandbox) && underExamination.add(sandbox.id())) {
-                engine.tasks.start("reap-" + sandbox.id(), () -> {
+                tasks.start("reap-" + sandbox.id(), () -> {
                     try {
                         reapIfIdle(sandbox);
                     } finally {

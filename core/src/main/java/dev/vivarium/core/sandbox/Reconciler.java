@@ -43,7 +43,7 @@ final class Reconciler {
         for (SandboxId id : found) {
             if (!engine.registry.isClaimed(id) && leftovers.clear(id)) {
                 orphans.incrementAndGet();
-                engine.tell(listener -> listener.orphanRemoved(id));
+                engine.listeners.call(listener -> listener.orphanRemoved(id));
             }
         }
     }

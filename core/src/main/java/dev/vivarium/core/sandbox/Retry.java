@@ -11,12 +11,12 @@ final class Retry {
     private static final Duration FIRST = Duration.ofMillis(200);
     private static final Duration LONGEST = Duration.ofSeconds(30);
 
-    private final Engine engine;
+    private final BackgroundTasks tasks;
     private final Sandbox sandbox;
     private Duration pause = FIRST;
 
-    Retry(Engine engine, Sandbox sandbox) {
-        this.engine = engine;
+    Retry(BackgroundTasks tasks, Sandbox sandbox) {
+        this.tasks = tasks;
         this.sandbox = sandbox;
     }
 
@@ -29,7 +29,7 @@ final class Retry {
     /// Reports whether another attempt makes sense. A sandbox that a draining server leaves is found by the next
     /// one.
     boolean isWanted() {
-        return !engine.isDraining() && sandbox.info().end().isEmpty();
+        return !tasks.isDraining() && sandbox.info().end().isEmpty();
     }
 
     void pause() {

@@ -64,19 +64,17 @@ public final class Sandbox {
         this.secret = row.secret();
         this.owner = row.owner().orElseThrow();
         this.lease = new Lease(engine.timeSource, row.idleTimeout(), row.lastActivity(), row.endsAt());
-        this.lifecycle = new Lifecycle(first, step -> engine.tell(listener -> listener.moved(row.id(), step)));
-        this.pausing = new Pausing(this, engine, streams);
-        this.guestTraffic = new GuestTraffic(this, engine);
+        this.lifecycle = new Lifecycle(first, step -> engine.listeners.call(listener -> listener.moved(row.id(), step)));
+        this.pausing = new Pausing(
+                this, engine.provider, engine.rows, engine.space, engine.listeners, streams);
+        this.guestTraffic = new GuestTraffic(
+                this, engine.tasks, engine.config.room().commands());
         this.ooms = new OomWatch(engine.timeSource);
         this.losses = new DisconnectCounter(engine.timeSource);
         this.processes = new Processes(row.id(), engine.timeSource.clock(), this::announce);
         this.shells = new Shells(engine.timeSource.random(), engine.timeSource.clock(), this::announce);
-        this.sandboxEgress = new SandboxEgress(
-                row.id(),
-                engine.egressProxy,
-                row.egress(),
-                egressRecord -> engine.tell(to -> to.passed(info(), egressRecord)));
-        this.controlPort = engine.controlPort(row.id());
+        this.sandboxEgress = streams.egressOf(this);
+        this.controlPort = streams.controlPortOf(this);
         this.environment = new Environment(sandboxEgress, row.env());
     }
 
@@ -108,7 +106,7 @@ public final class Sandbox {
     }
 
     private OutputListener announce(CommandStarted commandStarted) {
-        return engine.outputListener(id(), commandStarted);
+        return engine.listeners.outputListener(id(), commandStarted);
     }
 
     /// Starts a command that nobody waits for, under a [name][Processes#newName()] by which the next server finds
@@ -139,7 +137,7 @@ public final class Sandbox {
 
     /// Its files for whoever only looks: does not extend the lease.
     public Workspace look() {
-        engine.refuseWhileDraining();
+        engine.tasks.refuseWhileDraining();
         return new Workspace(running().guest().unnoticed(), turns);
     }
 
@@ -205,7 +203,7 @@ public final class Sandbox {
 
     /// The guest, for a use: it extends the lease.
     private Guest guest() {
-        engine.refuseWhileDraining();
+        engine.tasks.refuseWhileDraining();
         State.Running running = running();
         lease.touch();
         return running.guest();
@@ -230,13 +228,13 @@ public final class Sandbox {
 
     /// The state once it is not being found again, and a stream that has just broken has been noticed.
     private State settled() {
-        engine.refuseWhileDraining();
+        engine.tasks.refuseWhileDraining();
         return awaitDiagnosis(PATIENCE);
     }
 
     /// Waits while the server looks for it after a restart, or makes a broken stream anew.
     public void awaitFound() {
-        if (!engine.isDraining()) {
+        if (!engine.tasks.isDraining()) {
             awaitDiagnosis(PATIENCE);
         }
     }
