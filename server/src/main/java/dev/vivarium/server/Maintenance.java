@@ -12,13 +12,13 @@ import java.time.InstantSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Removes, now and then, what is kept no longer: events beyond their age or size, messages that were heard long ago,
-/// versions of files before the oldest event, and what is left of sandboxes that nobody remembers. Thread-safe.
+/// Periodic deletion of events beyond their age or size, of old delivered messages, of file versions before the oldest
+/// event, and of the data of unknown sandboxes. Thread-safe.
 final class Maintenance implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
 
-    /// Seldom, because it is much work for the store; but often enough for the shortest time that may be chosen.
-    private static final Duration SELDOM = Duration.ofMinutes(10);
+    /// Maximum pause. It is long, because the deletion is expensive for the store.
+    private static final Duration LONGEST_PAUSE = Duration.ofMinutes(10);
 
     private final EventLog log;
     private final Inbox inbox;
@@ -33,7 +33,7 @@ final class Maintenance implements AutoCloseable {
         this.files = files;
         this.retention = config.retention();
         this.clock = scheduler.clock();
-        long every = Math.min(SELDOM.toMillis(), retention.age().toMillis() / 10);
+        long every = Math.min(LONGEST_PAUSE.toMillis(), retention.age().toMillis() / 10);
         this.jobs = scheduler.jobs().every(Duration.ofMillis(every), "maintenance", this::beat);
     }
 
@@ -41,13 +41,13 @@ final class Maintenance implements AutoCloseable {
         try {
             Instant before = clock.instant().minus(retention.age());
             int removed = log.prune(retention, clock) + log.forgetUnknown(before) + inbox.prune(before);
-            // After the events that told of them.
+            // After the events that refer to them.
             removed += files.prune();
             if (removed > 0) {
-                LOG.info("removed {} events, messages and versions of files that are kept no longer", removed);
+                LOG.info("deleted {} expired events, messages and file versions", removed);
             }
         } catch (RuntimeException e) {
-            LOG.warn("old events were not removed; they will be: {}", e.getMessage());
+            LOG.warn("expired events are deleted later: {}", e.getMessage());
         }
     }
 

@@ -1,17 +1,14 @@
 package dev.vivarium.core.run;
 
+import dev.vivarium.model.TextEnum;
 import java.util.List;
 import java.util.Locale;
 
 /// What the server wants of a worker; told in answer to its heartbeats until it is so.
-public enum DesiredState {
+public enum DesiredState implements TextEnum {
     RUN,
     PAUSE,
     ABORT;
-
-    String text() {
-        return name().toLowerCase(Locale.ROOT);
-    }
 
     static DesiredState of(String text) {
         return valueOf(text.toUpperCase(Locale.ROOT));

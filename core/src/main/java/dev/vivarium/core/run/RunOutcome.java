@@ -1,5 +1,6 @@
 package dev.vivarium.core.run;
 
+import dev.vivarium.model.TextEnum;
 import java.util.Locale;
 
 /// What an agent said of how its run went. Immutable.
@@ -7,13 +8,9 @@ import java.util.Locale;
 /// @param text its summary, or the reason why it failed
 public record RunOutcome(Kind kind, String text) {
     /// How it went.
-    public enum Kind {
+    public enum Kind implements TextEnum {
         COMPLETED,
         FAILED;
-
-        String text() {
-            return name().toLowerCase(Locale.ROOT);
-        }
 
         static Kind of(String text) {
             return valueOf(text.toUpperCase(Locale.ROOT));

@@ -17,18 +17,17 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Looks after the streams between sandboxes and their guests: what becomes of a sandbox whose stream breaks.
-/// Thread-safe.
+/// Connections between sandboxes and their guests, and the reconnect after a lost stream. Thread-safe.
 ///
 /// A guest whose machine lives has three chances to connect again. It loses a chance when it breaks the protocol, keeps
-/// hanging up, or does not answer; without chances the sandbox is quarantined. If the machine died, the sandbox ends
-/// with the cause of that. A failure of the server takes no chance: it tries again, without limit, while the machine
+/// closing the stream, or does not reply; without chances the sandbox is quarantined. If the machine died, the sandbox
+/// ends with the cause. A failure of the server takes no chance: the server retries without limit while the machine
 /// lives.
 final class GuestConnections {
     private static final Duration RECONNECT = Duration.ofSeconds(3);
 
-    /// How long a machine that hung up may take to die. Its stream ends before its last process does, and on a busy
-    /// host that is a while before.
+    /// Maximum time between the end of a stream and the death of its machine. The stream ends before the last process
+    /// does.
     private static final Duration DEATH = Duration.ofSeconds(10);
     private static final int CHANCES = 3;
 
@@ -77,11 +76,11 @@ final class GuestConnections {
         sandbox.processes().moveTo(guest);
     }
 
-    /// The guest of a sandbox whose machine has just been thawed.
+    /// Returns the guest of a resumed machine.
     Guest thawed(Sandbox sandbox, State.Paused paused) {
         Optional<Guest> kept = paused.guest().guest().filter(Guest::isOpen);
         if (kept.isPresent()) {
-            // What it may reach may have changed while it could not be told.
+            // The egress rules may have changed during the pause.
             sandbox.sandboxEgress().attach(kept.get());
             return kept.get();
         }
@@ -108,8 +107,8 @@ final class GuestConnections {
         reconnect(sandbox, machine, guest.loss());
     }
 
-    /// A frozen guest cannot hang up, so a stream that breaks during a pause means that the machine died, or that
-    /// we closed it; in that case it is greeted anew when it has thawed.
+    /// A frozen guest cannot close its stream. If the stream breaks during a pause, either the machine died or this
+    /// server closed the stream. In the second case the guest connects again after the resume.
     private void buryIfDead(Sandbox sandbox, Machine machine, Guest guest) {
         boolean closedByUs = guest.loss()
                 .filter(loss -> loss.cause() == Disconnect.Cause.CLOSED)
@@ -122,7 +121,7 @@ final class GuestConnections {
         }
     }
 
-    /// One that is being started again on other files has no machine at the moment, and the old one is not missed.
+    /// A sandbox that restarts on other files has no machine.
     private static boolean isMachineOf(Sandbox sandbox, Machine machine) {
         return sandbox.lifecycle().state().findMachine().filter(machine::equals).isPresent();
     }
@@ -156,7 +155,7 @@ final class GuestConnections {
         }
     }
 
-    /// Takes back that a sandbox runs with `guest`, if that was reached.
+    /// Sets the sandbox back to `Recovering`, if it runs with `guest`.
     private static void forget(Sandbox sandbox, Guest guest) {
         sandbox.lifecycle().tryBegin(Transition.LOSE, RECONNECT).ifPresent(begun -> {
             try (Move move = begun) {
@@ -175,13 +174,13 @@ final class GuestConnections {
         }
     }
 
-    /// Makes a sandbox that was being recovered run, or drops the guest if the sandbox has ended meanwhile. If the
-    /// server fails on the way, the sandbox is being recovered as before.
+    /// Sets a recovering sandbox to `Running`, or closes the guest if the sandbox has ended meanwhile. If that fails,
+    /// the sandbox is `Recovering` as before.
     void recovered(Sandbox sandbox, Machine machine, Guest guest, SandboxListener.Recovery how) {
         try {
             run(sandbox, machine, guest, how);
         } catch (RuntimeException e) {
-            forget(sandbox, guest); // First: otherwise the closed stream would be taken for a new loss.
+            forget(sandbox, guest); // First, because the closed stream would count as a new loss.
             guest.close();
             throw e;
         }
@@ -195,7 +194,7 @@ final class GuestConnections {
         }
         sandbox.shells().expectMove();
         sandbox.processes().expectMove();
-        // Before it runs: the time without server would look like idleness to a reaper that comes in between.
+        // First, because the reaper would count the time without a server as idle time.
         sandbox.lease().touch();
         try (Move move = begun.get()) {
             if (!move.to(new State.Running(machine, guest))) {

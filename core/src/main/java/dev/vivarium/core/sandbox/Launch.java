@@ -16,7 +16,7 @@ import dev.vivarium.model.Limits;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 
-/// The steps that make a machine with a guest that answers, each with its undo. Thread-safe.
+/// Start of a machine with a connected guest. Failed steps are rolled back. Thread-safe.
 final class Launch {
     private static final Duration FIRST_GREETING = Duration.ofSeconds(30);
 
@@ -35,8 +35,8 @@ final class Launch {
     /// A machine and the guest inside.
     record Launched(Machine machine, Guest guest) {}
 
-    /// Starts a machine for `row`, whose id must be claimed and whose secret must be stored. When a step fails the
-    /// machine is removed again, and its disk as `onFailure` says.
+    /// Starts a machine for `row`, whose id must be claimed and whose secret must be stored. If a step fails, removes
+    /// the machine, and its disk according to `onFailure`.
     Launched start(SandboxRow row, Disk onFailure) {
         try (var undo = new Undo()) {
             undo.add("remove machine " + row.id(), () -> provider.remove(row.id(), onFailure));
@@ -54,8 +54,8 @@ final class Launch {
         return new MachineSpec.OrphanGrace(first, times.orphanGrace());
     }
 
-    /// Takes the guest's next connection. What it still runs from before goes on alone, since nobody can be
-    /// listening; only shells and detached processes wait to be taken over.
+    /// Accepts the next connection of the guest. Processes of an earlier connection are detached, except shells and
+    /// detached commands, which the server takes over.
     Guest greet(Machine machine, String secret, Duration patience) {
         SocketChannel socket = machine.connect(patience).channel();
         Guest guest = Guest.greet(loop, machine.id(), socket, secret);
@@ -79,7 +79,7 @@ final class Launch {
         return launched.guest().startSetup(limits.visibleCpus(), MachineSpec.seconds(grace));
     }
 
-    /// The same for a machine that an earlier server, perhaps with another grace, has started.
+    /// Like [#startSetup] for a machine of an earlier server, which may have had another grace. Waits for the reply.
     void setUp(Launched launched, Limits limits) {
         launched.machine().orphanGrace(times.orphanGrace());
         try (var setup = startSetup(launched, limits)) {

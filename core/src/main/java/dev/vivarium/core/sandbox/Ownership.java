@@ -10,14 +10,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Writes beside each disk whose it is, so that a server with another store can give it back. Thread-safe.
+/// Writer of the labels beside the disks. A label names the owner, so that a server with another store can adopt the
+/// disk. Thread-safe.
 final class Ownership {
     private static final Logger LOG = LoggerFactory.getLogger(Ownership.class);
 
     private final Inventory inventory;
     private final StoreId store;
 
-    /// Handed out since the last [#flush].
+    /// Sandboxes without a label since the last [#flush].
     private final Set<Sandbox> unlabelled = ConcurrentHashMap.newKeySet();
 
     Ownership(Inventory inventory, StoreId store) {
@@ -25,13 +26,12 @@ final class Ownership {
         this.store = store;
     }
 
-    /// Remembers that a sandbox that is handed out needs a label. The next [#flush] writes it: a file at this
-    /// moment would make the creation slower.
+    /// Lets the next [#flush] write the label of a new sandbox. Writing it now would delay the creation.
     void labelLater(Sandbox sandbox) {
         unlabelled.add(sandbox);
     }
 
-    /// Writes the labels of sandboxes that were handed out.
+    /// Writes the labels of new sandboxes.
     void flush() {
         for (Sandbox sandbox : unlabelled) {
             unlabelled.remove(sandbox);
@@ -41,7 +41,7 @@ final class Ownership {
         }
     }
 
-    /// For a sandbox of an earlier server, which may have been killed before it wrote the label.
+    /// Writes the label of a recovered sandbox, if the earlier server was killed before it did.
     void confirm(Sandbox sandbox) {
         try {
             inventory.recordUse(sandbox.id());
@@ -54,7 +54,7 @@ final class Ownership {
         }
     }
 
-    /// The sandbox may have ended meanwhile, and its files may be gone: then the label must not stay.
+    /// If the sandbox has ended meanwhile and its disk is gone, deletes the label again.
     private void label(Sandbox sandbox) {
         try {
             inventory.label(sandbox.id(), labelOf(sandbox));

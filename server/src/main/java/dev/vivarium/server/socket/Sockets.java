@@ -11,21 +11,21 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Every open socket. Closes those whose client does not authenticate or does not answer. Thread-safe.
+/// Open WebSockets. Closes those whose client does not authenticate or does not reply. Thread-safe.
 public final class Sockets implements AutoCloseable {
-    /// How often every socket does what is due.
+    /// Interval of the check of every socket.
     private static final Duration CHECK = Duration.ofMillis(400);
 
-    /// Each costs some memory, and so many clients at once are more likely one that went wrong.
+    /// Maximum number of sockets. More are probably the error of one client.
     private static final int MOST = 10_000;
 
-    /// Of those who have not said yet who they are.
+    /// Maximum number of unauthenticated sockets.
     private static final int MOST_STRANGERS = 1_000;
 
     private static final Duration PING = Duration.ofSeconds(20);
     private static final Duration SILENCE = Duration.ofSeconds(50);
 
-    /// How long a client has to answer a close.
+    /// Time limit for the reply to a close.
     private static final Duration FAREWELL = Duration.ofSeconds(1);
 
     private final Admission admission;
@@ -47,7 +47,7 @@ public final class Sockets implements AutoCloseable {
                 .every(PING, "ping of sockets", this::ping);
     }
 
-    /// Who is connected to sandboxes; streams without a socket are there too.
+    /// Returns the connected users of sandboxes, including streams without a socket.
     public Presence presence() {
         return presence;
     }
@@ -56,12 +56,12 @@ public final class Sockets implements AutoCloseable {
         return admission;
     }
 
-    /// How often whoever watches or listens hears something.
+    /// Returns the interval of heartbeats on a socket.
     Duration heartbeat() {
         return heartbeat;
     }
 
-    /// Takes a socket, or says why not.
+    /// Adds a socket, or returns the reason to close it.
     Optional<CloseReason> add(GuardedSocket socket) {
         open.add(socket);
         strangers.add(socket);
@@ -73,7 +73,7 @@ public final class Sockets implements AutoCloseable {
                 : Optional.empty();
     }
 
-    /// Its client has said who it is.
+    /// Records that the client has authenticated.
     void known(GuardedSocket socket) {
         strangers.remove(socket);
         presence.enter(socket);
@@ -85,7 +85,7 @@ public final class Sockets implements AutoCloseable {
         open.remove(socket);
     }
 
-    /// Cuts the connection of a client that does not answer the close.
+    /// Disconnects a client that does not reply to the close.
     void cutSoon(SocketClient peer) {
         jobs.once(FAREWELL, "disconnect", peer::cut);
     }
@@ -94,7 +94,7 @@ public final class Sockets implements AutoCloseable {
         long now = System.nanoTime();
         for (GuardedSocket socket : open) {
             if (socket.isInside()) {
-                // To look a sandbox up may wait for it to be found again.
+                // The lookup of a sandbox may wait for its recovery.
                 Thread.ofVirtual().name("socket-check").start(socket::beat);
             } else if (socket.peer().isSilent() && now - socket.peer().openedAt() > introduction.toNanos()) {
                 String silence = "nothing was said within " + introduction.toSeconds() + " s";
@@ -114,7 +114,7 @@ public final class Sockets implements AutoCloseable {
         }
     }
 
-    /// Closes every socket, and lets each say why; what they showed goes on. Idempotent.
+    /// Closes every socket with a reason. Shells and commands continue. Idempotent.
     @Override
     public void close() {
         closed = true;
