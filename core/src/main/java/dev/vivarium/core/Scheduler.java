@@ -137,8 +137,8 @@ public final class Scheduler implements AutoCloseable {
             queue.removeIf(job -> job.group == this);
             long deadline = System.nanoTime() + PATIENCE.toNanos();
             try {
-                for (long left; running > 0 && (left = deadline - System.nanoTime()) > 0; ) {
-                    TimeUnit.NANOSECONDS.timedWait(this, left);
+                while (running > 0 && System.nanoTime() - deadline < 0) {
+                    TimeUnit.NANOSECONDS.timedWait(this, deadline - System.nanoTime());
                 }
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
