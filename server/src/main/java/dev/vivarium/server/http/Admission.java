@@ -71,7 +71,7 @@ public final class Admission {
     Caller admit(Router.Match match, Supplier<Credential> shown) {
         var parameters = match.parameters();
         return switch (match.route().access()) {
-            case Route.Access.Open _, Route.Access.Own _ -> Caller.ANYBODY;
+            case Route.Access.Open _, Route.Access.Own _, Route.Access.FirstMessage _ -> Caller.ANYBODY;
             case Route.Access.Key _ -> Caller.of(keyHolder(shown.get()));
             case Route.Access.Admin _ -> Caller.of(admin(shown.get()));
             case Route.Access.Token _ -> Caller.of(identify(shown.get()));

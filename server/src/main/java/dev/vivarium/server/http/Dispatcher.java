@@ -165,7 +165,7 @@ final class Dispatcher extends Handler.Abstract {
             try (var memory = admission.memory(known)) {
                 var checks = checks(request, response, match, known, memory);
                 var exchange = new Exchange(request, auditedResponse, held, match, known, checks);
-                if (route.access() instanceof Route.Access.Open) {
+                if (route.access().isAnonymous()) {
                     route.operation().handle(exchange);
                 } else {
                     var access = admission.hold(known, match, request, () -> cut(request));
@@ -194,7 +194,7 @@ final class Dispatcher extends Handler.Abstract {
     /// What a browser is sent for its session may be a file that an agent wrote. Shown as a page, it must be
     /// nobody. What has rules of its own, as previews and our pages have, is left alone.
     private void confine(Request request, Response response, Route route) {
-        boolean isOurs = !(route.access() instanceof Route.Access.Open || route.access() instanceof Route.Access.Own);
+        boolean isOurs = !(route.access().isAnonymous() || route.access() instanceof Route.Access.Own);
         if (isOurs && admission.session(request).isPresent()) {
             response.getHeaders().put("Content-Security-Policy", CONFINED);
             response.getHeaders().put("Cross-Origin-Resource-Policy", "same-origin");

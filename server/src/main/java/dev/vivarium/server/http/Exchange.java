@@ -50,6 +50,7 @@ public final class Exchange {
     private final Request request;
     private final Response response;
     private final String requestId;
+    private final Route.Access required;
     private final Map<String, String> pathParameters;
     private final Map<String, String> rawPathParameters;
     private final Map<String, String> queryParameters;
@@ -81,18 +82,25 @@ public final class Exchange {
         this.requestId = held.requestId;
         this.cancellation = held.cancellation;
         this.places = held.places;
+        this.required = match.route().access();
         this.pathParameters = match.parameters();
         this.rawPathParameters = match.raw();
         this.caller = caller;
         this.checks = checks;
         // A query that belongs to somebody else may be any text.
-        boolean isOurs = !(match.route().access() instanceof Route.Access.Own);
+        boolean isOurs = !(required instanceof Route.Access.Own);
         this.queryParameters = isOurs ? rawQuery().map(Paths::query).orElse(Map.of()) : Map.of();
     }
 
     /// Lets the connection become a WebSocket that `endpoint` serves, instead of an answer.
     public void upgrade(Supplier<Session.Listener> endpoint) {
         upgrade = Optional.of(endpoint);
+    }
+
+    /// Returns the admission of a WebSocket client, on a route with [Route.Access.FirstMessage].
+    public Handshake handshake() {
+        var access = (Route.Access.FirstMessage) required;
+        return new Handshake(access, pathParameters.getOrDefault("sandbox_id", ""), session(), onAuthenticated());
     }
 
     /// What serves the connection from here on, if the handler wants that.
