@@ -15,6 +15,7 @@ import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
+import dev.vivarium.server.access.ThreadAccess;
 import dev.vivarium.server.http.Exchange;
 import java.io.IOException;
 import java.time.Duration;
@@ -68,7 +69,7 @@ public final class NegotiateHandler {
         answer.send(exchange, issued, "", out -> out.writeBooleanProperty("created", opened.created()));
     }
 
-    private OpenResult open(ThreadCallers.Visit visit, Optional<Egress> egress) {
+    private OpenResult open(ThreadAccess visit, Optional<Egress> egress) {
         if (egress.isPresent() && visit.standing() == Grant.Standing.MEMBER) {
             throw new SandboxException(new Failure.NotAllowed("only the owner of the thread decides on its egress"));
         }

@@ -15,6 +15,7 @@ import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.NewMessage;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.server.access.SandboxLookup;
 import dev.vivarium.server.api.ViewJson;
 import dev.vivarium.server.feed.FeedFilter;
 import dev.vivarium.server.feed.VisibleEvent;
@@ -148,19 +149,13 @@ final class EventSocket implements SocketSession {
     private void command(Caller caller, String command, Optional<JsonFields> payload) {
         switch (command) {
             case "request_files" -> {
-                require(caller, Scope.FS_RO);
+                SandboxLookup.requireScope(caller.scopes(), Scope.FS_RO);
                 sendFiles(caller, payload);
             }
             case "request_terminal" -> sendTerminal(caller, payload);
             default -> act(caller, command, payload);
         }
         socket.audit().did(caller, Kind.USED, command);
-    }
-
-    private static void require(Caller caller, Scope scope) {
-        if (!caller.scopes().allows(scope)) {
-            throw new SandboxException(new Failure.NotAllowed("this needs the scope " + scope.text()));
-        }
     }
 
     private Sandbox alive(Caller caller) {
@@ -189,7 +184,7 @@ final class EventSocket implements SocketSession {
     }
 
     private void act(Caller caller, String command, Optional<JsonFields> payload) {
-        require(caller, Scope.PROCESS);
+        SandboxLookup.requireScope(caller.scopes(), Scope.PROCESS);
         Sandbox living = alive(caller);
         switch (command) {
             case "send_message" -> send(caller, living, Message.Kind.USER_MESSAGE, content(payload));
