@@ -15,13 +15,13 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Removes, now and then, what is kept no longer: events beyond their age or size, messages that were heard long ago,
-/// versions of files before the oldest event, and what is left of sandboxes that nobody remembers. Thread-safe.
+/// Periodic deletion of expired data: events beyond their age or size, old delivered messages, file versions before
+/// the oldest event, and data of unknown sandboxes. Thread-safe.
 final class Maintenance implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
 
-    /// Seldom, because it is much work for the store; but often enough for the shortest time that may be chosen.
-    private static final Duration SELDOM = Duration.ofMinutes(10);
+    /// Maximum interval. It is long because each run is much work for the store.
+    private static final Duration MAX_INTERVAL = Duration.ofMinutes(10);
 
     private final EventLog log;
     private final Inbox inbox;
@@ -29,7 +29,7 @@ final class Maintenance implements AutoCloseable {
     private final Retention retention;
     private final InstantSource clock;
     private final ScheduledExecutorService scheduler = Executors.newSingleThreadScheduledExecutor(
-            Thread.ofPlatform().daemon().name("housekeeping").factory());
+            Thread.ofPlatform().daemon().name("maintenance").factory());
 
     Maintenance(LogConfig config, EventLog log, Inbox inbox, FileHistory files, InstantSource clock) {
         this.log = log;
@@ -37,22 +37,22 @@ final class Maintenance implements AutoCloseable {
         this.files = files;
         this.retention = config.retention();
         this.clock = clock;
-        long every = Math.min(SELDOM.toMillis(), retention.age().toMillis() / 10);
+        long every = Math.min(MAX_INTERVAL.toMillis(), retention.age().toMillis() / 10);
         var _ = scheduler.scheduleWithFixedDelay(
-                VitalThread.repeating("removing old events", this::beat), every, every, TimeUnit.MILLISECONDS);
+                VitalThread.repeating("removing old events", this::run), every, every, TimeUnit.MILLISECONDS);
     }
 
-    private void beat() {
+    private void run() {
         try {
             Instant before = clock.instant().minus(retention.age());
             int removed = log.prune(retention, clock) + log.forgetUnknown(before) + inbox.prune(before);
-            // After the events that told of them.
+            // After the events that refer to them.
             removed += files.prune();
             if (removed > 0) {
-                LOG.info("removed {} events, messages and versions of files that are kept no longer", removed);
+                LOG.info("deleted {} expired events, messages and file versions", removed);
             }
         } catch (RuntimeException e) {
-            LOG.warn("old events were not removed; they will be: {}", e.getMessage());
+            LOG.warn("could not delete expired events; the next run tries again: {}", e.getMessage());
         }
     }
 

@@ -76,6 +76,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -170,13 +171,11 @@ public final class Vivarium implements AutoCloseable {
 
     /// Returns the listeners of all sandboxes in the order of their calls. Tokens are revoked first.
     private List<SandboxListener> listeners(LifecycleEvents lifecycle, RateLimits limits) {
-        var freezes = new FreezeAudit(audit, CLOCK);
-        return Stream.of(
-                        List.of(credentials, telemetry, lifecycle, watchers, freezes),
-                        runs.listeners(),
-                        List.of(limits))
-                .<SandboxListener>flatMap(List::stream)
-                .toList();
+        var listeners = new ArrayList<SandboxListener>(
+                List.of(credentials, telemetry, lifecycle, watchers, new FreezeAudit(audit, CLOCK)));
+        listeners.addAll(runs.listeners());
+        listeners.add(limits);
+        return listeners;
     }
 
     private ModelHandler model(Admission admission, RateLimits limits) {

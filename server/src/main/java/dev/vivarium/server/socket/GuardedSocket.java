@@ -9,6 +9,7 @@ import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.server.http.Access;
 import dev.vivarium.server.http.Caller;
 import dev.vivarium.server.http.Credential;
 import dev.vivarium.server.http.Handshake;
@@ -44,10 +45,22 @@ public final class GuardedSocket implements Session.Listener, Presence.Guest {
     private final SocketClient client = new SocketClient();
     private final AtomicBoolean closing = new AtomicBoolean();
     private final AtomicInteger refusals = new AtomicInteger();
-    private volatile Optional<SocketAccess> access = Optional.empty();
+    private volatile Optional<Entry> entry = Optional.empty();
     private volatile Optional<SocketSession> session = Optional.empty();
     private volatile Optional<RequestLimits.Places> places = Optional.empty();
     private volatile Instant since = Instant.EPOCH;
+
+    /// Right of the client: who it is, its credential, and the access that reports the loss.
+    private record Entry(Caller caller, Credential credential, Access access) {
+        Principal principal() {
+            return caller.principal().orElseThrow();
+        }
+
+        @Override
+        public String toString() {
+            return "Entry[" + principal().name() + "]";
+        }
+    }
 
     /// @param firstMessage authentication from the upgrade request, in place of the first message
     GuardedSocket(
@@ -65,7 +78,7 @@ public final class GuardedSocket implements Session.Listener, Presence.Guest {
 
     @Override
     public Optional<Presence.Connection> connection() {
-        return access.flatMap(at -> session.flatMap(SocketSession::way)
+        return entry.flatMap(at -> session.flatMap(SocketSession::way)
                 .map(way -> Presence.Connection.of(new SandboxId(sandboxId()), at.principal(), way, since)));
     }
 
@@ -88,11 +101,11 @@ public final class GuardedSocket implements Session.Listener, Presence.Guest {
 
     /// Returns the client's current scopes for the sandbox.
     Scopes scopes() {
-        return access.map(at -> at.access().scopes()).orElse(Scopes.NONE);
+        return entry.map(at -> at.access().scopes()).orElse(Scopes.NONE);
     }
 
     boolean isAuthenticated() {
-        return access.isPresent();
+        return entry.isPresent();
     }
 
     /// Does the periodic work of the session.
@@ -148,8 +161,8 @@ public final class GuardedSocket implements Session.Listener, Presence.Guest {
 
     private void handle(String text) {
         try {
-            if (access.isPresent()) {
-                receive(access.get(), text);
+            if (entry.isPresent()) {
+                receive(entry.get(), text);
             } else {
                 authenticate(text);
             }
@@ -215,13 +228,13 @@ public final class GuardedSocket implements Session.Listener, Presence.Guest {
         var admission = sockets.admission();
         var held = admission.hold(
                 caller, shown, () -> handshake.admit(admission, shown, needed), failure -> lost(shown, failure));
-        access = Optional.of(new SocketAccess(caller, shown, held));
-        // The right may have been lost before `access` was set.
+        entry = Optional.of(new Entry(caller, shown, held));
+        // The right may have been lost before `entry` was set.
         held.loss().ifPresent(failure -> lost(shown, failure));
     }
 
     private void lost(Credential shown, Failure failure) {
-        access.filter(at -> at.credential().equals(shown)).ifPresent(at -> {
+        entry.filter(at -> at.credential().equals(shown)).ifPresent(at -> {
             audit.refused(at.caller(), failure);
             close(CloseReason.of(shownTo(at.caller().principal(), failure)));
         });
@@ -249,7 +262,7 @@ public final class GuardedSocket implements Session.Listener, Presence.Guest {
     }
 
     /// Handles a message. The client receives an error if it cannot be handled.
-    private void receive(SocketAccess at, String text) {
+    private void receive(Entry at, String text) {
         try {
             JsonFields fields = Json.request(text.getBytes(StandardCharsets.UTF_8));
             String type = fields.string("type");
@@ -266,7 +279,7 @@ public final class GuardedSocket implements Session.Listener, Presence.Guest {
         }
     }
 
-    private void notAllowed(SocketAccess at, Failure failure) {
+    private void notAllowed(Entry at, Failure failure) {
         audit.refused(at.caller(), failure);
         if (refusals.incrementAndGet() >= MAX_REFUSALS) {
             close(CloseReason.tooOften());
@@ -274,7 +287,7 @@ public final class GuardedSocket implements Session.Listener, Presence.Guest {
     }
 
     /// Replaces the token by another one of the same user, before the first expires.
-    private void renew(SocketAccess at, Credential shown) {
+    private void renew(Entry at, Credential shown) {
         var current = session.orElseThrow();
         Caller caller = admit(shown, current.needed());
         if (!caller.principal().orElseThrow().name().equals(at.principal().name())) {
@@ -305,7 +318,7 @@ public final class GuardedSocket implements Session.Listener, Presence.Guest {
     void leave() {
         closing.set(true);
         sockets.remove(this);
-        access.ifPresent(at -> at.access().close());
+        entry.ifPresent(at -> at.access().close());
         places.ifPresent(RequestLimits.Places::close);
         session.ifPresent(SocketSession::close);
     }
