@@ -20,7 +20,7 @@ import dev.vivarium.server.api.ThreadHandler;
 import dev.vivarium.server.api.TokenAnswer;
 import dev.vivarium.server.http.CredentialStore;
 import dev.vivarium.server.http.Route;
-import dev.vivarium.server.operation.EndSandbox;
+import dev.vivarium.server.operation.Operations;
 import dev.vivarium.server.settings.AccessConfig;
 import java.util.List;
 import java.util.stream.Stream;
@@ -33,7 +33,7 @@ record ThreadRoutes(
         Threads threads,
         Sandboxes sandboxes,
         ThreadCallers callers,
-        EndSandbox end) {
+        Operations operations) {
     private static final String THREAD = "/threads/{thread_id}";
     private static final String SANDBOX = THREAD + "/sandbox";
 
@@ -45,7 +45,7 @@ record ThreadRoutes(
 
     private List<Route> sandbox() {
         var thread = new ThreadHandler(
-                sandboxes, callers, threads, credentials.members(), new Endpoints(config.publicUrl()), end);
+                sandboxes, callers, threads, credentials.members(), new Endpoints(config.publicUrl()), operations.end());
         return List.of(
                 Route.get("/threads", KEY, new ListThreadsHandler(threads, sandboxes)::handle),
                 Route.delete(THREAD, KEY, thread::archive),
@@ -57,7 +57,7 @@ record ThreadRoutes(
     private List<Route> tokens() {
         var tokens = credentials.tokens();
         var answer = new TokenAnswer(new Endpoints(config.publicUrl()), audit);
-        var negotiate = new NegotiateHandler(sandboxes, callers, tokens, threads, answer, config.lease());
+        var negotiate = new NegotiateHandler(operations.create(), callers, tokens, answer);
         var refresh = new RefreshHandler(callers, tokens, answer, Vivarium.CLOCK);
         var revoke = new RevokeHandler(callers, tokens, audit, Vivarium.CLOCK);
         return List.of(

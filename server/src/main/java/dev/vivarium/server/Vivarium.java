@@ -103,6 +103,7 @@ public final class Vivarium implements AutoCloseable {
     private final Metrics metrics = new Metrics();
     private final Telemetry telemetry;
     private final EventLog log;
+    private final Threads threads;
     private final FileHistory history;
     private final Watchers watchers;
     private final AgentRuns runs;
@@ -124,6 +125,7 @@ public final class Vivarium implements AutoCloseable {
         telemetry = new Telemetry(metrics, new EgressAudit(audit, CLOCK));
         log = undo.add(new EventLog(db, CLOCK));
         var lifecycle = undo.add(new LifecycleEvents(log));
+        threads = new Threads(db, CLOCK);
         history = new FileHistory(db);
         watchers = undo.add(new Watchers(log, history, config.watch().metricsEvery(), CLOCK));
         runs = AgentRuns.open(config, db, log, credentials.workers(), CLOCK);
@@ -200,19 +202,19 @@ public final class Vivarium implements AutoCloseable {
                         WatchRoutes.of(new ViewHandler(operations, log, history)),
                         liveRoutes(operations, callers),
                         new RunRoutes(config, runs, agents, sandboxes, log, credentials.rights(), watchers).all(life),
-                        threadRoutes(operations.end(), callers))
+                        threadRoutes(operations, callers))
                 .flatMap(List::stream)
                 .toList();
     }
 
     /// The routes of threads and their administration.
-    private List<Route> threadRoutes(EndSandbox end, Callers known) {
+    private List<Route> threadRoutes(Operations operations, Callers known) {
         var access = config.access();
         var callers = new ThreadCallers(sandboxes, lookup);
-        var threads = new Threads(db, CLOCK);
-        var admin = new AdminSandboxesHandler(sandboxes, known, end, credentials.tokens(), audit, CLOCK);
+        var admin = new AdminSandboxesHandler(
+                sandboxes, known, operations.end(), credentials.tokens(), audit, CLOCK);
         return Stream.of(
-                        new ThreadRoutes(access, credentials, audit, threads, sandboxes, callers, end)
+                        new ThreadRoutes(access, credentials, audit, threads, sandboxes, callers, operations)
                                 .all(new ConnectionsHandler(callers, sandboxes, sockets.presence())),
                         AdminRoutes.of(
                                 new AuditHandler(callers, audit), admin, new KeysHandler(credentials.keys())))
@@ -242,7 +244,7 @@ public final class Vivarium implements AutoCloseable {
 
     private Operations operations() {
         return new Operations(
-                new CreateSandbox(sandboxes, SandboxRule.of(config)),
+                new CreateSandbox(sandboxes, threads, SandboxRule.of(config), config.access().lease()),
                 new GetSandbox(lookup),
                 new EndSandbox(sandboxes, audit, CLOCK),
                 new PauseSandbox(agents, runs.runs()),
