@@ -12,13 +12,13 @@ import java.time.InstantSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Periodic deletion of events beyond their age or size, of old delivered messages, of file versions before the oldest
-/// event, and of the data of unknown sandboxes. Thread-safe.
+/// Periodic deletion of expired data: events beyond their age or size, old delivered messages, file versions before
+/// the oldest event, and data of unknown sandboxes. Thread-safe.
 final class Maintenance implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
 
-    /// Maximum pause. It is long, because the deletion is expensive for the store.
-    private static final Duration LONGEST_PAUSE = Duration.ofMinutes(10);
+    /// Maximum interval. It is long because each run is much work for the store.
+    private static final Duration MAX_INTERVAL = Duration.ofMinutes(10);
 
     private final EventLog log;
     private final Inbox inbox;
@@ -33,11 +33,11 @@ final class Maintenance implements AutoCloseable {
         this.files = files;
         this.retention = config.retention();
         this.clock = scheduler.clock();
-        long every = Math.min(LONGEST_PAUSE.toMillis(), retention.age().toMillis() / 10);
-        this.jobs = scheduler.jobs().every(Duration.ofMillis(every), "maintenance", this::beat);
+        long every = Math.min(MAX_INTERVAL.toMillis(), retention.age().toMillis() / 10);
+        this.jobs = scheduler.jobs().every(Duration.ofMillis(every), "maintenance", this::run);
     }
 
-    private void beat() {
+    private void run() {
         try {
             Instant before = clock.instant().minus(retention.age());
             int removed = log.prune(retention, clock) + log.forgetUnknown(before) + inbox.prune(before);
@@ -47,7 +47,7 @@ final class Maintenance implements AutoCloseable {
                 LOG.info("deleted {} expired events, messages and file versions", removed);
             }
         } catch (RuntimeException e) {
-            LOG.warn("expired events are deleted later: {}", e.getMessage());
+            LOG.warn("could not delete expired events; the next run tries again: {}", e.getMessage());
         }
     }
 

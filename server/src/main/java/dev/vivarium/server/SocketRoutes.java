@@ -1,10 +1,14 @@
 package dev.vivarium.server;
 
-import static dev.vivarium.server.http.Route.Access.OPEN;
+import static dev.vivarium.server.http.Route.Access.FirstMessage.Target.KEPT_SANDBOX;
+import static dev.vivarium.server.http.Route.Access.FirstMessage.Target.SANDBOX;
+import static dev.vivarium.server.http.Route.Access.FirstMessage.Target.VISIBLE_SANDBOXES;
+import static dev.vivarium.server.http.Route.Access.firstMessage;
 import static dev.vivarium.server.http.Route.Access.scoped;
 
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.server.http.Route;
+import dev.vivarium.server.http.Route.Access.FirstMessage.Target;
 import dev.vivarium.server.socket.ShellsHandler;
 import dev.vivarium.server.socket.SocketsHandler;
 import java.util.List;
@@ -20,8 +24,12 @@ final class SocketRoutes {
                 Route.get(SHELLS, scoped(Scope.SHELL_RO), shells::list),
                 Route.post(SHELLS, scoped(Scope.SHELL), shells::open),
                 Route.delete(SHELLS + "/{session_id}", scoped(Scope.SHELL), shells::end),
-                Route.get("/sandboxes/{sandbox_id}/shell", OPEN, sockets::shell),
-                Route.get("/ws/sandboxes/{sandbox_id}", OPEN, sockets::events),
-                Route.get("/api/v1/ws/events", OPEN, sockets::feed));
+                Route.get("/sandboxes/{sandbox_id}/shell", watcher(SANDBOX), sockets::shell),
+                Route.get("/ws/sandboxes/{sandbox_id}", watcher(KEPT_SANDBOX), sockets::events),
+                Route.get("/api/v1/ws/events", watcher(VISIBLE_SANDBOXES), sockets::feed));
+    }
+
+    private static Route.Access watcher(Target target) {
+        return firstMessage(target, Scope.SHELL_RO);
     }
 }

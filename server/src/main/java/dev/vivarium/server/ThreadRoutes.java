@@ -1,6 +1,5 @@
 package dev.vivarium.server;
 
-import static dev.vivarium.server.http.Route.Access.ADMIN;
 import static dev.vivarium.server.http.Route.Access.KEY;
 import static dev.vivarium.server.http.Route.Access.TOKEN;
 import static dev.vivarium.server.http.Route.Access.TOKEN_RECORDED;
@@ -8,9 +7,6 @@ import static dev.vivarium.server.http.Route.Access.TOKEN_RECORDED;
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.Threads;
 import dev.vivarium.core.sandbox.Sandboxes;
-import dev.vivarium.server.api.AdminSandboxesHandler;
-import dev.vivarium.server.api.AuditHandler;
-import dev.vivarium.server.api.Callers;
 import dev.vivarium.server.api.ConnectionsHandler;
 import dev.vivarium.server.api.EgressHandler;
 import dev.vivarium.server.api.Endpoints;
@@ -23,40 +19,33 @@ import dev.vivarium.server.api.ThreadCallers;
 import dev.vivarium.server.api.ThreadHandler;
 import dev.vivarium.server.api.TokenAnswer;
 import dev.vivarium.server.http.CredentialStore;
-import dev.vivarium.server.http.Presence;
 import dev.vivarium.server.http.Route;
+import dev.vivarium.server.operation.Operations;
 import dev.vivarium.server.settings.AccessConfig;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// Routes of threads: their sandboxes, tokens, members and audit. Immutable.
+/// Routes of threads: their sandboxes, tokens and members. Immutable.
 record ThreadRoutes(
         AccessConfig config,
         CredentialStore credentials,
         Audit audit,
         Threads threads,
         Sandboxes sandboxes,
-        Callers known,
-        Presence presence) {
+        ThreadCallers callers,
+        Operations operations) {
     private static final String THREAD = "/threads/{thread_id}";
     private static final String SANDBOX = THREAD + "/sandbox";
 
-    List<Route> all() {
-        var callers = new ThreadCallers(sandboxes, credentials.rights());
-        return Stream.of(sandbox(callers), tokens(callers), sharing(callers), admin(callers))
+    List<Route> all(ConnectionsHandler connections) {
+        return Stream.of(sandbox(), tokens(), sharing(connections))
                 .flatMap(List::stream)
                 .toList();
     }
 
-    private List<Route> sandbox(ThreadCallers callers) {
+    private List<Route> sandbox() {
         var thread = new ThreadHandler(
-                sandboxes,
-                callers,
-                threads,
-                credentials.members(),
-                new Endpoints(config.publicUrl()),
-                audit,
-                Vivarium.CLOCK);
+                sandboxes, callers, threads, credentials.members(), new Endpoints(config.publicUrl()), operations.end());
         return List.of(
                 Route.get("/threads", KEY, new ListThreadsHandler(threads, sandboxes)::handle),
                 Route.delete(THREAD, KEY, thread::archive),
@@ -65,10 +54,10 @@ record ThreadRoutes(
                 Route.delete(SANDBOX, KEY, thread::release));
     }
 
-    private List<Route> tokens(ThreadCallers callers) {
+    private List<Route> tokens() {
         var tokens = credentials.tokens();
         var answer = new TokenAnswer(new Endpoints(config.publicUrl()), audit);
-        var negotiate = new NegotiateHandler(sandboxes, callers, tokens, threads, answer, config.lease());
+        var negotiate = new NegotiateHandler(operations.create(), callers, tokens, answer);
         var refresh = new RefreshHandler(callers, tokens, answer, Vivarium.CLOCK);
         var revoke = new RevokeHandler(callers, tokens, audit, Vivarium.CLOCK);
         return List.of(
@@ -78,9 +67,8 @@ record ThreadRoutes(
                 Route.post(SANDBOX + "/revoke", TOKEN_RECORDED, revoke::handle));
     }
 
-    private List<Route> sharing(ThreadCallers callers) {
+    private List<Route> sharing(ConnectionsHandler connections) {
         var members = new MembersHandler(callers, credentials.members(), audit, Vivarium.CLOCK);
-        var connections = new ConnectionsHandler(callers, sandboxes, presence);
         var egress = new EgressHandler(sandboxes, callers, audit, Vivarium.CLOCK);
         return List.of(
                 Route.post(THREAD + "/members", KEY, members::invite),
@@ -89,16 +77,5 @@ record ThreadRoutes(
                 Route.get(THREAD + "/connections", KEY, connections::list),
                 Route.get(THREAD + "/egress", KEY, egress::show),
                 Route.put(THREAD + "/egress", KEY, egress::change));
-    }
-
-    private List<Route> admin(ThreadCallers callers) {
-        var entries = new AuditHandler(callers, audit);
-        var admin = new AdminSandboxesHandler(sandboxes, known, credentials.tokens(), audit, Vivarium.CLOCK);
-        return List.of(
-                Route.get(THREAD + "/audit", KEY, entries::ofThread),
-                Route.get("/admin/audit", ADMIN, entries::ofAll),
-                Route.get("/admin/sandboxes", ADMIN, admin::list),
-                Route.delete("/admin/sandboxes/{sandbox_id}", ADMIN, admin::kill),
-                Route.post("/admin/sandboxes/{sandbox_id}/rotate", ADMIN, admin::rotate));
     }
 }

@@ -18,14 +18,20 @@ import dev.vivarium.core.sandbox.SandboxesConfig;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.watch.FileHistory;
 import dev.vivarium.core.watch.Watchers;
+import dev.vivarium.server.access.SandboxLookup;
+import dev.vivarium.server.api.AdminSandboxesHandler;
+import dev.vivarium.server.api.AuditHandler;
 import dev.vivarium.server.api.Callers;
 import dev.vivarium.server.api.CommandResponse;
+import dev.vivarium.server.api.ConnectionsHandler;
 import dev.vivarium.server.api.EventsHandler;
 import dev.vivarium.server.api.FeedHandler;
 import dev.vivarium.server.api.HealthChecks;
+import dev.vivarium.server.api.KeysHandler;
 import dev.vivarium.server.api.MessagesHandler;
 import dev.vivarium.server.api.RunLifeHandler;
 import dev.vivarium.server.api.SnapshotsHandler;
+import dev.vivarium.server.api.ThreadCallers;
 import dev.vivarium.server.api.ViewHandler;
 import dev.vivarium.server.console.Pages;
 import dev.vivarium.server.console.PagesHandler;
@@ -45,12 +51,17 @@ import dev.vivarium.server.http.Router;
 import dev.vivarium.server.http.RouterSelector;
 import dev.vivarium.server.model.CostRecorder;
 import dev.vivarium.server.model.ModelHandler;
+import dev.vivarium.server.operation.CreateSandbox;
+import dev.vivarium.server.operation.EndSandbox;
+import dev.vivarium.server.operation.GetSandbox;
 import dev.vivarium.server.operation.ListFiles;
 import dev.vivarium.server.operation.Operations;
 import dev.vivarium.server.operation.PauseSandbox;
 import dev.vivarium.server.operation.ReadTerminal;
 import dev.vivarium.server.operation.RunCommand;
+import dev.vivarium.server.operation.SandboxRule;
 import dev.vivarium.server.operation.SendMessage;
+import dev.vivarium.server.operation.ThreadSnapshots;
 import dev.vivarium.server.preview.PreviewAudit;
 import dev.vivarium.server.preview.PreviewHandler;
 import dev.vivarium.server.settings.Config;
@@ -66,6 +77,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -92,10 +104,12 @@ public final class Vivarium implements AutoCloseable {
     private final Metrics metrics = new Metrics();
     private final Telemetry telemetry;
     private final EventLog log;
+    private final Threads threads;
     private final FileHistory history;
     private final Watchers watchers;
     private final AgentRuns runs;
     private final Sandboxes sandboxes;
+    private final SandboxLookup lookup;
     private final Agents agents;
     private final HealthChecks health;
     private final Sockets sockets;
@@ -113,18 +127,21 @@ public final class Vivarium implements AutoCloseable {
         telemetry = new Telemetry(metrics, new EgressAudit(audit, CLOCK));
         log = undo.add(new EventLog(db, CLOCK));
         var lifecycle = undo.add(new LifecycleEvents(log, scheduler));
+        threads = new Threads(db, CLOCK);
         history = new FileHistory(db);
         watchers = undo.add(new Watchers(log, history, config.watch().metricsEvery(), scheduler));
         runs = AgentRuns.open(config, db, log, credentials.workers(), scheduler);
         var limits = new RateLimits(config.rates());
         sandboxes = undo.add(Sandboxes.open(provider, db, engine(config), listeners(lifecycle, limits), scheduler));
+        lookup = new SandboxLookup(sandboxes, credentials.rights());
         watchers.begin(sandboxes);
         agents = undo.add(runs).start(sandboxes, credentials.workers(), config);
         health = undo.add(HealthChecks.start(db, sandboxes, gate, telemetry::poolTrouble));
         var accesses = undo.add(new AccessRegistry(gate, scheduler));
         var origins = new Origins(config.access().publicUrl());
         var requests = new RequestLimits(config.http().limits().perPrincipal());
-        var admission = new Admission(credentials, sandboxes, limits, requests, origins, accesses);
+        var admission =
+                new Admission(credentials, lookup, sandboxes.memory(), limits, requests, origins, accesses);
         sockets = undo.add(new Sockets(admission, config.watch(), scheduler));
         var model = undo.add(model(admission, limits));
         var preview = new PreviewHandler(admission, new PreviewAudit(audit, CLOCK), config.preview(), CLOCK);
@@ -158,13 +175,11 @@ public final class Vivarium implements AutoCloseable {
 
     /// Returns the listeners of all sandboxes in the order of their calls. Tokens are revoked first.
     private List<SandboxListener> listeners(LifecycleEvents lifecycle, RateLimits limits) {
-        var freezes = new FreezeAudit(audit, CLOCK);
-        return Stream.of(
-                        List.of(credentials, telemetry, lifecycle, watchers, freezes),
-                        runs.listeners(),
-                        List.of(limits))
-                .<SandboxListener>flatMap(List::stream)
-                .toList();
+        var listeners = new ArrayList<SandboxListener>(
+                List.of(credentials, telemetry, lifecycle, watchers, new FreezeAudit(audit, CLOCK)));
+        listeners.addAll(runs.listeners());
+        listeners.add(limits);
+        return listeners;
     }
 
     private ModelHandler model(Admission admission, RateLimits limits) {
@@ -178,29 +193,33 @@ public final class Vivarium implements AutoCloseable {
         var callers = callers();
         var spool = new ByteBudget(SPOOL_FACTOR * sandboxes.memory().limit());
         var response = new CommandResponse(operations.commands(), config.home().resolve("tmp"), spool);
-        var snapshots = new SnapshotsHandler(
-                sandboxes, credentials.rights(), config.access().lease());
-        var life = new RunLifeHandler(sandboxes, callers, operations.pause(), audit, CLOCK);
-        var threads = new Threads(db, CLOCK);
+        var life = new RunLifeHandler(callers, operations.end(), operations.pause());
         return Stream.of(
-                        new ServerRoutes(config, db, provider, sandboxes, health, metrics, credentials.keys()).all(),
+                        new ServerRoutes(config, db, provider, sandboxes, health, metrics).all(),
                         ConsoleRoutes.of(pages, signIn(pages, origins)),
-                        SessionRoutes.of(config, sandboxes, callers, response, telemetry),
+                        SessionRoutes.of(config, operations, callers, response, telemetry),
                         DataRoutes.of(operations, callers, response, config.calls(), telemetry),
                         PreviewRoutes.of(preview),
-                        SnapshotRoutes.of(snapshots),
+                        SnapshotRoutes.of(new SnapshotsHandler(operations.snapshots())),
                         WatchRoutes.of(new ViewHandler(operations, log, history)),
                         liveRoutes(operations, callers),
                         new RunRoutes(config, runs, agents, sandboxes, log, credentials.rights(), watchers).all(life),
-                        new ThreadRoutes(
-                                        config.access(),
-                                        credentials,
-                                        audit,
-                                        threads,
-                                        sandboxes,
-                                        callers,
-                                        sockets.presence())
-                                .all())
+                        threadRoutes(operations, callers))
+                .flatMap(List::stream)
+                .toList();
+    }
+
+    /// The routes of threads and their administration.
+    private List<Route> threadRoutes(Operations operations, Callers known) {
+        var access = config.access();
+        var callers = new ThreadCallers(sandboxes, lookup);
+        var admin = new AdminSandboxesHandler(
+                sandboxes, known, operations.end(), credentials.tokens(), audit, CLOCK);
+        return Stream.of(
+                        new ThreadRoutes(access, credentials, audit, threads, sandboxes, callers, operations)
+                                .all(new ConnectionsHandler(callers, sandboxes, sockets.presence())),
+                        AdminRoutes.of(
+                                new AuditHandler(callers, audit), admin, new KeysHandler(credentials.keys())))
                 .flatMap(List::stream)
                 .toList();
     }
@@ -227,8 +246,12 @@ public final class Vivarium implements AutoCloseable {
 
     private Operations operations() {
         return new Operations(
-                new RunCommand(config.calls(), telemetry),
+                new CreateSandbox(sandboxes, threads, SandboxRule.of(config), config.access().lease()),
+                new GetSandbox(lookup),
+                new EndSandbox(sandboxes, audit, CLOCK),
                 new PauseSandbox(agents, runs.runs()),
+                new ThreadSnapshots(sandboxes, lookup, config.access().lease()),
+                new RunCommand(config.calls(), telemetry),
                 new SendMessage(runs.inbox(), runs.runs()),
                 new ListFiles(),
                 new ReadTerminal(log));
@@ -236,7 +259,7 @@ public final class Vivarium implements AutoCloseable {
 
     private Callers callers() {
         return new Callers(
-                sandboxes, config.calls().wakeOnTraffic() ? Callers.Waking.ON_TRAFFIC : Callers.Waking.BY_HAND);
+                sandboxes, lookup, config.calls().wakeOnTraffic() ? Callers.Waking.ON_TRAFFIC : Callers.Waking.BY_HAND);
     }
 
     /// Connects the parts that need each other.

@@ -6,6 +6,7 @@ import dev.vivarium.json.SessionJson;
 import dev.vivarium.server.http.Descriptors;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.telemetry.Host;
+import dev.vivarium.server.operation.SandboxRule;
 import java.io.IOException;
 import tools.jackson.core.JsonGenerator;
 

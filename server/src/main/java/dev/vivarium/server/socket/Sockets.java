@@ -11,21 +11,21 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Open WebSockets. Closes those whose client does not authenticate or does not reply. Thread-safe.
+/// All open sockets. Closes those whose clients do not authenticate or do not answer. Thread-safe.
 public final class Sockets implements AutoCloseable {
-    /// Interval of the check of every socket.
+    /// Interval of the periodic work of sockets.
     private static final Duration CHECK = Duration.ofMillis(400);
 
-    /// Maximum number of sockets. More are probably the error of one client.
+    /// Limit of open sockets. More are probably a client in a loop.
     private static final int MOST = 10_000;
 
-    /// Maximum number of unauthenticated sockets.
-    private static final int MOST_STRANGERS = 1_000;
+    /// Limit of sockets whose clients have not authenticated yet.
+    private static final int MOST_UNAUTHENTICATED = 1_000;
 
     private static final Duration PING = Duration.ofSeconds(20);
     private static final Duration SILENCE = Duration.ofSeconds(50);
 
-    /// Time limit for the reply to a close.
+    /// Time limit for the client's answer to a close.
     private static final Duration FAREWELL = Duration.ofSeconds(1);
 
     private final Admission admission;
@@ -33,7 +33,7 @@ public final class Sockets implements AutoCloseable {
     private final Duration introduction;
     private final Presence presence = new Presence();
     private final Set<GuardedSocket> open = ConcurrentHashMap.newKeySet();
-    private final Set<GuardedSocket> strangers = ConcurrentHashMap.newKeySet();
+    private final Set<GuardedSocket> unauthenticated = ConcurrentHashMap.newKeySet();
     private final Scheduler.Jobs jobs;
     private volatile boolean closed;
 
@@ -47,7 +47,7 @@ public final class Sockets implements AutoCloseable {
                 .every(PING, "ping of sockets", this::ping);
     }
 
-    /// Returns the connected users of sandboxes, including streams without a socket.
+    /// Returns the clients that are connected to sandboxes, with or without a socket.
     public Presence presence() {
         return presence;
     }
@@ -56,47 +56,45 @@ public final class Sockets implements AutoCloseable {
         return admission;
     }
 
-    /// Returns the interval of heartbeats on a socket.
+    /// Returns the interval of heartbeats on idle sockets.
     Duration heartbeat() {
         return heartbeat;
     }
 
-    /// Adds a socket, or returns the reason to close it.
+    /// Registers a socket. Returns the reason if the socket must close.
     Optional<CloseReason> add(GuardedSocket socket) {
         open.add(socket);
-        strangers.add(socket);
+        unauthenticated.add(socket);
         if (closed) {
             return Optional.of(CloseReason.stopping());
         }
-        return open.size() > MOST || strangers.size() > MOST_STRANGERS
+        return open.size() > MOST || unauthenticated.size() > MOST_UNAUTHENTICATED
                 ? Optional.of(CloseReason.tooMany())
                 : Optional.empty();
     }
 
-    /// Records that the client has authenticated.
-    void known(GuardedSocket socket) {
-        strangers.remove(socket);
+    void authenticated(GuardedSocket socket) {
+        unauthenticated.remove(socket);
         presence.enter(socket);
     }
 
     void remove(GuardedSocket socket) {
         presence.leave(socket);
-        strangers.remove(socket);
+        unauthenticated.remove(socket);
         open.remove(socket);
     }
 
-    /// Disconnects a client that does not reply to the close.
-    void cutSoon(SocketClient peer) {
-        jobs.once(FAREWELL, "disconnect", peer::cut);
+    /// Disconnects a client that does not answer the close.
+    void cutSoon(SocketClient client) {
+        jobs.once(FAREWELL, "disconnect", client::cut);
     }
 
     private void check() {
         long now = System.nanoTime();
         for (GuardedSocket socket : open) {
-            if (socket.isInside()) {
-                // The lookup of a sandbox may wait for its recovery.
-                Thread.ofVirtual().name("socket-check").start(socket::beat);
-            } else if (socket.peer().isSilent() && now - socket.peer().openedAt() > introduction.toNanos()) {
+            if (socket.isAuthenticated()) {
+                socket.tick();
+            } else if (socket.client().isSilent() && now - socket.client().openedAt() > introduction.toNanos()) {
                 String silence = "nothing was said within " + introduction.toSeconds() + " s";
                 socket.close(CloseReason.of(new Failure.NotAuthenticated(silence)));
             }
@@ -106,22 +104,22 @@ public final class Sockets implements AutoCloseable {
     private void ping() {
         long now = System.nanoTime();
         for (GuardedSocket socket : open) {
-            if (now - socket.peer().heardAt() > SILENCE.toNanos()) {
+            if (now - socket.client().heardAt() > SILENCE.toNanos()) {
                 socket.close(new CloseReason(1001, "nothing was heard for " + SILENCE.toSeconds() + " s"));
-            } else if (socket.isInside()) {
-                socket.peer().ping();
+            } else if (socket.isAuthenticated()) {
+                socket.client().ping();
             }
         }
     }
 
-    /// Closes every socket with a reason. Shells and commands continue. Idempotent.
+    /// Closes every socket with a reason. Shells and sandboxes keep running. Idempotent.
     @Override
     public void close() {
         closed = true;
         List<GuardedSocket> last = List.copyOf(open);
         last.forEach(socket -> socket.close(CloseReason.stopping()));
         long deadline = System.nanoTime() + FAREWELL.toNanos();
-        last.forEach(socket -> socket.peer().awaitFarewell(Duration.ofNanos(deadline - System.nanoTime())));
+        last.forEach(socket -> socket.client().awaitClose(Duration.ofNanos(deadline - System.nanoTime())));
         jobs.close();
     }
 }

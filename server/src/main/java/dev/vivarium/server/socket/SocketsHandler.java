@@ -13,7 +13,7 @@ import dev.vivarium.server.telemetry.Telemetry;
 import java.time.InstantSource;
 import java.util.Optional;
 
-/// The routes that become sockets. Who comes is asked there, in the first message. Thread-safe.
+/// Handler of the WebSocket routes. Thread-safe.
 public final class SocketsHandler {
     private final Sockets sockets;
     private final Audits audits;
@@ -50,40 +50,32 @@ public final class SocketsHandler {
     /// `GET /sandboxes/{sandbox_id}/shell`.
     public void shell(Exchange exchange) {
         exchange.allowQuery();
-        String sandboxId = exchange.path("sandbox_id");
-        var session = exchange.session();
-        Runnable onAuthenticated = exchange.onAuthenticated();
-        exchange.upgrade(() ->
-                new ShellSocket(sockets, audits.shells(), callers, sandboxId).by(session, onAuthenticated));
+        upgrade(exchange, audits.shells().entries(), Optional.empty(), ShellSocket.opener(audits.shells(), callers));
     }
 
-    /// `GET /ws/sandboxes/{sandbox_id}`. Clients that cannot choose what they say first may show a key or a token
-    /// in a header or in the query.
+    /// `GET /ws/sandboxes/{sandbox_id}`. A client may also show its key or token in a header or in the query.
     public void events(Exchange exchange) {
         exchange.allowQuery("token", "after_seq", "event_types");
-        var from = new EventSocket.Start(exchange.path("sandbox_id"), afterSeq(exchange), FeedFilter.of(exchange));
-        Optional<String> first = first(exchange);
-        var session = exchange.session();
-        Runnable onAuthenticated = exchange.onAuthenticated();
-        exchange.upgrade(() -> new EventSocket(sockets, audits.events(), log, operations, from)
-                .by(session, onAuthenticated)
-                .asSaid(first));
+        var start = new EventSocket.Start(afterSeq(exchange), FeedFilter.of(exchange));
+        var opener = EventSocket.opener(sockets.heartbeat(), log, operations, start);
+        upgrade(exchange, audits.events(), firstMessage(exchange), opener);
     }
 
-    /// `GET /api/v1/ws/events`, in the same way.
+    /// `GET /api/v1/ws/events`. A client may also show its key or token in a header or in the query.
     public void feed(Exchange exchange) {
         exchange.allowQuery("token", "event_types", "entity_types", "entity_ids");
-        FeedFilter filter = FeedFilter.of(exchange);
-        Optional<String> first = first(exchange);
-        var session = exchange.session();
-        Runnable onAuthenticated = exchange.onAuthenticated();
-        exchange.upgrade(() -> new FeedSocket(sockets, audits.feeds(), feed, filter)
-                .by(session, onAuthenticated)
-                .asSaid(first));
+        var opener = FeedSocket.opener(sockets.heartbeat(), feed, FeedFilter.of(exchange));
+        upgrade(exchange, audits.feeds(), firstMessage(exchange), opener);
     }
 
-    /// What a client would have said first that shows its key or token elsewhere.
-    private static Optional<String> first(Exchange exchange) {
+    private void upgrade(
+            Exchange exchange, SocketAudit audit, Optional<String> firstMessage, SocketSession.Opener opener) {
+        var handshake = exchange.handshake();
+        exchange.upgrade(() -> new GuardedSocket(sockets, audit, handshake, firstMessage, opener));
+    }
+
+    /// Returns the first message for a client that shows its key or token in the upgrade request.
+    private static Optional<String> firstMessage(Exchange exchange) {
         return exchange.credential()
                 .or(() -> exchange.optionalQuery("token"))
                 .map(token -> SocketMessages.message("auth", out -> out.writeStringProperty("token", token)));
@@ -97,7 +89,7 @@ public final class SocketsHandler {
                 return after;
             }
         } catch (NumberFormatException e) {
-            // It is told the same.
+            // The same failure as for a negative number.
         }
         throw new SandboxException(new Failure.InvalidRequest("after_seq", "must be a whole number, not negative"));
     }

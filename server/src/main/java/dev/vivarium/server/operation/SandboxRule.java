@@ -1,15 +1,14 @@
-package dev.vivarium.server.api;
+package dev.vivarium.server.operation;
 
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.SandboxException;
-import dev.vivarium.server.operation.EnvironmentRule;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.EngineConfig;
 import java.time.Duration;
 
-/// What a request for a sandbox may ask for at most. Immutable.
+/// Limits for the requests that create a sandbox. Immutable.
 public final class SandboxRule {
     private final EngineConfig config;
     private final EnvironmentRule environment;
@@ -24,17 +23,18 @@ public final class SandboxRule {
                 config.engine(), new EnvironmentRule(config.calls().policy()));
     }
 
-    /// What a sandbox gets whose request does not say, and the most that one may.
-    Limits limits() {
+    /// Returns the default limits of a sandbox, which are also the maximum.
+    public Limits limits() {
         return config.limits();
     }
 
-    /// The longest that a sandbox may be left unused.
-    Duration mostIdle() {
+    /// Returns the maximum idle timeout.
+    public Duration mostIdle() {
         return config.lifetime().maxIdleTimeout();
     }
 
-    void check(NewSandbox request) {
+    /// Fails with [Failure.InvalidRequest] if the request exceeds a limit.
+    public void check(NewSandbox request) {
         environment.check(request.env());
         request.idleTimeout().ifPresent(this::checkTimeout);
         request.limits().ifPresent(this::checkLimits);
@@ -45,7 +45,6 @@ public final class SandboxRule {
         require(timeout.compareTo(most) <= 0, "timeout_minutes", "must be at most " + most.toMinutes());
     }
 
-    /// What the operator configured is the most that anybody gets.
     private void checkLimits(Limits wanted) {
         Limits most = config.limits();
         require(
