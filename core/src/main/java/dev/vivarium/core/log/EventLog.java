@@ -217,7 +217,11 @@ public final class EventLog implements AutoCloseable {
         List<SandboxId> all = db.read(EventRows::sandboxes);
         looked.keySet().retainAll(Set.copyOf(all));
         for (SandboxId sandbox : all) {
-            removed += prune(sandbox, before, retention.characters());
+            try {
+                removed += prune(sandbox, before, retention.characters());
+            } catch (SandboxException e) {
+                LOG.debug("The log of {} is pruned later: {}", sandbox, e.getMessage());
+            }
         }
         return removed;
     }
