@@ -21,7 +21,6 @@ import dev.vivarium.core.sandbox.SandboxListener;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.Run;
-import dev.vivarium.server.api.WorkerReportJson;
 import dev.vivarium.server.settings.Config;
 import java.util.List;
 
@@ -47,7 +46,7 @@ record AgentRuns(
         var reviews = new Reviews(db, outbox, clock, config.runs().reviewTimeout());
         var transcripts = new Transcripts(
                 config.home().resolve("transcripts"), config.runs().transcripts(), clock);
-        var events = new RunEvents(log, runs, new WorkerReportJson());
+        var events = new RunEvents(log, runs);
         return new AgentRuns(
                 runs,
                 new Tasks(db, clock),

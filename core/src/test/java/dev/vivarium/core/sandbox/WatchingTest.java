@@ -13,6 +13,7 @@ import dev.vivarium.core.sandbox.FaultyProvider.Step;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.watch.FileHistory;
 import dev.vivarium.core.watch.Watchers;
+import dev.vivarium.json.EventBodyJson;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.ThreadId;
@@ -49,7 +50,7 @@ class WatchingTest {
     void open() {
         var clock = InstantSource.system();
         db = Db.sqlite(home.resolve("viv.db"));
-        log = new EventLog(db, clock);
+        log = new EventLog(db, clock, new EventBodyJson());
         scheduler = new Scheduler(clock);
         watching = new Watchers(log, new FileHistory(db), Duration.ofHours(1), scheduler);
         provider = new FaultyProvider(ProcessProvider.open(home, GuestPrograms.extractTo(home)));
