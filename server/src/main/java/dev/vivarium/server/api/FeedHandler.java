@@ -42,7 +42,8 @@ public final class FeedHandler {
         }
     }
 
-    private static void send(EventStream stream, Feed.Subscription events, LiveFeed.Heard heard, Access access) throws IOException {
+    private static void send(EventStream stream, Feed.Subscription events, LiveFeed.Heard heard, Access access)
+            throws IOException {
         access.check();
         if (Feed.isAny(heard.missed())) {
             stream.send("missed", out -> Feed.write(out, heard.missed()));

@@ -190,8 +190,8 @@ final class Dispatcher extends Handler.Abstract {
         places.request(who);
     }
 
-    /// Sandboxes the response in a browser: a file that an agent wrote must not run scripts with the user's session.
-    /// Previews and the console set their own policy.
+    /// Sandboxes the response in a browser: a file that an agent wrote must not run scripts with the user's
+    /// session. Previews and the console set their own policy.
     private void confine(Request request, Response response, Route route) {
         boolean isOurs = !(route.access().isAnonymous() || route.access() instanceof Route.Access.Own);
         if (isOurs && admission.session(request).isPresent()) {
@@ -287,7 +287,8 @@ final class Dispatcher extends Handler.Abstract {
         }
     }
 
-    /// Closes the connection of a caller who has lost the right. What the request started ends as after a disconnect.
+    /// Closes the connection of a caller who has lost the right. What the request started ends as after a
+    /// disconnect.
     private static void cut(Request request) {
         request.getConnectionMetaData().getConnection().getEndPoint().close();
     }
