@@ -24,7 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import sun.misc.Signal;
 
-/// Entry point of `viv serve`, `viv image` and `viv purge`. `viv serve` prints the address to standard output when ready.
+/// Entry point of `viv serve`, `viv image` and `viv purge`. `viv serve` prints the address to standard output when
+/// ready.
 public final class Main {
     private static final int FAILED = 1;
     private static final int MISUSED = 2;
@@ -80,8 +81,8 @@ public final class Main {
                         : "the admin key is in " + config.home().resolve("credentials"));
     }
 
-    /// If the start fails, restores a home that was absent or empty. A home with content keeps the new files, because
-    /// the next start needs them.
+    /// If the start fails, restores a home that was absent or empty. A home with content keeps the new files,
+    /// because the next start needs them.
     private static Vivarium start(Config config, HomeLock home, boolean adopt) {
         try {
             var provider = Providers.open(config);

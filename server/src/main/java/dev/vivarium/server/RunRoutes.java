@@ -56,8 +56,7 @@ record RunRoutes(
     private List<Route> users() {
         var endpoints = new Endpoints(config.access().publicUrl());
         var spawn = new SpawnHandler(agents, runs.tasks(), SandboxRule.of(config), endpoints);
-        var list =
-                new ListSandboxesHandler(sandboxes, runs.runs(), runs.tasks(), runs.reviews(), rights, watchers);
+        var list = new ListSandboxesHandler(sandboxes, runs.runs(), runs.tasks(), runs.reviews(), rights, watchers);
         var details = new RunsHandler(sandboxes, runs.runs(), runs.tasks(), log);
         return List.of(
                 Route.post(ALL, KEY, insteadOfInvalid(spawn::handle)),

@@ -45,7 +45,12 @@ record ThreadRoutes(
 
     private List<Route> sandbox() {
         var thread = new ThreadHandler(
-                sandboxes, callers, threads, credentials.members(), new Endpoints(config.publicUrl()), operations.end());
+                sandboxes,
+                callers,
+                threads,
+                credentials.members(),
+                new Endpoints(config.publicUrl()),
+                operations.end());
         return List.of(
                 Route.get("/threads", KEY, new ListThreadsHandler(threads, sandboxes)::handle),
                 Route.delete(THREAD, KEY, thread::archive),

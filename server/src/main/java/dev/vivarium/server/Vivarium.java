@@ -141,14 +141,14 @@ public final class Vivarium implements AutoCloseable {
         var accesses = undo.add(new AccessRegistry(gate, scheduler));
         var origins = new Origins(config.access().publicUrl());
         var requests = new RequestLimits(config.http().limits().perPrincipal());
-        var admission =
-                new Admission(credentials, lookup, sandboxes.memory(), limits, requests, origins, accesses);
+        var admission = new Admission(credentials, lookup, sandboxes.memory(), limits, requests, origins, accesses);
         sockets = undo.add(new Sockets(admission, config.watch(), scheduler));
         var model = undo.add(model(admission, limits));
         var preview = new PreviewHandler(admission, new PreviewAudit(audit, CLOCK), config.preview(), CLOCK);
         var pages = new PagesHandler(files, config.preview());
         var routes = routes(provider, preview, pages, origins);
-        router = new Router(routes, PreviewRoutes.hosts(preview, config.preview().domain()));
+        router =
+                new Router(routes, PreviewRoutes.hosts(preview, config.preview().domain()));
         var inside = new Router(InsideRoutes.of(routes, model));
         var routers = new RouterSelector(router, new Router(pages.routes()), inside);
         edge.serve(routers, admission, new AccessAudit(audit, CLOCK));
@@ -214,13 +214,11 @@ public final class Vivarium implements AutoCloseable {
     private List<Route> threadRoutes(Operations operations, Callers known) {
         var access = config.access();
         var callers = new ThreadCallers(sandboxes, lookup);
-        var admin = new AdminSandboxesHandler(
-                sandboxes, known, operations.end(), credentials.tokens(), audit, CLOCK);
+        var admin = new AdminSandboxesHandler(sandboxes, known, operations.end(), credentials.tokens(), audit, CLOCK);
         return Stream.of(
                         new ThreadRoutes(access, credentials, audit, threads, sandboxes, callers, operations)
                                 .all(new ConnectionsHandler(callers, sandboxes, sockets.presence())),
-                        AdminRoutes.of(
-                                new AuditHandler(callers, audit), admin, new KeysHandler(credentials.keys())))
+                        AdminRoutes.of(new AuditHandler(callers, audit), admin, new KeysHandler(credentials.keys())))
                 .flatMap(List::stream)
                 .toList();
     }
@@ -247,7 +245,11 @@ public final class Vivarium implements AutoCloseable {
 
     private Operations operations() {
         return new Operations(
-                new CreateSandbox(sandboxes, threads, SandboxRule.of(config), config.access().lease()),
+                new CreateSandbox(
+                        sandboxes,
+                        threads,
+                        SandboxRule.of(config),
+                        config.access().lease()),
                 new GetSandbox(lookup),
                 new EndSandbox(sandboxes, audit, CLOCK),
                 new PauseSandbox(agents, runs.runs()),

@@ -40,7 +40,8 @@ class EndAuditTest {
     }
 
     private static void assertEnd(Api api, String sandbox, String route) {
-        await().untilAsserted(() -> assertThat(api.get("/admin/audit?kind=ended&sandbox_id=" + sandbox).json()
+        await().untilAsserted(() -> assertThat(api.get("/admin/audit?kind=ended&sandbox_id=" + sandbox)
+                        .json()
                         .objects("entries"))
                 .singleElement()
                 .satisfies(entry -> assertThat(entry.string("route")).isEqualTo(route)));

@@ -53,7 +53,8 @@ public final class Callers {
         }
     }
 
-    /// Fails with `NoDiskSpace` if the disk of the server is full. An upload would take the last space of the store.
+    /// Fails with `NoDiskSpace` if the disk of the server is full. An upload would take the last space of the
+    /// store.
     void requireSpaceForUpload() {
         sandboxes.diskSpace().requireWritable("upload a file");
     }

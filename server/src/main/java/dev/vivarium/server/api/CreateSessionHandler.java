@@ -16,7 +16,8 @@ public final class CreateSessionHandler {
     public void handle(Exchange exchange) throws IOException {
         exchange.allowQuery();
         var user = exchange.principal().user();
-        var request = SessionJson.readRequest(exchange.json(), user, create.rule().limits());
+        var request =
+                SessionJson.readRequest(exchange.json(), user, create.rule().limits());
         var result = create.create(exchange.principal(), request);
         if (result.created()) {
             exchange.answer(201, out -> SessionJson.write(out, result.sandbox(), SessionJson.Found.CREATED));

@@ -131,7 +131,10 @@ public final class Admission {
         }
         var grant = workers.verify(token, Audience.WORKER);
         var worker = new Principal.Worker(grant);
-        return new Caller(Optional.of(worker), Optional.of(lookup.known(worker, grant.sandbox().value())), Scopes.NONE);
+        return new Caller(
+                Optional.of(worker),
+                Optional.of(lookup.known(worker, grant.sandbox().value())),
+                Scopes.NONE);
     }
 
     /// Returns the number of published changes of rights, for [Access#since].

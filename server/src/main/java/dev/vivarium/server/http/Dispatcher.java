@@ -45,13 +45,13 @@ final class Dispatcher extends Handler.Abstract {
 
     private final RouterSelector routers;
     private final Admission admission;
-    private final AccessAudit witness;
+    private final AccessAudit audit;
     private final DrainGate gate;
 
-    Dispatcher(RouterSelector routers, Admission admission, AccessAudit witness, DrainGate gate) {
+    Dispatcher(RouterSelector routers, Admission admission, AccessAudit audit, DrainGate gate) {
         this.routers = routers;
         this.admission = admission;
-        this.witness = witness;
+        this.audit = audit;
         this.gate = gate;
     }
 
@@ -148,7 +148,7 @@ final class Dispatcher extends Handler.Abstract {
     private Exchange handle(Request request, Response response, Exchange.Held held, Router.Match match)
             throws IOException {
         var route = match.route();
-        var at = witness.now();
+        var at = audit.now();
         long seen = admission.changes();
         var caller = Optional.<Caller>empty();
         var auditedResponse = new AuditedResponse(request, response);
@@ -160,7 +160,7 @@ final class Dispatcher extends Handler.Abstract {
             response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
             response.getHeaders().put("X-Content-Type-Options", "nosniff");
             confine(request, response, route);
-            auditedResponse.to(status -> witness.saw(match, known, at, status));
+            auditedResponse.to(status -> audit.saw(match, known, at, status));
             try (var memory = admission.memory(known)) {
                 var checks = checks(request, response, match, known, memory);
                 var exchange = new Exchange(request, auditedResponse, held, match, known, checks);
@@ -190,8 +190,8 @@ final class Dispatcher extends Handler.Abstract {
         places.request(who);
     }
 
-    /// Sandboxes the response in a browser: a file that an agent wrote must not run scripts with the user's session.
-    /// Previews and the console set their own policy.
+    /// Sandboxes the response in a browser: a file that an agent wrote must not run scripts with the user's
+    /// session. Previews and the console set their own policy.
     private void confine(Request request, Response response, Route route) {
         boolean isOurs = !(route.access().isAnonymous() || route.access() instanceof Route.Access.Own);
         if (isOurs && admission.session(request).isPresent()) {
@@ -249,14 +249,14 @@ final class Dispatcher extends Handler.Abstract {
             Request request, Router.Match match, Optional<Caller> caller, Instant at, Failure failure) {
         int status = ProblemJson.status(failure);
         if (caller.flatMap(Caller::sandbox).isPresent() || !AccessAudit.isRefusal(status)) {
-            caller.ifPresent(known -> witness.saw(match, known, at, status));
+            caller.ifPresent(known -> audit.saw(match, known, at, status));
         } else {
             // The failure does not name the principal of a valid credential without the right.
             var who = caller.flatMap(Caller::principal)
                     .or(() -> Exchange.shown(request).flatMap(admission::find))
                     .or(() -> admission.find(request));
             var from = InsideEndPoint.of(request).map(InsideEndPoint::sandbox);
-            witness.refused(match, who, from, failure);
+            audit.refused(match, who, from, failure);
         }
     }
 
@@ -287,7 +287,8 @@ final class Dispatcher extends Handler.Abstract {
         }
     }
 
-    /// Closes the connection of a caller who has lost the right. What the request started ends as after a disconnect.
+    /// Closes the connection of a caller who has lost the right. What the request started ends as after a
+    /// disconnect.
     private static void cut(Request request) {
         request.getConnectionMetaData().getConnection().getEndPoint().close();
     }

@@ -84,9 +84,9 @@ public final class Edge implements AutoCloseable {
     }
 
     /// Starts to handle requests.
-    public void serve(RouterSelector routers, Admission admission, AccessAudit witness) {
+    public void serve(RouterSelector routers, Admission admission, AccessAudit audit) {
         var requests = VirtualThreads.getNamedVirtualThreadsExecutor("request-");
-        server.setHandler(new RequestThreads(requests, new Dispatcher(routers, admission, witness, gate)));
+        server.setHandler(new RequestThreads(requests, new Dispatcher(routers, admission, audit, gate)));
         try {
             server.start();
         } catch (Exception e) {

@@ -181,9 +181,9 @@ public final class Exchange {
         places.files(sandbox.id());
     }
 
-    /// Returns the caller's access, for a stream or a long poll. From now on the handler checks the access and ends the
-    /// response with the reason. Without this call, the server closes the connection when the right is lost. The
-    /// request counts as a stream.
+    /// Returns the caller's access, for a stream or a long poll. From now on the handler checks the access and ends
+    /// the response with the reason. Without this call, the server closes the connection when the right is lost.
+    /// The request counts as a stream.
     public Access access() {
         caller.principal().ifPresent(places::becomeStream);
         Access right = requireAccess().polled();

@@ -27,14 +27,15 @@ public record Route(String method, String template, Access access, Operation ope
         /// An admin key.
         record Admin() implements Access {}
 
-        /// A key, or a capability token for the sandbox of the thread in `{thread_id}`. If `recorded`, the handler
-        /// writes the audit entry itself.
+        /// A key, or a capability token for the sandbox of the thread in `{thread_id}`. If `recorded`, the
+        /// handler writes the audit entry itself.
         record Token(boolean recorded) implements Access {}
 
         /// A key or token with this scope for the sandbox in `{sandbox_id}`.
         record Scoped(Scope scope) implements Access {}
 
-        /// The same for a sandbox that may have ended. Its tokens ended with it, so only its owner has access then.
+        /// The same for a sandbox that may have ended. Its tokens ended with it, so only its owner has access
+        /// then.
         record Kept(Scope scope) implements Access {}
 
         /// The same as [Scoped], or the token of the worker inside that sandbox.
@@ -46,7 +47,8 @@ public record Route(String method, String template, Access access, Operation ope
         /// Checked by the handler, which accepts credentials in more places than headers.
         record Own() implements Access {}
 
-        /// A key or token with this scope for the target, in the first message of a WebSocket. [Handshake] checks it.
+        /// A key or token with this scope for the target, in the first message of a WebSocket. [Handshake]
+        /// checks it.
         record FirstMessage(Target target, Scope scope) implements Access {
             public enum Target {
                 /// The sandbox in `{sandbox_id}`.

@@ -44,8 +44,8 @@ public final class CreateSandbox {
         return new Result(opened.sandbox().info(), opened.created());
     }
 
-    /// Creates a sandbox for a caller with a right in the thread. Only the owner of the thread may choose the egress. The
-    /// egress of an existing sandbox must be the same.
+    /// Creates a sandbox for a caller with a right in the thread. Only the owner of the thread may choose the
+    /// egress. The egress of an existing sandbox must be the same.
     public Result forThread(ThreadAccess access, Optional<Egress> egress) {
         if (egress.isPresent() && access.standing() == Grant.Standing.MEMBER) {
             throw new SandboxException(new Failure.NotAllowed("only the owner of the thread decides on its egress"));

@@ -41,7 +41,8 @@ public final class ThreadSnapshots {
             Optional<DiskOrigins.Origin> origin,
             Optional<ThreadId> originThread) {}
 
-    /// @param user owner of the fork; empty for the caller, or for the owner of the snapshot if the caller is an admin
+    /// @param user owner of the fork; empty for the caller, or for the owner of the snapshot if the caller is an
+    /// admin
     public record Fork(ThreadId thread, Optional<UserId> user) {}
 
     /// Finds a snapshot by its id alone.
@@ -85,8 +86,9 @@ public final class ThreadSnapshots {
             var forks = snapshots.origins().forksOf(thread).stream()
                     .filter(fork -> isVisible(caller, fork.thread()))
                     .toList();
-            var origin =
-                    sandboxes.find(thread).flatMap(sandbox -> snapshots.origins().find(sandbox.id()));
+            var origin = sandboxes
+                    .find(thread)
+                    .flatMap(sandbox -> snapshots.origins().find(sandbox.id()));
             var originThread = origin.flatMap(DiskOrigins.Origin::forkedFrom)
                     .flatMap(from -> snapshots.find(from.value()))
                     .map(SnapshotInfo::thread)

@@ -160,7 +160,8 @@ final class EventSocket implements SocketSession {
 
     private Sandbox alive(Caller caller) {
         return caller.sandbox()
-                .orElseThrow(() -> new SandboxException(new Failure.NoSuchSandbox(socket.sandboxId(), Optional.empty())));
+                .orElseThrow(
+                        () -> new SandboxException(new Failure.NoSuchSandbox(socket.sandboxId(), Optional.empty())));
     }
 
     private void sendFiles(Caller caller, Optional<JsonFields> payload) {

@@ -20,11 +20,11 @@ import java.util.Optional;
 final class FeedSocket implements SocketSession {
     private final GuardedSocket socket;
     private final Duration heartbeat;
-    private final Feed.Ear events;
+    private final Feed.Subscription events;
     private volatile FeedFilter filter;
     private volatile boolean closed;
 
-    private FeedSocket(GuardedSocket socket, Duration heartbeat, Feed.Ear events, FeedFilter filter) {
+    private FeedSocket(GuardedSocket socket, Duration heartbeat, Feed.Subscription events, FeedFilter filter) {
         this.socket = socket;
         this.heartbeat = heartbeat;
         this.events = events;

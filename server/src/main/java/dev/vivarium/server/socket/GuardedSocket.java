@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
 
 /// WebSocket whose client authenticates with its first message. Thread-safe.
 ///
-/// A [SocketSession] handles the messages of an authenticated client. The socket closes when the client loses its right.
-/// The socket reads the next message after it has handled the last one, so that TCP slows down a fast client.
+/// A [SocketSession] handles the messages of an authenticated client. The socket closes when the client loses its
+/// right. The socket reads the next message after it has handled the last one, so that TCP slows down a fast client.
 public final class GuardedSocket implements Session.Listener, Presence.Guest {
     private static final Logger LOG = LoggerFactory.getLogger(GuardedSocket.class);
 

@@ -50,12 +50,13 @@ final class ShellSocket implements SocketSession {
             AuthMessage auth = AuthMessage.read(first);
             Sandbox sandbox = caller.sandbox().orElseThrow();
             callers.requireAwake(sandbox);
-            boolean types = auth.hands() == AuthMessage.Hands.ON && caller.scopes().allows(Scope.SHELL);
+            boolean types =
+                    auth.hands() == AuthMessage.Hands.ON && caller.scopes().allows(Scope.SHELL);
             Role role = types ? Role.TYPIST : Role.WATCHER;
             var user = caller.principal().orElseThrow().name();
             try (var undo = new Undo()) {
-                Viewer viewer = undo.add(
-                        shell(sandbox, auth, role).join(new Participant(user, role, audit.entries().now())));
+                Viewer viewer = undo.add(shell(sandbox, auth, role)
+                        .join(new Participant(user, role, audit.entries().now())));
                 auth.size().ifPresent(viewer::resize);
                 audit.entered(caller, viewer);
                 undo.keep();

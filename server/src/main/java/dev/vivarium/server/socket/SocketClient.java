@@ -96,7 +96,8 @@ final class SocketClient {
 
     /// Sends a close with the reason. Does not wait for the answer.
     void hangUp(CloseReason why) {
-        session.ifPresentOrElse(open -> open.close(why.code(), why.reason(), closeWritten), () -> closeWritten.complete(null));
+        session.ifPresentOrElse(
+                open -> open.close(why.code(), why.reason(), closeWritten), () -> closeWritten.complete(null));
     }
 
     /// Waits until the close is written or has failed, at most `timeout`.

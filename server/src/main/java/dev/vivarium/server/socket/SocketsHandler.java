@@ -23,12 +23,7 @@ public final class SocketsHandler {
     private final Feed feed;
 
     public SocketsHandler(
-            Sockets sockets,
-            Audits audits,
-            Callers callers,
-            EventLog log,
-            Operations operations,
-            Feed feed) {
+            Sockets sockets, Audits audits, Callers callers, EventLog log, Operations operations, Feed feed) {
         this.sockets = sockets;
         this.audits = audits;
         this.callers = callers;
