@@ -17,6 +17,7 @@ import dev.vivarium.core.sandbox.SandboxListener;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.sandbox.SandboxesConfig;
 import dev.vivarium.core.store.Db;
+import dev.vivarium.json.EventBodyJson;
 import dev.vivarium.server.api.HealthChecks;
 import dev.vivarium.server.console.Pages;
 import dev.vivarium.server.http.AccessAudit;
@@ -108,7 +109,7 @@ public final class Vivarium implements AutoCloseable {
         var metrics = new Metrics();
         var access = access(config, db, CLOCK, undo);
         var telemetry = new Telemetry(metrics, new EgressAudit(access.audit(), CLOCK));
-        var log = undo.add(new EventLog(db, CLOCK));
+        var log = undo.add(new EventLog(db, CLOCK, new EventBodyJson()));
         var lifecycle = undo.add(new LifecycleEvents(log));
         var sight = undo.add(WatchRoutes.Sight.open(db, log, config.watch(), CLOCK));
         var limits = new RateLimits(config.rates());

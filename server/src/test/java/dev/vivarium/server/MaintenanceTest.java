@@ -9,6 +9,7 @@ import dev.vivarium.core.log.Retention;
 import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.watch.FileHistory;
+import dev.vivarium.json.EventBodyJson;
 import dev.vivarium.model.Message;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.NewMessage;
@@ -33,7 +34,7 @@ class MaintenanceTest {
     void whatIsLeftOfASandboxThatNobodyRemembersGoesWithItsTime() {
         var config = new LogConfig(LogConfig.Format.TEXT, new Retention(Duration.ofMillis(200), 1_000_000));
         try (var db = Db.sqlite(directory.resolve("db"));
-                var log = new EventLog(db, CLOCK)) {
+                var log = new EventLog(db, CLOCK, new EventBodyJson())) {
             var inbox = new Inbox(db, log, CLOCK);
             log.append(sandbox, NewEvent.of("a", "{}", "test"));
             inbox.post(sandbox, new NewMessage("never heard", Message.Kind.USER_MESSAGE, "test"));

@@ -5,6 +5,7 @@ import dev.vivarium.core.log.EventRows.Name;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.Event;
+import dev.vivarium.model.EventCodec;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxException;
@@ -49,6 +50,7 @@ final class Appender implements AutoCloseable {
 
     private final Db db;
     private final InstantSource clock;
+    private final EventCodec codec;
     private final Consumer<List<Event>> readers;
     private final BlockingQueue<Pending> queue = new ArrayBlockingQueue<>(QUEUE);
     private final Thread worker;
@@ -62,18 +64,23 @@ final class Appender implements AutoCloseable {
     private final Map<SandboxId, Long> heads = new ConcurrentHashMap<>();
 
     /// @param readers receives all new events, in order
-    Appender(Db db, InstantSource clock, Consumer<List<Event>> readers) {
+    Appender(Db db, InstantSource clock, EventCodec codec, Consumer<List<Event>> readers) {
         this.db = db;
         this.clock = clock;
+        this.codec = codec;
         this.readers = readers;
         this.worker = VitalThread.start("log-appender", this::run);
     }
 
-    /// One event to append, and its outcome.
+    /// One event to append, and its outcome. The caller encodes the data, so that the worker does not have to.
     ///
     /// @param isAwaited whether the caller waits for it
     private record Pending(
-            SandboxId sandbox, NewEvent event, CompletableFuture<AppendResult> outcome, boolean isAwaited) {
+            SandboxId sandbox,
+            NewEvent event,
+            String data,
+            CompletableFuture<AppendResult> outcome,
+            boolean isAwaited) {
         Optional<Name> name() {
             return event.id().map(id -> new Name(sandbox, id));
         }
@@ -90,23 +97,28 @@ final class Appender implements AutoCloseable {
     }
 
     AppendResult append(SandboxId sandbox, NewEvent event) {
-        return await(queued(sandbox, event));
+        Pending pending = pending(sandbox, event, true);
+        queue(pending);
+        return await(pending);
     }
 
     /// Appends several events, which are written together.
     List<AppendResult> append(SandboxId sandbox, List<NewEvent> events) {
         List<Pending> pending =
-                events.stream().map(event -> queued(sandbox, event)).toList();
+                events.stream().map(event -> pending(sandbox, event, true)).toList();
+        pending.forEach(this::queue);
         return pending.stream().map(Appender::await).toList();
     }
 
-    private Pending queued(SandboxId sandbox, NewEvent event) {
-        var pending = new Pending(sandbox, event, new CompletableFuture<>(), true);
+    private Pending pending(SandboxId sandbox, NewEvent event, boolean isAwaited) {
+        return new Pending(sandbox, event, event.data(codec), new CompletableFuture<>(), isAwaited);
+    }
+
+    private void queue(Pending pending) {
         try {
             if (closed || !queue.offer(pending, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
                 throw failed(closed ? "the log is closed" : "the log has " + QUEUE + " events waiting");
             }
-            return pending;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw failed("interrupted before an event was written");
@@ -128,7 +140,7 @@ final class Appender implements AutoCloseable {
 
     /// Queues the event without waiting for the write. Blocks only while the queue is full.
     void note(SandboxId sandbox, NewEvent event) {
-        var pending = new Pending(sandbox, event, new CompletableFuture<>(), false);
+        Pending pending = pending(sandbox, event, false);
         var _ = pending.outcome.exceptionally(why -> {
             LOG.warn("an event {} of {} was not kept: {}", event.type(), sandbox, why.getMessage());
             return null;
@@ -252,7 +264,7 @@ final class Appender implements AutoCloseable {
         NewEvent event = pending.event;
         long seq = next(sql, pending.sandbox, counted);
         String id = event.id().orElseGet(() -> Event.idOf(pending.sandbox, seq));
-        return new Event(pending.sandbox, seq, id, event.type(), event.data(), event.source(), now, event.task());
+        return new Event(pending.sandbox, seq, id, event.type(), pending.data, event.source(), now, event.task());
     }
 
     private static Map<Name, Event> known(Sql sql, List<Pending> group) throws SQLException {

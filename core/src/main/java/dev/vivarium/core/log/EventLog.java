@@ -2,6 +2,7 @@ package dev.vivarium.core.log;
 
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.Event;
+import dev.vivarium.model.EventCodec;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxException;
@@ -26,6 +27,7 @@ public final class EventLog implements AutoCloseable {
     private static final long STEP = 1000;
 
     private final Db db;
+    private final EventCodec codec;
     private final Appender appender;
     private volatile Runnable refusal = () -> {};
 
@@ -54,9 +56,15 @@ public final class EventLog implements AutoCloseable {
         }
     }
 
-    public EventLog(Db db, InstantSource clock) {
+    public EventLog(Db db, InstantSource clock, EventCodec codec) {
         this.db = db;
-        this.appender = new Appender(db, clock, this::tell);
+        this.codec = codec;
+        this.appender = new Appender(db, clock, codec, this::tell);
+    }
+
+    /// Returns the codec of the stored text. Readers that only forward events do not need it.
+    public EventCodec codec() {
+        return codec;
     }
 
     /// Appends an event and returns when it is durable. If the log of the sandbox contains the id, does not append

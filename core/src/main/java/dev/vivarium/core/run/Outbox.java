@@ -52,7 +52,7 @@ public final class Outbox {
                 sandbox.value(),
                 letter.id(),
                 event.type(),
-                event.data(),
+                event.data(log.codec()),
                 event.source(),
                 // Never the same twice: they are told in this order.
                 newest.updateAndGet(last -> Math.max(last + 1, clock.millis())));

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.Sql;
+import dev.vivarium.json.EventBodyJson;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxException;
@@ -48,7 +49,7 @@ abstract class EventLogContract {
     @BeforeEach
     void open() {
         db = openDb();
-        log = new EventLog(db, () -> now);
+        log = new EventLog(db, () -> now, new EventBodyJson());
     }
 
     @AfterEach
@@ -71,7 +72,7 @@ abstract class EventLogContract {
         }
         log.close();
 
-        log = new EventLog(db, () -> now);
+        log = new EventLog(db, () -> now, new EventBodyJson());
         assertThat(log.read(sandbox, Query.after(0, 1000))).hasSize(1000);
     }
 
@@ -86,7 +87,7 @@ abstract class EventLogContract {
         reader.await(other);
         assertThat(handler.sum(db)).isEqualTo(2);
         log.close();
-        log = new EventLog(db, () -> now);
+        log = new EventLog(db, () -> now, new EventBodyJson());
         for (int i = 0; i < 250; i++) {
             log.note(sandbox, NewEvent.of("add", "{}", "agent"));
         }
@@ -167,7 +168,7 @@ abstract class EventLogContract {
 
         Event kept = log.append(sandbox, given).event();
 
-        assertThat(kept).isEqualTo(new Event(sandbox, 1, "mine", "agent.started", given.data(), "agent", NOON));
+        assertThat(kept).isEqualTo(new Event(sandbox, 1, "mine", "agent.started", "{\"a\":\"€\\n\"}", "agent", NOON));
         assertThat(log.read(sandbox, Query.after(0, 10))).containsExactly(kept);
         assertThat(log.read(other, Query.after(0, 10))).isEmpty();
     }

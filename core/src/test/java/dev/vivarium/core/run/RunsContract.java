@@ -9,6 +9,7 @@ import dev.vivarium.core.access.WorkerTokens;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.store.Db;
+import dev.vivarium.json.EventBodyJson;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.NewReview;
@@ -59,7 +60,7 @@ abstract class RunsContract {
     @BeforeEach
     void open() {
         db = openDb();
-        log = new EventLog(db, clock);
+        log = new EventLog(db, clock, new EventBodyJson());
         outbox = new Outbox(db, log, clock);
         runs = new Runs(db, outbox, clock, List.of());
         tasks = new Tasks(db, clock);

@@ -9,6 +9,7 @@ import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.provider.process.ProcessProvider;
 import dev.vivarium.core.store.Db;
+import dev.vivarium.json.EventBodyJson;
 import dev.vivarium.model.End;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.ThreadId;
@@ -32,7 +33,7 @@ class LifecycleEventsTest {
     void theEndOfAMachineThatDiedIsToldWithItsReason(int kills, String reason, String detail) throws Exception {
         var clock = InstantSource.system();
         try (var db = Db.sqlite(home.resolve("viv.db"));
-                var log = new EventLog(db, clock);
+                var log = new EventLog(db, clock, new EventBodyJson());
                 var lifecycleEvents = new LifecycleEvents(log);
                 var provider = new FaultyProvider(ProcessProvider.open(home, GuestPrograms.extractTo(home)))) {
             var sandboxes = Sandboxes.open(provider, db, House.plain(), List.of(lifecycleEvents), clock);
@@ -58,7 +59,7 @@ class LifecycleEventsTest {
     void anEndThatTheStoreRefusedIsLoggedWhenTheStoreWorksAgain() {
         var clock = InstantSource.system();
         try (var db = Db.sqlite(home.resolve("viv.db"));
-                var log = new EventLog(db, clock);
+                var log = new EventLog(db, clock, new EventBodyJson());
                 var lifecycleEvents = new LifecycleEvents(log);
                 var provider = ProcessProvider.open(home, GuestPrograms.extractTo(home));
                 var sandboxes = Sandboxes.open(provider, db, House.plain(), List.of(lifecycleEvents), clock)) {

@@ -12,6 +12,7 @@ import dev.vivarium.core.sandbox.FaultyProvider.Step;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.watch.FileHistory;
 import dev.vivarium.core.watch.Watchers;
+import dev.vivarium.json.EventBodyJson;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.ThreadId;
@@ -47,7 +48,7 @@ class WatchingTest {
     void open() {
         var clock = InstantSource.system();
         db = Db.sqlite(home.resolve("viv.db"));
-        log = new EventLog(db, clock);
+        log = new EventLog(db, clock, new EventBodyJson());
         watching = new Watchers(log, new FileHistory(db), Duration.ofHours(1), clock);
         provider = new FaultyProvider(ProcessProvider.open(home, GuestPrograms.extractTo(home)));
         // No time passes, so that nobody asks a guest that a test has stopped whether it is still there.
