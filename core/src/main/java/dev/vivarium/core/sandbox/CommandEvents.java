@@ -3,7 +3,7 @@ package dev.vivarium.core.sandbox;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.vivarium.core.exec.CommandStarted;
 import dev.vivarium.core.exec.OutputListener;
-import dev.vivarium.model.EventData;
+import dev.vivarium.model.CommandEvent;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.Exit;
 import java.nio.ByteBuffer;
@@ -14,90 +14,89 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 
-/// What one command writes, on its way into the log. The first words go at once; what comes soon after is collected and
-/// told in one event. Of a flood only the beginning of each event is kept, and how much was left out is said.
-/// Thread-safe.
+/// Writer of the events of one command. Thread-safe.
+///
+/// It publishes the first output at once, and collects later output for [Pace]. If there is too much output, an event
+/// contains the beginning and the number of omitted bytes.
 final class CommandEvents implements OutputListener {
-    /// Of each stream, in one event.
+    /// Characters of one stream in one event.
     private static final int MOST_AT_ONCE = 8 * 1024;
 
-    /// What follows the name of a stream where it is said how far an event goes.
-    static final String END = "_end";
-
-    private final EventData head;
+    private final CommandEvent.Target target;
     private final Pace pace;
-    private final BiConsumer<String, EventData> log;
-    private final Runnable over;
-    private final Ticker ticker;
+    private final Consumer<CommandEvent> log;
+    private final Runnable onEnd;
+    private final LongSupplier nanos;
     private final ReentrantLock lock = new ReentrantLock();
 
     @GuardedBy("lock")
-    private final Map<ExecEvent.Stream, Words> words = new EnumMap<>(ExecEvent.Stream.class);
+    private final Map<ExecEvent.Stream, StreamText> streams = new EnumMap<>(ExecEvent.Stream.class);
 
-    /// Whether events say how far they go.
+    /// Whether events contain the end position of each stream.
     @GuardedBy("lock")
-    private boolean counted;
+    private boolean hasPositions;
 
+    /// Characters published so far.
     @GuardedBy("lock")
-    private int told;
-
-    @GuardedBy("lock")
-    private long folded;
+    private int published;
 
     @GuardedBy("lock")
-    private long toldAt;
+    private long omitted;
+
+    @GuardedBy("lock")
+    private long publishedAt;
 
     @GuardedBy("lock")
     private boolean ended;
 
-    /// How fast and how much is told.
-    ///
-    /// @param mostInAll of a whole command; afterwards only the amount is told
+    /// Frequency and amount of output events.
     enum Pace {
-        /// The first words at once.
         COMMAND(100_000_000, 1 << 20),
-        /// Never by the worker that shows people what they type.
+        /// Published by [#publishDue] only, because the thread that reads a terminal also echoes the input.
         TERMINAL(250_000_000, 16 << 20);
 
-        private final long pause;
+        private final long nanos;
+
+        /// Characters of the whole command. Later events contain only the number of omitted bytes.
         private final int mostInAll;
 
-        Pace(long pause, int mostInAll) {
-            this.pause = pause;
+        Pace(long nanos, int mostInAll) {
+            this.nanos = nanos;
             this.mostInAll = mostInAll;
         }
     }
 
-    /// Where the story of a command that was found again goes on. Immutable.
+    /// Positions at which the events of a command resume after a restart of the server. Immutable.
     ///
-    /// @param from how many bytes of each stream came before those that are heard
-    /// @param told how many of them were told before
-    record Bookmark(CommandStarted.Place from, CommandStarted.Place told) {
+    /// @param from      position of the first byte that the listener receives
+    /// @param published position up to which the log contains the output
+    record Bookmark(CommandStarted.Place from, CommandStarted.Place published) {
         static final Bookmark START = new Bookmark(CommandStarted.Place.START, CommandStarted.Place.START);
     }
 
-    /// @param head what every event begins with
-    /// @param log takes the type and the data of an event
-    /// @param over is called when there is nothing more to tell
-    CommandEvents(EventData head, Pace pace, BiConsumer<String, EventData> log, Runnable over, Ticker ticker) {
-        this.head = head;
+    /// @param onEnd called after the last event
+    CommandEvents(
+            CommandEvent.Target target, Pace pace, Consumer<CommandEvent> log, Runnable onEnd, LongSupplier nanos) {
+        this.target = target;
         this.pace = pace;
         this.log = log;
-        this.over = over;
-        this.ticker = ticker;
-        this.toldAt = ticker.nanos() - pace.pause;
+        this.onEnd = onEnd;
+        this.nanos = nanos;
+        this.publishedAt = nanos.getAsLong() - pace.nanos;
     }
 
-    /// Goes on where an earlier server stopped; every event says how far it goes.
-    CommandEvents continued(Bookmark at) {
+    /// Resumes at a bookmark. From now on events contain positions.
+    CommandEvents resumedAt(Bookmark at) {
         lock.lock();
         try {
-            words.put(ExecEvent.Stream.STDOUT, new Words(at.from.stdout(), at.told.stdout()));
-            words.put(ExecEvent.Stream.STDERR, new Words(at.from.stderr(), at.told.stderr()));
-            counted = true;
+            streams.put(ExecEvent.Stream.STDOUT, new StreamText(at.from.stdout(), at.published.stdout()));
+            streams.put(ExecEvent.Stream.STDERR, new StreamText(at.from.stderr(), at.published.stderr()));
+            hasPositions = true;
         } finally {
             lock.unlock();
         }
@@ -108,94 +107,99 @@ final class CommandEvents implements OutputListener {
     public void output(ExecEvent.Stream stream, byte[] bytes) {
         lock.lock();
         try {
-            int room = Math.min(MOST_AT_ONCE, pace.mostInAll - told);
-            folded += words.computeIfAbsent(stream, s -> new Words(0, 0)).add(bytes, room);
-            if (pace == Pace.COMMAND && ticker.nanos() - toldAt >= pace.pause) {
-                tellLocked();
+            int room = Math.min(MOST_AT_ONCE, pace.mostInAll - published);
+            omitted +=
+                    streams.computeIfAbsent(stream, s -> new StreamText(0, 0)).add(bytes, room);
+            if (pace == Pace.COMMAND && isDueLocked()) {
+                publishLocked();
             }
         } finally {
             lock.unlock();
         }
     }
 
-    /// Tells what has been collected for long enough.
-    void beat() {
+    /// Publishes the collected output if the interval has passed.
+    void publishDue() {
         lock.lock();
         try {
-            if (ticker.nanos() - toldAt >= pace.pause) {
-                tellLocked();
+            if (isDueLocked()) {
+                publishLocked();
             }
         } finally {
             lock.unlock();
         }
+    }
+
+    @GuardedBy("lock")
+    private boolean isDueLocked() {
+        return nanos.getAsLong() - publishedAt >= pace.nanos;
     }
 
     @Override
     public void lost() {
         lock.lock();
         try {
-            tellLocked();
+            publishLocked();
         } finally {
             lock.unlock();
         }
-        over.run();
+        onEnd.run();
     }
 
     @Override
     public void exited(Exit exit) {
-        end(head.with("exit_code", exit.exitCode())
-                .with("cause", exit.cause().label())
-                .with("duration_ms", exit.wall().toMillis())
-                .with("stdout_bytes", exit.stdoutBytes())
-                .with("stderr_bytes", exit.stderrBytes()));
+        end(
+                exit.cause(),
+                Optional.of(new CommandEvent.Result(
+                        exit.exitCode(), exit.wall(), exit.stdoutBytes(), exit.stderrBytes())));
     }
 
     @Override
     public void left() {
-        end(head.with("cause", Exit.Cause.CANCELLED.label()));
+        end(Exit.Cause.CANCELLED, Optional.empty());
     }
 
-    private void end(EventData data) {
+    private void end(Exit.Cause cause, Optional<CommandEvent.Result> result) {
         lock.lock();
         try {
             if (ended) {
                 return;
             }
             ended = true;
-            tellLocked();
-            log.accept("command.completed", data);
+            publishLocked();
+            log.accept(new CommandEvent.Completed(target, cause, result));
         } finally {
             lock.unlock();
         }
-        over.run();
+        onEnd.run();
     }
 
     @GuardedBy("lock")
-    private void tellLocked() {
-        var data = head;
-        boolean isNew = folded > 0;
-        for (var stream : ExecEvent.Stream.values()) {
-            Words said = words.get(stream);
-            String name = stream == ExecEvent.Stream.STDOUT ? "stdout" : "stderr";
-            if (said != null && !said.isEmpty()) {
-                String text = said.take();
-                told += text.length();
-                data = data.with(name, text);
-                isNew = true;
-            }
-            if (said != null && counted && said.end > 0) {
-                data = data.with(name + END, said.end);
-            }
+    private void publishLocked() {
+        if (omitted == 0 && streams.values().stream().allMatch(StreamText::isEmpty)) {
+            return;
         }
-        if (isNew) {
-            log.accept("command.output", folded > 0 ? data.with("folded_bytes", folded) : data);
-            folded = 0;
-            toldAt = ticker.nanos();
-        }
+        CommandEvent.Text stdout = takeLocked(ExecEvent.Stream.STDOUT);
+        CommandEvent.Text stderr = takeLocked(ExecEvent.Stream.STDERR);
+        log.accept(new CommandEvent.Output(target, stdout, stderr, omitted));
+        omitted = 0;
+        publishedAt = nanos.getAsLong();
     }
 
-    /// Text of one stream that has not been told yet. A character whose bytes come in two pieces is not torn.
-    private static final class Words {
+    @GuardedBy("lock")
+    private CommandEvent.Text takeLocked(ExecEvent.Stream stream) {
+        StreamText text = streams.get(stream);
+        if (text == null) {
+            return CommandEvent.Text.NONE;
+        }
+        Optional<String> taken = text.isEmpty() ? Optional.empty() : Optional.of(text.take());
+        published += taken.map(String::length).orElse(0);
+        return new CommandEvent.Text(
+                taken, hasPositions && text.end > 0 ? Optional.of(text.end) : Optional.empty());
+    }
+
+    /// Collected text of one stream. It decodes a character whose bytes arrive in two pieces.
+    private static final class StreamText {
         private final CharsetDecoder decoder = StandardCharsets.UTF_8
                 .newDecoder()
                 .onMalformedInput(CodingErrorAction.REPLACE)
@@ -203,18 +207,18 @@ final class CommandEvents implements OutputListener {
         private final StringBuilder text = new StringBuilder();
         private byte[] rest = new byte[0];
 
-        /// How many bytes there were so far.
+        /// Position after the last byte.
         private long end;
 
-        /// What comes before this was told already.
+        /// Position up to which the log contains the output.
         private final long known;
 
-        Words(long from, long known) {
+        StreamText(long from, long known) {
             this.end = from;
             this.known = known;
         }
 
-        /// Takes as much as there is room for. Returns how many bytes were left out.
+        /// Adds bytes until the text has `most` characters. Returns the number of omitted bytes.
         long add(byte[] all, int most) {
             int old = (int) Math.clamp(known - end, 0, all.length);
             end += all.length;

@@ -5,11 +5,13 @@ import dev.vivarium.core.exec.CommandStarted;
 import dev.vivarium.core.exec.OutputListener;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
+import dev.vivarium.model.CommandEvent;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Event;
-import dev.vivarium.model.EventData;
+import dev.vivarium.model.EventBody;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.ProcessInfo;
+import dev.vivarium.model.SandboxEvent;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
@@ -25,121 +27,108 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Keeps the life of every sandbox in its log. But for the end it does not wait for the disk: what changed is in the
-/// store already, and the log says when and why. Thread-safe.
+/// Writer of the events of sandboxes and of their commands. Thread-safe.
+///
+/// Except for the end of a sandbox, it does not wait for the disk: the store already contains the change.
 public final class LifecycleEvents implements SandboxListener, AutoCloseable {
-    private static final String SOURCE = NewEvent.OURS;
-    private static final String END = "sandbox.terminated";
-
     private static final int LONGEST_LINE = 4096;
-    private static final long BEAT = 50;
+    private static final long PUBLISH_MILLIS = 50;
 
     private static final Logger LOG = LoggerFactory.getLogger(LifecycleEvents.class);
-    private static final Pattern STDOUT_END =
-            Pattern.compile("(?<!\\\\)\"stdout" + CommandEvents.END + "\":(\\d{1,18})");
-    private static final Pattern STDERR_END =
-            Pattern.compile("(?<!\\\\)\"stderr" + CommandEvents.END + "\":(\\d{1,18})");
 
     private final EventLog log;
-    private final Set<CommandEvents> allCommandEvents = ConcurrentHashMap.newKeySet();
+    private final Set<CommandEvents> commands = ConcurrentHashMap.newKeySet();
     private final ScheduledExecutorService scheduler = Executors.newSingleThreadScheduledExecutor(
-            Thread.ofPlatform().daemon().name("chronicle").factory());
+            Thread.ofPlatform().daemon().name("lifecycle-events").factory());
 
     public LifecycleEvents(EventLog log) {
         this.log = log;
         var _ = scheduler.scheduleWithFixedDelay(
-                VitalThread.repeating("telling of commands", this::beat), BEAT, BEAT, TimeUnit.MILLISECONDS);
+                VitalThread.repeating("publishing the output of commands", this::publishDue),
+                PUBLISH_MILLIS,
+                PUBLISH_MILLIS,
+                TimeUnit.MILLISECONDS);
     }
 
-    private void beat() {
-        allCommandEvents.forEach(CommandEvents::beat);
+    private void publishDue() {
+        commands.forEach(CommandEvents::publishDue);
     }
 
     @Override
     public void created(SandboxInfo sandbox, Origin origin, Duration took) {
-        tell(
-                sandbox,
-                "sandbox.started",
-                EventData.of("thread_id", sandbox.thread().value())
-                        .with("user_id", sandbox.user().value())
-                        .with("origin", origin.name().toLowerCase(Locale.ROOT))
-                        .with("took_ms", took.toMillis()));
+        append(sandbox.id(), new SandboxEvent.Started(sandbox.thread(), sandbox.user(), label(origin), took));
+    }
+
+    private static String label(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT);
     }
 
     @Override
-    public OutputListener command(SandboxId sandbox, CommandStarted commandStarted) {
-        EventData head = head(commandStarted);
-        commandStarted.line().ifPresent(line -> tell(sandbox, "command.started", started(head, commandStarted, line)));
+    public OutputListener command(SandboxId sandbox, CommandStarted started) {
+        boolean isShell = started.kind() == ProcessInfo.Kind.SHELL;
+        var target = new CommandEvent.Target(
+                started.pid(),
+                isShell ? Optional.empty() : started.name(),
+                isShell ? started.name() : Optional.empty());
+        started.line()
+                .ifPresent(line ->
+                        append(sandbox, new CommandEvent.Started(target, started.kind(), shortened(line))));
         var self = new AtomicReference<CommandEvents>();
-        var pace = commandStarted.kind() == ProcessInfo.Kind.SHELL
-                ? CommandEvents.Pace.TERMINAL
-                : CommandEvents.Pace.COMMAND;
-        var commandEvents = new CommandEvents(
-                head,
-                pace,
-                (type, data) -> tell(sandbox, type, data),
-                () -> allCommandEvents.remove(self.get()),
+        var events = new CommandEvents(
+                target,
+                isShell ? CommandEvents.Pace.TERMINAL : CommandEvents.Pace.COMMAND,
+                event -> append(sandbox, event),
+                () -> commands.remove(self.get()),
                 System::nanoTime);
-        if (commandStarted.name().isPresent()) {
-            commandEvents.continued(bookmark(sandbox, commandStarted));
+        if (started.name().isPresent()) {
+            events.resumedAt(bookmark(sandbox, started, target));
         }
-        self.set(commandEvents);
-        allCommandEvents.add(commandEvents);
-        return commandEvents;
+        self.set(events);
+        commands.add(events);
+        return events;
     }
 
-    private static EventData head(CommandStarted commandStarted) {
-        var pid = EventData.of("pid", commandStarted.pid());
-        String name = commandStarted.kind() == ProcessInfo.Kind.SHELL ? "session_id" : "process_id";
-        return pid.with(name, commandStarted.name());
-    }
-
-    private static EventData started(EventData head, CommandStarted commandStarted, String line) {
-        return head.with("kind", commandStarted.kind().name().toLowerCase(Locale.ROOT))
-                .with("command", shortened(line));
-    }
-
-    /// One that an earlier server started was told of up to some byte, and the guest says again what it remembers.
-    private CommandEvents.Bookmark bookmark(SandboxId sandbox, CommandStarted commandStarted) {
-        if (commandStarted.line().isPresent()) {
+    /// If an earlier server started the command, the log contains its output up to some byte, and the guest repeats
+    /// the output that it still has.
+    private CommandEvents.Bookmark bookmark(
+            SandboxId sandbox, CommandStarted started, CommandEvent.Target target) {
+        if (started.line().isPresent()) {
             return CommandEvents.Bookmark.START;
         }
-        String head = head(commandStarted).text();
-        String mark = head.substring(0, head.length() - 1);
-        var told = CommandStarted.Place.START;
+        var published = CommandStarted.Place.START;
         try {
             long after = 0;
             List<Event> page;
             do {
-                page = log.read(sandbox, new Query(after, Optional.empty(), Optional.of("command.output"), Query.MOST));
+                page = log.read(
+                        sandbox, new Query(after, Optional.empty(), Optional.of(CommandEvent.OUTPUT), Query.MOST));
                 for (Event event : page) {
-                    told = isOurs(event) && event.data().startsWith(mark) ? place(event.data(), told) : told;
+                    published = end(event, target, published);
                     after = event.seq();
                 }
             } while (!page.isEmpty());
         } catch (SandboxException e) {
-            LOG.warn("what {} told before is not known, and may be told twice: {}", head, e.getMessage());
+            LOG.warn(
+                    "The log of {} cannot be read. It may contain output of process {} twice: {}",
+                    sandbox,
+                    target.pid(),
+                    e.getMessage());
         }
-        return new CommandEvents.Bookmark(commandStarted.place(), told);
+        return new CommandEvents.Bookmark(started.place(), published);
     }
 
-    /// How far an event of ours goes.
-    private static CommandStarted.Place place(String data, CommandStarted.Place before) {
-        return new CommandStarted.Place(end(STDOUT_END, data, before.stdout()), end(STDERR_END, data, before.stderr()));
-    }
-
-    /// The last one in it: what a command says cannot have it, since a quote in a text is escaped.
-    private static long end(Pattern pattern, String data, long otherwise) {
-        long end = otherwise;
-        for (Matcher matcher = pattern.matcher(data); matcher.find(); ) {
-            end = Long.parseLong(matcher.group(1));
-        }
-        return end;
+    /// Returns the position after an event, or `before` if the event belongs to another command.
+    private CommandStarted.Place end(Event event, CommandEvent.Target target, CommandStarted.Place before) {
+        return isOurs(event)
+                        && log.codec().decode(event) instanceof CommandEvent.Output output
+                        && output.target().equals(target)
+                ? new CommandStarted.Place(
+                        output.stdout().end().orElse(before.stdout()),
+                        output.stderr().end().orElse(before.stderr()))
+                : before;
     }
 
     private static String shortened(String text) {
@@ -148,36 +137,31 @@ public final class LifecycleEvents implements SandboxListener, AutoCloseable {
 
     @Override
     public void paused(SandboxInfo sandbox, PauseReason why) {
-        tell(sandbox, "sandbox.paused", reason(why));
+        append(sandbox.id(), new SandboxEvent.Paused(why.cause().label(), why.detail()));
     }
 
     @Override
     public void resumed(SandboxInfo sandbox, PauseReason why) {
-        tell(sandbox, "sandbox.resumed", reason(why));
-    }
-
-    private static EventData reason(PauseReason why) {
-        return EventData.of("reason", why.cause().label()).with("detail", why.detail());
+        append(sandbox.id(), new SandboxEvent.Resumed(why.cause().label(), why.detail()));
     }
 
     @Override
     public void recovered(SandboxInfo sandbox, Recovery how) {
-        tell(sandbox, "sandbox.recovered", EventData.of("how", how.name().toLowerCase(Locale.ROOT)));
+        append(sandbox.id(), new SandboxEvent.Recovered(label(how)));
     }
 
-    /// Reports whether this is the last of a sandbox's life.
+    /// Reports whether this is the last event of a sandbox.
     static boolean isEnd(Event event) {
-        return event.type().equals(END) && isOurs(event);
+        return event.type().equals(SandboxEvent.TERMINATED) && isOurs(event);
     }
 
-    /// Reports whether the last of a sandbox's life was told.
+    /// Reports whether the log contains the last event of a sandbox.
     static boolean hasEnd(EventLog log, SandboxId sandbox) {
-        return !log.newest(sandbox, END, 1).isEmpty();
+        return !log.newest(sandbox, SandboxEvent.TERMINATED, 1).isEmpty();
     }
 
-    /// Reports whether the server saw it itself.
-    public static boolean isOurs(Event event) {
-        return event.source().equals(SOURCE);
+    private static boolean isOurs(Event event) {
+        return event.source().equals(NewEvent.OURS);
     }
 
     /// Waits until the event is durable: a caller that ended the sandbox then reads the event in the log. If the
@@ -208,7 +192,7 @@ public final class LifecycleEvents implements SandboxListener, AutoCloseable {
         }
     }
 
-    /// Tells, by and by, of those ends that a server before has stored and, when it died, not told yet.
+    /// Appends, in the background, the ends that an earlier server stored and did not log.
     public void catchUp(Supplier<List<SandboxInfo>> ended) {
         scheduler.execute(() -> {
             try {
@@ -216,28 +200,24 @@ public final class LifecycleEvents implements SandboxListener, AutoCloseable {
                         .filter(sandbox -> !hasEnd(log, sandbox.id()))
                         .forEach(this::removed);
             } catch (SandboxException e) {
-                LOG.warn("ends that were not told stay so until the next start: {}", e.getMessage());
+                LOG.warn("Missing ends of sandboxes are logged at the next start: {}", e.getMessage());
             }
         });
     }
 
-    /// It has one id for each sandbox: whoever tells it, it is kept once.
+    /// The id is derived from the sandbox, so that the log contains one end however often it is appended.
     private static NewEvent end(SandboxInfo sandbox) {
-        var data = sandbox.end()
-                .map(end -> EventData.of("reason", end.cause().label()).with("detail", end.detail()))
-                .orElse(EventData.of("reason", End.Cause.SERVER.label()));
-        return new NewEvent(Optional.of(NewEvent.OUR_IDS + sandbox.id() + ".terminated"), END, data.text(), SOURCE);
+        var body = new SandboxEvent.Terminated(
+                sandbox.end().map(End::cause).orElse(End.Cause.SERVER),
+                sandbox.end().map(End::detail));
+        return new NewEvent(Optional.of(NewEvent.OUR_IDS + sandbox.id() + ".terminated"), body, NewEvent.OURS);
     }
 
-    private void tell(SandboxInfo sandbox, String type, EventData data) {
-        tell(sandbox.id(), type, data);
+    private void append(SandboxId sandbox, EventBody body) {
+        log.note(sandbox, NewEvent.of(body, NewEvent.OURS));
     }
 
-    private void tell(SandboxId sandbox, String type, EventData data) {
-        log.note(sandbox, NewEvent.of(type, data.text(), SOURCE));
-    }
-
-    /// Tells no more of commands that run. Idempotent.
+    /// Stops publishing the output of commands. Idempotent.
     @Override
     public void close() {
         scheduler.shutdownNow();
