@@ -36,7 +36,6 @@ import dev.vivarium.server.api.RunLifeHandler;
 import dev.vivarium.server.api.RunsHandler;
 import dev.vivarium.server.api.SpawnHandler;
 import dev.vivarium.server.api.WorkerHandler;
-import dev.vivarium.server.api.WorkerReportJson;
 import dev.vivarium.server.http.Route;
 import dev.vivarium.server.operation.Operations;
 import dev.vivarium.server.settings.RunConfig;
@@ -72,7 +71,7 @@ final class RunRoutes {
             var reviews = new Reviews(engine.db(), outbox, engine.clock(), config.reviewTimeout());
             var transcripts =
                     new Transcripts(engine.home().resolve("transcripts"), config.transcripts(), engine.clock());
-            var events = new RunEvents(engine.log(), runs, new WorkerReportJson());
+            var events = new RunEvents(engine.log(), runs);
             var supervisor = new Supervisor(runs, events, reviews, transcripts, engine.clock());
             var inbox = new Inbox(engine.db(), engine.log(), engine.clock());
             return new Supervision(config, tokens, inbox, runs, events, reviews, transcripts, supervisor);

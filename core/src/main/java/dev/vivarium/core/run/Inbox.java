@@ -5,8 +5,8 @@ import dev.vivarium.core.log.AppendResult;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.sandbox.SandboxListener;
 import dev.vivarium.core.store.Db;
-import dev.vivarium.model.EventData;
 import dev.vivarium.model.Message;
+import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.NewMessage;
 import dev.vivarium.model.RunFailure;
@@ -18,7 +18,6 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
@@ -60,11 +59,8 @@ public final class Inbox implements SandboxListener {
 
     public Queued post(SandboxId sandbox, NewMessage said) {
         var message = message(newId(), said);
-        var data = EventData.of("message_id", message.id())
-                .with("content", message.content())
-                .with("inject_mode", message.mode().text());
-        var id = Optional.of(eventId(message.id(), "said"));
-        var event = new NewEvent(id, type(message.kind()), data.text(), message.source());
+        var body = new MessageEvent.Posted(message.id(), message.kind(), message.content(), message.mode());
+        var event = new NewEvent(Optional.of(eventId(message.id(), "said")), body, message.source());
         return post(sandbox, message, event).queued();
     }
 
@@ -103,13 +99,6 @@ public final class Inbox implements SandboxListener {
         if (waiting >= (kind == Message.Kind.INTERRUPT ? MOST_INTERRUPTED : MOST)) {
             throw new SandboxException(new RunFailure.TooManyMessages(sandbox, waiting));
         }
-    }
-
-    /// The kind of message that an event of this type says, if it says one.
-    public static Optional<Message.Kind> kindOf(String type) {
-        return Arrays.stream(Message.Kind.values())
-                .filter(kind -> type(kind).equals(type))
-                .findFirst();
     }
 
     private static String eventId(String message, String happening) {
@@ -199,11 +188,8 @@ public final class Inbox implements SandboxListener {
     private NewEvent heard(Message message) {
         long latency = Duration.between(message.at(), now()).toMillis();
         usualLatency = (usualLatency * 7 + latency) / 8;
-        var data = EventData.of("message_id", message.id())
-                .with("message_type", message.kind().text())
-                .with("latency_ms", latency);
-        return new NewEvent(
-                Optional.of(eventId(message.id(), "delivered")), "user.message_delivered", data.text(), NewEvent.OURS);
+        var body = new MessageEvent.Delivered(message.id(), message.kind(), Duration.ofMillis(latency));
+        return new NewEvent(Optional.of(eventId(message.id(), "delivered")), body, NewEvent.OURS);
     }
 
     /// How long messages took lately, from being said to being heard.
@@ -231,16 +217,6 @@ public final class Inbox implements SandboxListener {
 
     private MessageSignal messageSignal(SandboxId sandbox) {
         return bells.computeIfAbsent(sandbox, id -> new MessageSignal());
-    }
-
-    private static String type(Message.Kind kind) {
-        return switch (kind) {
-            case USER_MESSAGE -> "user.message";
-            case INTERRUPT -> "user.interrupt";
-            case GUIDANCE -> "user.guidance";
-            case GUARDIAN_NUDGE -> "guardian.intervention";
-            case SYSTEM -> "sandbox.message";
-        };
     }
 
     private Instant now() {

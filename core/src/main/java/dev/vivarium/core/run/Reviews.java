@@ -3,11 +3,11 @@ package dev.vivarium.core.run;
 import dev.vivarium.core.files.Digests;
 import dev.vivarium.core.sandbox.SandboxListener;
 import dev.vivarium.core.store.Db;
-import dev.vivarium.model.EventData;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.NewReview;
 import dev.vivarium.model.Review;
+import dev.vivarium.model.ReviewEvent;
 import dev.vivarium.model.ReviewId;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.RunFailure;
@@ -71,14 +71,16 @@ public final class Reviews implements SandboxListener {
 
     private static NewEvent requested(Review review) {
         NewReview question = review.asked();
-        var data = EventData.of("review_id", review.id().value())
-                .with("task_id", review.task().value())
-                .with("reason", question.reason())
-                .with("description", question.description())
-                .withObject("context", question.context())
-                .with("blocking", question.blocking())
-                .with("deadline", review.deadline().toString());
-        return event(review, "agent.review_requested", "requested", data, "agent");
+        var body = new ReviewEvent.Requested(
+                review.id(),
+                review.task(),
+                question.reason(),
+                question.description(),
+                question.context(),
+                question.blocking(),
+                review.deadline());
+        // The worker reports the request too, with the same id.
+        return new NewEvent(Optional.of(review.id() + ".requested"), body, "agent");
     }
 
     /// Reports whether a question of a sandbox's agent has no answer yet.
@@ -140,7 +142,7 @@ public final class Reviews implements SandboxListener {
             boolean isFirst = ReviewRows.answer(sql, review.id(), status, answer);
             RunRows.settle(sql, review.sandbox());
             return isFirst
-                    ? Optional.of(outbox.put(sql, review.sandbox(), answered(review, status, answer)))
+                    ? Optional.of(outbox.put(sql, review.sandbox(), answered(review, answer)))
                     : Optional.empty();
         });
         letter.ifPresent(told -> {
@@ -154,13 +156,9 @@ public final class Reviews implements SandboxListener {
         return now;
     }
 
-    private static NewEvent answered(Review review, Review.Status status, Review.Answer answer) {
-        String type = status == Review.Status.REJECTED ? "user.reject" : "user.approve";
-        var data = EventData.of("review_id", review.id().value())
-                .with("decision", answer.decision())
-                .with("comment", answer.comment())
-                .with("user_id", answer.by().value());
-        return event(review, type, "answered", data, "user");
+    private static NewEvent answered(Review review, Review.Answer answer) {
+        var body = new ReviewEvent.Answered(review.id(), answer.decision(), answer.comment(), answer.by());
+        return new NewEvent(Optional.of(NewEvent.OUR_IDS + review.id() + ".answered"), body, "user");
     }
 
     private static Review.Status status(Review review, String decision) {
@@ -183,9 +181,10 @@ public final class Reviews implements SandboxListener {
     void expireDue() {
         List<Review> due = db.read(sql -> ReviewRows.due(sql, now()));
         for (Review review : due) {
-            var data = EventData.of("review_id", review.id().value())
-                    .with("deadline", review.deadline().toString());
-            var event = event(review, "sandbox.review_expired", "expired", data, NewEvent.OURS);
+            var event = new NewEvent(
+                    Optional.of(NewEvent.OUR_IDS + review.id() + ".expired"),
+                    new ReviewEvent.Expired(review.id(), review.deadline()),
+                    NewEvent.OURS);
             Optional<Outbox.Letter> letter = db.write(sql -> {
                 boolean isFirst = ReviewRows.expire(sql, review.id());
                 RunRows.settle(sql, review.sandbox());
@@ -211,13 +210,6 @@ public final class Reviews implements SandboxListener {
         if (messageSignal != null) {
             messageSignal.ring();
         }
-    }
-
-    /// The same happening of the same review is kept once, whoever tells it.
-    private static NewEvent event(Review review, String type, String happening, EventData data, String source) {
-        // That it was asked for, the worker tells too.
-        String prefix = type.startsWith("agent.") ? "" : NewEvent.OUR_IDS;
-        return new NewEvent(Optional.of(prefix + review.id() + "." + happening), type, data.text(), source);
     }
 
     private static ReviewId named(String text) {

@@ -9,6 +9,7 @@ import dev.vivarium.model.TaskId;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.Usage;
 import dev.vivarium.model.UserId;
+import dev.vivarium.model.WorkerEvent;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -174,7 +175,7 @@ final class RunRows {
     }
 
     /// What a program that asks no model of ours says it has used; it never takes anything back.
-    static void reported(Sql sql, RunId id, Usage total) throws SQLException {
+    static void reported(Sql sql, RunId id, WorkerEvent.UsageReported total) throws SQLException {
         sql.update(
                 "update sandbox_runs set cost_nanos = case when cost_nanos < ? then ? else cost_nanos end,"
                         + " input_tokens = case when input_tokens < ? then ? else input_tokens end,"

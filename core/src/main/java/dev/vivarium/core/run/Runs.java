@@ -3,9 +3,9 @@ package dev.vivarium.core.run;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.Sql;
-import dev.vivarium.model.EventData;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.Run;
+import dev.vivarium.model.RunEvent;
 import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxException;
@@ -16,6 +16,7 @@ import dev.vivarium.model.Task;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.Usage;
 import dev.vivarium.model.UserId;
+import dev.vivarium.model.WorkerEvent;
 import java.security.SecureRandom;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -166,12 +167,12 @@ public final class Runs {
 
     /// Its worker runs. Nothing is told of one that is over already.
     Run started(Run run) {
-        var data = about(run).with("runtime", run.program().runtime().text());
+        var started = new RunEvent.Started(run.id(), run.task(), run.program().runtime());
         Optional<Outbox.Letter> letter = db.write(sql -> {
             boolean isAlive = RunRows.started(sql, run.id());
             RunRows.settle(sql, run.sandbox());
             return isAlive
-                    ? Optional.of(outbox.put(sql, run.sandbox(), event(run, "sandbox.run_started", data)))
+                    ? Optional.of(outbox.put(sql, run.sandbox(), event(run, started)))
                     : Optional.empty();
         });
         letter.ifPresent(outbox::send);
@@ -181,11 +182,6 @@ public final class Runs {
     /// Tells what could not be told when it happened.
     void tellLeft() {
         outbox.sendLeft();
-    }
-
-    private static EventData about(Run run) {
-        return EventData.of("run_id", run.id().value())
-                .with("task_id", run.task().value());
     }
 
     void end(Run run, Run.Status status, Optional<String> reason) {
@@ -231,19 +227,14 @@ public final class Runs {
         IdempotencyRecords.forget(sql, run.sandbox());
         ReviewRows.cancel(sql, run.sandbox());
         Spent spent = RunRows.find(sql, run.sandbox()).orElse(run).spent();
-        var data = about(run)
-                .with("status", end.status().text())
-                .with("reason", end.reason())
-                .with("reason_code", end.code())
-                .with("cost_usd", spent.costUsd())
-                .with("tokens", spent.tokens())
-                .with("tool_calls", spent.toolCalls());
-        return Optional.of(outbox.put(sql, run.sandbox(), event(run, "sandbox.run_ended", data)));
+        var total = new RunEvent.Total(spent.costUsd(), spent.tokens(), spent.toolCalls());
+        var body = new RunEvent.Ended(run.id(), run.task(), end.status(), end.reason(), end.code(), total);
+        return Optional.of(outbox.put(sql, run.sandbox(), event(run, body)));
     }
 
-    /// The same event of the same run is kept once.
-    private static NewEvent event(Run run, String type, EventData data) {
-        return new NewEvent(Optional.of(NewEvent.OUR_IDS + run.id() + "." + type), type, data.text(), NewEvent.OURS);
+    /// The id is derived from the run and the type, so that the log contains the event once.
+    private static NewEvent event(Run run, RunEvent body) {
+        return new NewEvent(Optional.of(NewEvent.OUR_IDS + run.id() + "." + body.type()), body, NewEvent.OURS);
     }
 
     /// Adds what one answer of a model took to the run of a sandbox at this task, also if it has just ended and
@@ -282,25 +273,27 @@ public final class Runs {
         return new Budget(run.budgetUsd(), run.spent().costUsd());
     }
 
-    /// Applies a report of the worker at a task. Does nothing if that run is over.
-    void apply(Sql sql, SandboxId sandbox, TaskId task, WorkerReport report) throws SQLException {
+    /// Applies an event of the worker at a task. Does nothing if that run is over.
+    void apply(Sql sql, SandboxId sandbox, TaskId task, WorkerEvent event) throws SQLException {
         Optional<Run> run = RunRows.atWork(sql, sandbox, task);
         if (run.isEmpty()) {
             return;
         }
         RunId id = run.get().id();
-        switch (report) {
-            case WorkerReport.ToolUsed _ -> RunRows.toolUsed(sql, id);
-            case WorkerReport.Used(Usage total) -> reported(sql, run.get(), total);
-            case WorkerReport.Conversation(String session) -> RunRows.session(sql, id, TextLimits.kept(session));
-            case WorkerReport.Judged(RunOutcome(var kind, var text)) ->
-                RunRows.verdict(sql, id, new RunOutcome(kind, TextLimits.kept(text)));
+        switch (event) {
+            case WorkerEvent.ToolUsed _ -> RunRows.toolUsed(sql, id);
+            case WorkerEvent.UsageReported total -> reported(sql, run.get(), total);
+            case WorkerEvent.ConversationNamed(String session) -> RunRows.session(sql, id, TextLimits.kept(session));
+            case WorkerEvent.Completed(String summary) ->
+                RunRows.verdict(sql, id, new RunOutcome(RunOutcome.Kind.COMPLETED, TextLimits.kept(summary)));
+            case WorkerEvent.Failed(String reason) ->
+                RunRows.verdict(sql, id, new RunOutcome(RunOutcome.Kind.FAILED, TextLimits.kept(reason)));
         }
     }
 
     /// Only for a program that does not use the model gateway, which counts by itself. If the budget is spent, the
     /// abort is stored in the same transaction, so that a server that takes over the run stops it.
-    private static void reported(Sql sql, Run run, Usage total) throws SQLException {
+    private static void reported(Sql sql, Run run, WorkerEvent.UsageReported total) throws SQLException {
         if (run.program().runtime() != Run.Runtime.COMMAND) {
             return;
         }

@@ -24,6 +24,7 @@ import dev.vivarium.model.Task;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.Usage;
 import dev.vivarium.model.UserId;
+import dev.vivarium.model.WorkerEvent;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -78,9 +79,9 @@ abstract class RunsContract {
         Run run = begin(Optional.of("0.5"));
         assertThat(run.status()).isEqualTo(Run.Status.CREATING);
         assertThat(started(run).status()).isEqualTo(Run.Status.RUNNING);
-        report(run, new WorkerReport.ToolUsed());
-        report(run, new WorkerReport.Conversation("session"));
-        report(run, new WorkerReport.Judged(new RunOutcome(RunOutcome.Kind.COMPLETED, "well")));
+        report(run, new WorkerEvent.ToolUsed());
+        report(run, new WorkerEvent.ConversationNamed("session"));
+        report(run, new WorkerEvent.Completed("well"));
         runs.end(run, Run.Status.COMPLETED, Optional.empty());
         runs.end(run, Run.Status.FAILED, Optional.of("too late"));
 
@@ -174,15 +175,15 @@ abstract class RunsContract {
     @Test
     void aReportThatSpendsTheBudgetStoresTheAbort() {
         Run run = started(begin(Optional.of("1")));
-        report(run, new WorkerReport.Used(usage("0.5")));
+        report(run, new WorkerEvent.UsageReported(10, 5, new BigDecimal("0.5")));
         assertThat(runs.wished(run).desiredState()).isEqualTo(DesiredState.RUN);
 
-        report(run, new WorkerReport.Used(usage("1")));
+        report(run, new WorkerEvent.UsageReported(10, 5, new BigDecimal("1")));
 
         assertThat(runs.wished(run)).isEqualTo(new RunRows.Wished(DesiredState.ABORT, Optional.of("budget")));
     }
 
-    private void report(Run run, WorkerReport report) {
+    private void report(Run run, WorkerEvent report) {
         db.write(sql -> {
             runs.apply(sql, run.sandbox(), run.task(), report);
             return run;
@@ -235,10 +236,10 @@ abstract class RunsContract {
         time.updateAndGet(now -> now.plusMillis(1));
         Run next = started(begin(Optional.of("1")));
 
-        report(old, new WorkerReport.ToolUsed());
-        report(old, new WorkerReport.Conversation("old"));
-        report(old, new WorkerReport.Judged(new RunOutcome(RunOutcome.Kind.FAILED, "old")));
-        report(old, new WorkerReport.Used(usage("5")));
+        report(old, new WorkerEvent.ToolUsed());
+        report(old, new WorkerEvent.ConversationNamed("old"));
+        report(old, new WorkerEvent.Failed("old"));
+        report(old, new WorkerEvent.UsageReported(10, 5, new BigDecimal("5")));
         assertThatThrownBy(() -> runs.heartbeat(sandbox.id(), old.task(), "{}")).hasMessageContaining("is over");
         assertThatThrownBy(() -> runs.requireActive(sandbox.id(), old.task())).hasMessageContaining("is over");
 
