@@ -23,6 +23,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 /// The book of runs: which there are, how they stand, and what they cost. What it writes down is told in the log of
@@ -37,19 +38,17 @@ public final class Runs {
     private final List<RunListener> listeners;
     private final SecureRandom random = new SecureRandom();
 
-    /// Hears of a run that has spent its budget.
-    private volatile Consumer<Run> overspent = run -> {};
-
     /// @param listeners called in this order on every signal
     public Runs(Db db, Outbox outbox, InstantSource clock, List<RunListener> listeners) {
         this.db = db;
         this.outbox = outbox;
         this.clock = clock;
-        this.listeners = List.copyOf(listeners);
+        this.listeners = new CopyOnWriteArrayList<>(listeners);
     }
 
-    void whenOverspent(Consumer<Run> listener) {
-        overspent = listener;
+    /// Registers a listener after those that exist.
+    void addListener(RunListener listener) {
+        listeners.add(listener);
     }
 
     /// The newest run of a sandbox, if it has had one.
@@ -195,19 +194,19 @@ public final class Runs {
         if (find(run.sandbox())
                 .filter(now -> now.id().equals(run.id()) && now.isActive())
                 .isPresent()) {
-            tellEnding(run);
+            signal(listener -> listener.ending(run));
         }
         var end = new RunRows.End(status, reason.map(TextLimits::kept), code);
         db.write(sql -> ended(sql, run, end)).ifPresent(outbox::send);
     }
 
-    /// Calls every listener. If one throws, the run does not end now: its tokens may still be valid. The supervisor
-    /// tries again.
-    private void tellEnding(Run run) {
+    /// Calls every listener, then throws the first exception. A run whose listener throws does not end now, because
+    /// its tokens may still be valid: the supervisor tries again.
+    private void signal(Consumer<RunListener> call) {
         Optional<RuntimeException> failure = Optional.empty();
         for (RunListener listener : listeners) {
             try {
-                listener.ending(run);
+                call.accept(listener);
             } catch (RuntimeException e) {
                 failure.ifPresent(e::addSuppressed);
                 failure = Optional.of(e);
@@ -258,7 +257,7 @@ public final class Runs {
     private Budget bounded(Run run) {
         var left = allowance(run);
         if (left.isSpent() && run.isActive()) {
-            overspent.accept(run);
+            signal(listener -> listener.overspent(run));
         }
         return left;
     }

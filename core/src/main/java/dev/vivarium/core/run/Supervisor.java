@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
 ///
 /// On every beat it looks at all that run. One that nobody follows, because this server has just started, the stream
 /// to its sandbox broke, or it was paused, is followed again when its sandbox runs.
-public final class Supervisor implements SandboxListener, AutoCloseable {
+public final class Supervisor implements SandboxListener, RunListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
     private static final Duration BEAT = Duration.ofSeconds(1);
 
@@ -79,7 +79,7 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
     /// Takes over the runs of an earlier server and supervises all runs until [#close].
     public void start(Sandboxes all) {
         sandboxes = Optional.of(all);
-        runs.whenOverspent(run -> stop(run, Runs.OVER_BUDGET));
+        runs.addListener(this);
         runs.active().forEach(this::takeOver);
         worker.start();
     }
@@ -105,9 +105,13 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
         follow(run);
     }
 
-    /// Ends a run for a reason that has a word: the worker is asked, and killed if it does not.
-    private void stop(Run run, String code) {
-        runs.desiredState(run, DesiredState.ABORT, Optional.of(code));
+    @Override
+    public void ending(Run run) {}
+
+    /// Asks the worker to exit, and kills it after [#GRACE].
+    @Override
+    public void overspent(Run run) {
+        runs.desiredState(run, DesiredState.ABORT, Optional.of(Runs.OVER_BUDGET));
         kills.putIfAbsent(run.id(), clock.instant().plus(GRACE));
         signal(run, Signal.TERM, SignalTarget.PROCESS);
     }

@@ -36,6 +36,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -121,7 +122,9 @@ abstract class RunsContract {
     @Test
     void whatAModelTookIsAddedToTheBillionthAndABudgetIsHeld() {
         var stopped = new ArrayList<Run>();
-        runs.whenOverspent(stopped::add);
+        var alsoCalled = new ArrayList<Run>();
+        runs.addListener(onOverspent(stopped::add));
+        runs.addListener(onOverspent(alsoCalled::add));
         Run run = started(begin(Optional.of("0.001")));
 
         assertThat(runs.charge(sandbox.id(), run.task(), usage("0.0000003")).isSpent())
@@ -132,6 +135,7 @@ abstract class RunsContract {
                 .isTrue();
 
         assertThat(stopped).extracting(Run::sandbox).containsExactly(sandbox.id());
+        assertThat(alsoCalled).isEqualTo(stopped);
         assertThat(runs.find(sandbox.id()).orElseThrow().spent().tokens()).isEqualTo(220);
         runs.end(stopped.getFirst(), Run.Status.FAILED, Optional.of("budget"));
         assertThatThrownBy(() -> runs.allowance(sandbox.id(), run.task())).hasMessageContaining("is over");
@@ -378,6 +382,18 @@ abstract class RunsContract {
 
     private static NewReview question() {
         return new NewReview("reason", "description", "{\"options\":[\"a\",\"b\"]}", List.of("a", "b"), true);
+    }
+
+    private static RunListener onOverspent(Consumer<Run> action) {
+        return new RunListener() {
+            @Override
+            public void ending(Run run) {}
+
+            @Override
+            public void overspent(Run run) {
+                action.accept(run);
+            }
+        };
     }
 
     private static Usage usage(String cost) {
