@@ -43,6 +43,11 @@ class PackagesTest {
                     new Layer(
                             Set.of("sandbox", "files", "guest", "provider", "log", "store"),
                             "watchers observe sandboxes and append to their logs")),
+            Map.entry(
+                    "lifecycle",
+                    new Layer(
+                            Set.of("sandbox", "exec", "log"),
+                            "it writes what sandboxes and their commands do, as a listener of the engine")),
             Map.entry("access", new Layer(Set.of("store"), "authorization happens before any call to a sandbox")),
             Map.entry(
                     "sandbox",
@@ -56,8 +61,7 @@ class PackagesTest {
                                     "inside",
                                     "guest",
                                     "provider",
-                                    "store",
-                                    "log"),
+                                    "store"),
                             "the engine works with any provider and any image; only Main selects them")),
             Map.entry("exec", onTheWire()),
             Map.entry("files", onTheWire()),

@@ -3,6 +3,7 @@ package dev.vivarium.core.sandbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.vivarium.core.lifecycle.LifecycleEvents;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.provider.GuestPrograms;

@@ -2,9 +2,9 @@ package dev.vivarium.server.socket;
 
 import dev.vivarium.core.access.AuditEntry.Kind;
 import dev.vivarium.core.access.Scope;
+import dev.vivarium.core.lifecycle.EventFollower;
 import dev.vivarium.core.log.Batch;
 import dev.vivarium.core.log.EventLog;
-import dev.vivarium.core.sandbox.EventFollower;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;

@@ -1,10 +1,12 @@
-package dev.vivarium.core.sandbox;
+package dev.vivarium.core.lifecycle;
 
 import dev.vivarium.core.VitalThread;
 import dev.vivarium.core.exec.CommandStarted;
 import dev.vivarium.core.exec.OutputListener;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
+import dev.vivarium.core.sandbox.PauseReason;
+import dev.vivarium.core.sandbox.SandboxListener;
 import dev.vivarium.model.CommandEvent;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Event;

@@ -1,4 +1,4 @@
-package dev.vivarium.core.sandbox;
+package dev.vivarium.core.lifecycle;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

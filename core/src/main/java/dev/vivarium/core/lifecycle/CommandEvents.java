@@ -1,4 +1,4 @@
-package dev.vivarium.core.sandbox;
+package dev.vivarium.core.lifecycle;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.vivarium.core.exec.CommandStarted;
