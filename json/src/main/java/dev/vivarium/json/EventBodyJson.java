@@ -15,6 +15,7 @@ import java.util.HexFormat;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.SerializableString;
@@ -22,7 +23,6 @@ import tools.jackson.core.StreamWriteFeature;
 import tools.jackson.core.io.CharacterEscapes;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.core.json.JsonWriteFeature;
-import org.jspecify.annotations.Nullable;
 
 /// JSON form of the data of events. Stateless.
 ///
@@ -61,7 +61,7 @@ public final class EventBodyJson implements EventCodec {
 
     @Override
     public String encode(EventBody body) {
-        if (body instanceof EventBody.Custom(_, String data)) {
+        if (body instanceof EventBody.Custom(var _, String data)) {
             return data;
         }
         var text = new StringWriter();
@@ -80,8 +80,9 @@ public final class EventBodyJson implements EventCodec {
             out.writeEndObject();
         }
         // UTF-8 cannot represent an unpaired surrogate. A truncated text can end with one.
-        return UNPAIRED.matcher(text.getBuffer()).replaceAll(found -> "\\\\u"
-                + HexFormat.of().toHexDigits(found.group().charAt(0)));
+        return UNPAIRED.matcher(text.getBuffer())
+                .replaceAll(found ->
+                        "\\\\u" + HexFormat.of().toHexDigits(found.group().charAt(0)));
     }
 
     private static void write(JsonGenerator out, SandboxEvent event) {
@@ -124,18 +125,18 @@ public final class EventBodyJson implements EventCodec {
         optional(out, "process_id", event.target().process());
         optional(out, "session_id", event.target().session());
         switch (event) {
-            case CommandEvent.Started(_, var kind, var line) -> {
+            case CommandEvent.Started(var _, var kind, var line) -> {
                 out.writeStringProperty("kind", label(kind));
                 out.writeStringProperty("command", line);
             }
-            case CommandEvent.Output(_, var stdout, var stderr, var omitted) -> {
+            case CommandEvent.Output(var _, var stdout, var stderr, var omitted) -> {
                 write(out, "stdout", stdout);
                 write(out, "stderr", stderr);
                 if (omitted > 0) {
                     out.writeNumberProperty("folded_bytes", omitted);
                 }
             }
-            case CommandEvent.Completed(_, var cause, var result) -> {
+            case CommandEvent.Completed(var _, var cause, var result) -> {
                 result.ifPresent(some -> out.writeNumberProperty("exit_code", some.exitCode()));
                 out.writeStringProperty("cause", cause.label());
                 result.ifPresent(some -> {
@@ -158,7 +159,7 @@ public final class EventBodyJson implements EventCodec {
 
     private static void write(JsonGenerator out, FileEvent event) {
         switch (event) {
-            case FileEvent.Changed(_, var path, var file, var below, var diff) -> {
+            case FileEvent.Changed(var _, var path, var file, var below, var diff) -> {
                 out.writeStringProperty("path", path);
                 file.ifPresent(metadata -> write(out, metadata));
                 if (below > 0) {
@@ -255,7 +256,7 @@ public final class EventBodyJson implements EventCodec {
 
     private static void write(JsonGenerator out, MessageEvent event) {
         switch (event) {
-            case MessageEvent.Posted(var id, _, var content, var mode) -> {
+            case MessageEvent.Posted(var id, var _, var content, var mode) -> {
                 out.writeStringProperty("message_id", id);
                 out.writeStringProperty("content", content);
                 out.writeStringProperty("inject_mode", mode.text());

@@ -175,8 +175,7 @@ final class EventBodyReader {
             return Optional.of(new FileEvent.Metadata(FileEntry.Type.DIRECTORY, 0, Optional.empty()));
         }
         if (data.has("type")) {
-            return Optional.of(
-                    new FileEvent.Metadata(label(FileEntry.Type.class, data, "type"), 0, Optional.empty()));
+            return Optional.of(new FileEvent.Metadata(label(FileEntry.Type.class, data, "type"), 0, Optional.empty()));
         }
         return data.optionalInteger("size")
                 .map(size -> new FileEvent.Metadata(FileEntry.Type.FILE, size, data.optionalString("sha256")));
@@ -243,8 +242,6 @@ final class EventBodyReader {
 
     private static MessageEvent delivered(JsonFields data) {
         return new MessageEvent.Delivered(
-                data.string("message_id"),
-                label(Message.Kind.class, data, "message_type"),
-                millis(data, "latency_ms"));
+                data.string("message_id"), label(Message.Kind.class, data, "message_type"), millis(data, "latency_ms"));
     }
 }

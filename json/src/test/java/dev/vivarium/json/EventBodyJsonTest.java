@@ -30,11 +30,16 @@ import dev.vivarium.model.WorkerEvent;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
+import java.util.StringJoiner;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -72,15 +77,54 @@ class EventBodyJsonTest {
 
     @Test
     void everyEventHasASample() {
-        assertThat(samples().map(EventBody::getClass).collect(Collectors.toSet()))
-                .containsExactlyInAnyOrderElementsOf(
-                        records(EventBody.class).collect(Collectors.toSet()));
+        assertThat(samples().<Class<?>>map(EventBody::getClass).collect(Collectors.toSet()))
+                .containsExactlyInAnyOrderElementsOf(records(EventBody.class).collect(Collectors.toSet()));
     }
 
     private static Stream<Class<?>> records(Class<?> type) {
         return type.isSealed()
                 ? Arrays.stream(type.getPermittedSubclasses()).flatMap(EventBodyJsonTest::records)
                 : Stream.of(type);
+    }
+
+    /// If this test fails, replace the table in the reference by the one in the message.
+    @Test
+    void theReferenceListsEveryEventWithItsFields() throws IOException {
+        var rows = new StringJoiner("\n");
+        rows.add("| type | fields of `event_data` |").add("|---|---|");
+        samples()
+                .filter(body -> !(body instanceof EventBody.Custom))
+                .collect(Collectors.groupingBy(EventBody::getClass, LinkedHashMap::new, Collectors.toList()))
+                .values()
+                .forEach(bodies -> rows.add("| " + types(bodies) + " | " + fields(bodies) + " |"));
+
+        assertThat(Files.readString(Path.of("../docs/reference/events.md"))).contains(rows.toString());
+    }
+
+    private static String types(List<EventBody> bodies) {
+        return bodies.stream().map(body -> "`" + body.type() + "`").distinct().collect(Collectors.joining(", "));
+    }
+
+    private static String fields(List<EventBody> bodies) {
+        List<List<String>> all = bodies.stream()
+                .map(body -> Json.answer(CODEC.encode(body)).names())
+                .toList();
+        var merged = new ArrayList<String>();
+        for (List<String> names : all) {
+            int at = 0;
+            for (String name : names) {
+                if (!merged.contains(name)) {
+                    merged.add(at, name);
+                }
+                at = merged.indexOf(name) + 1;
+            }
+        }
+        return merged.isEmpty()
+                ? "none"
+                : merged.stream()
+                        .map(name ->
+                                "`" + name + "`" + (all.stream().allMatch(names -> names.contains(name)) ? "" : "?"))
+                        .collect(Collectors.joining(", "));
     }
 
     @Test
@@ -95,9 +139,10 @@ class EventBodyJsonTest {
         for (String data : List.of("{}", "{\"pid\":\"x\",\"reason\":[],\"message_id\":1}", "[]", "", "{\"a\":")) {
             var read = CODEC.decode(body.type(), data);
 
-            assertThat(read).satisfiesAnyOf(
-                    other -> assertThat(other).isEqualTo(new EventBody.Custom(body.type(), data)),
-                    other -> assertThat(other).isInstanceOf(WorkerEvent.class));
+            assertThat(read)
+                    .satisfiesAnyOf(
+                            other -> assertThat(other).isEqualTo(new EventBody.Custom(body.type(), data)),
+                            other -> assertThat(other).isInstanceOf(WorkerEvent.class));
         }
     }
 
@@ -125,8 +170,7 @@ class EventBodyJsonTest {
     }
 
     private static Stream<EventBody> samples() {
-        return Stream.of(
-                        sandboxes(), commands(), files(), runs(), reviews(), messages(), workers())
+        return Stream.of(sandboxes(), commands(), files(), runs(), reviews(), messages(), workers())
                 .flatMap(List::stream);
     }
 
@@ -158,6 +202,10 @@ class EventBodyJsonTest {
                         PROCESS,
                         Exit.Cause.OOM,
                         Optional.of(new CommandEvent.Result(137, Duration.ofMillis(1500), 15, 3))),
+                new CommandEvent.Completed(
+                        SHELL,
+                        Exit.Cause.EXITED,
+                        Optional.of(new CommandEvent.Result(0, Duration.ofMillis(1500), 15, 0))),
                 new CommandEvent.Completed(COMMAND, Exit.Cause.CANCELLED, Optional.empty()));
     }
 

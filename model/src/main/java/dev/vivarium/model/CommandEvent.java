@@ -24,7 +24,8 @@ public sealed interface CommandEvent extends EventBody {
 
     /// Output of one stream.
     ///
-    /// @param end number of bytes that the stream has had up to this event. Only commands that the guest keeps have it
+    /// @param end number of bytes that the stream has had up to this event. Only commands that the guest keeps have
+    /// it
     record Text(Optional<String> text, Optional<Long> end) {
         public static final Text NONE = new Text(Optional.empty(), Optional.empty());
     }

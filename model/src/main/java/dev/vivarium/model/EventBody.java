@@ -3,7 +3,10 @@ package dev.vivarium.model;
 /// Type and data of an event. Immutable.
 ///
 /// The families are the events that the server appends, and the events of workers that change a run. All other events
-/// are [Custom]. `json` converts a body to the stored text and back.
+/// are [Custom].
+///
+/// To add an event, add a record to a family, extend both directions of the codec in `json`, and add a sample to its
+/// test.
 public sealed interface EventBody
         permits SandboxEvent,
                 CommandEvent,

@@ -33,7 +33,7 @@ public record NewEvent(Optional<String> id, EventBody body, String source, Optio
                 "event_id",
                 "must be 1 to 100 printable characters without a space");
         requireSource(source);
-        if (body instanceof EventBody.Custom(_, String data)) {
+        if (body instanceof EventBody.Custom(var _, String data)) {
             requireLength(data);
         }
     }
@@ -69,7 +69,7 @@ public record NewEvent(Optional<String> id, EventBody body, String source, Optio
 
     /// Returns the data as JSON. Fails with `InvalidRequest` if it is longer than [#LONGEST_DATA].
     public String data(EventCodec codec) {
-        if (body instanceof EventBody.Custom(_, String data)) {
+        if (body instanceof EventBody.Custom(var _, String data)) {
             return data;
         }
         String data = codec.encode(body);

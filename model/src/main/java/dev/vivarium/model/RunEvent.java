@@ -9,8 +9,7 @@ public sealed interface RunEvent extends EventBody {
     record Started(RunId run, TaskId task, Run.Runtime runtime) implements RunEvent {}
 
     /// @param code the reason as a word, if it has one
-    record Ended(
-            RunId run, TaskId task, Run.Status status, Optional<String> reason, Optional<String> code, Total total)
+    record Ended(RunId run, TaskId task, Run.Status status, Optional<String> reason, Optional<String> code, Total total)
             implements RunEvent {}
 
     record Total(BigDecimal costUsd, long tokens, long toolCalls) {}

@@ -8,8 +8,7 @@ public sealed interface WorkerEvent extends EventBody {
     /// Type of [UsageReported].
     String USAGE = "agent.usage";
 
-    Set<String> TYPES =
-            Set.of("agent.tool_use", USAGE, "agent.transcript", "agent.completed", "agent.failed");
+    Set<String> TYPES = Set.of("agent.tool_use", USAGE, "agent.transcript", "agent.completed", "agent.failed");
 
     /// The agent used a tool.
     record ToolUsed() implements WorkerEvent {}

@@ -145,8 +145,8 @@ final class CommandEvents implements OutputListener {
     public void exited(Exit exit) {
         end(
                 exit.cause(),
-                Optional.of(new CommandEvent.Result(
-                        exit.exitCode(), exit.wall(), exit.stdoutBytes(), exit.stderrBytes())));
+                Optional.of(
+                        new CommandEvent.Result(exit.exitCode(), exit.wall(), exit.stdoutBytes(), exit.stderrBytes())));
     }
 
     @Override
@@ -189,8 +189,7 @@ final class CommandEvents implements OutputListener {
         }
         Optional<String> taken = text.isEmpty() ? Optional.empty() : Optional.of(text.take());
         published += taken.map(String::length).orElse(0);
-        return new CommandEvent.Text(
-                taken, hasPositions && text.end > 0 ? Optional.of(text.end) : Optional.empty());
+        return new CommandEvent.Text(taken, hasPositions && text.end > 0 ? Optional.of(text.end) : Optional.empty());
     }
 
     /// Collected text of one stream. It decodes a character whose bytes arrive in two pieces.

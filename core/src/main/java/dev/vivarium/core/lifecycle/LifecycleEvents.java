@@ -68,8 +68,7 @@ public final class LifecycleEvents implements SandboxListener, AutoCloseable {
                 isShell ? Optional.empty() : started.name(),
                 isShell ? started.name() : Optional.empty());
         started.line()
-                .ifPresent(line ->
-                        append(sandbox, new CommandEvent.Started(target, started.kind(), shortened(line))));
+                .ifPresent(line -> append(sandbox, new CommandEvent.Started(target, started.kind(), shortened(line))));
         var self = new AtomicReference<CommandEvents>();
         var events = new CommandEvents(
                 target,
@@ -87,8 +86,7 @@ public final class LifecycleEvents implements SandboxListener, AutoCloseable {
 
     /// If an earlier server started the command, the log contains its output up to some byte, and the guest repeats
     /// the output that it still has.
-    private CommandEvents.Bookmark bookmark(
-            SandboxId sandbox, CommandStarted started, CommandEvent.Target target) {
+    private CommandEvents.Bookmark bookmark(SandboxId sandbox, CommandStarted started, CommandEvent.Target target) {
         if (started.line().isPresent()) {
             return CommandEvents.Bookmark.START;
         }

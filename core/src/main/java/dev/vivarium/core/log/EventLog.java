@@ -187,7 +187,7 @@ public final class EventLog implements AutoCloseable {
         return reader;
     }
 
-    /// Hears of what happens to all sandboxes from now on.
+    /// Subscribes to the new events of all sandboxes.
     public LiveFeed listen() {
         return new LiveFeed(everything, trail);
     }
@@ -209,8 +209,8 @@ public final class EventLog implements AutoCloseable {
         }
     }
 
-    /// Removes what is older or more than `retention` allows, but neither the newest event of a sandbox, which
-    /// keeps the count, nor what a follower or a reader has still to read. Returns how many went.
+    /// Deletes the events beyond `retention`. Keeps the newest event of each sandbox, because it holds the last
+    /// number, and events that a follower or a reader has yet to read. Returns the number of deleted events.
     public int prune(Retention retention, InstantSource clock) {
         Instant before = clock.instant().minus(retention.age());
         int removed = 0;

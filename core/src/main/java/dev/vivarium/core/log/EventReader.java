@@ -80,7 +80,11 @@ public final class EventReader implements AutoCloseable {
 
     /// @param seq event at which the handler failed, or zero if the store failed
     /// @param at  time of the next attempt, as `System.nanoTime`
-    private record Retry(long seq, int failures, long at) {}
+    private record Retry(long seq, int failures, long at) {
+        boolean isDue() {
+            return at - System.nanoTime() <= 0;
+        }
+    }
 
     EventReader(Db db, String name, Handler handler) {
         this.db = db;
@@ -98,12 +102,14 @@ public final class EventReader implements AutoCloseable {
         return name;
     }
 
-    /// Called by the appender after the commit. The next retry also finds the new events of a log that failed.
+    /// Called by the appender after the commit. During the pause before a retry it does nothing, because the retry
+    /// finds the new events too.
     void appended(List<Event> events) {
         lock.lock();
         try {
             for (Event event : events) {
-                if (types.contains(event.type()) && !retries.containsKey(event.sandbox())) {
+                Retry retry = retries.get(event.sandbox());
+                if (types.contains(event.type()) && (retry == null || retry.isDue())) {
                     var _ = wake(event.sandbox());
                 }
             }
@@ -207,6 +213,9 @@ public final class EventReader implements AutoCloseable {
                 var next = all.next();
                 group.put(next.getKey(), next.getValue());
                 all.remove();
+                // The pause ends: an event that is appended during the attempt adds the sandbox again.
+                retries.computeIfPresent(
+                        next.getKey(), (_, last) -> new Retry(last.seq, last.failures, System.nanoTime()));
             }
             return group;
         } finally {
@@ -216,14 +225,12 @@ public final class EventReader implements AutoCloseable {
 
     /// Adds the retries that are due to `pending`. Returns the time until the next one, in nanoseconds.
     private long wakeDueLocked() {
-        long now = System.nanoTime();
         long next = LONGEST_PAUSE.toNanos();
         for (var retry : retries.entrySet()) {
-            long left = retry.getValue().at - now;
-            next = Math.min(next, left);
-            if (left <= 0) {
+            if (retry.getValue().isDue()) {
                 var _ = wake(retry.getKey());
             }
+            next = Math.min(next, retry.getValue().at - System.nanoTime());
         }
         return next;
     }
@@ -246,7 +253,7 @@ public final class EventReader implements AutoCloseable {
             succeeded(sandbox);
             done.complete(null);
         } catch (RuntimeException e) {
-            failed(sandbox, current.get(), e);
+            retryLater(sandbox, current.get(), e);
             done.completeExceptionally(e);
         }
     }
@@ -261,7 +268,7 @@ public final class EventReader implements AutoCloseable {
     }
 
     /// Schedules the next attempt, and logs the first failure at an event.
-    private void failed(SandboxId sandbox, long seq, RuntimeException e) {
+    private void retryLater(SandboxId sandbox, long seq, RuntimeException e) {
         int failures;
         lock.lock();
         try {

@@ -26,8 +26,7 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
-/// The book of runs: which there are, how they stand, and what they cost. What it writes down is told in the log of
-/// the sandbox. Thread-safe.
+/// Agent runs: their state and their cost. Changes of state are events in the log of the sandbox. Thread-safe.
 public final class Runs {
     /// Reason code of a run that was stopped because it spent its budget.
     static final String OVER_BUDGET = "budget";
@@ -51,51 +50,50 @@ public final class Runs {
         listeners.add(listener);
     }
 
-    /// The newest run of a sandbox, if it has had one.
+    /// Returns the newest run of a sandbox.
     public Optional<Run> find(SandboxId sandbox) {
         return db.read(sql -> RunRows.find(sql, sandbox));
     }
 
-    /// Reports whether an agent is at work in a sandbox. What is said to nobody waits for the next run.
+    /// Reports whether a sandbox has an active run. Messages to a sandbox without one wait for the next run.
     public boolean isAtWork(SandboxId sandbox) {
         return find(sandbox).filter(Run::isActive).isPresent();
     }
 
-    /// The run that is going on in a sandbox. Fails with `no-run` when there is none.
+    /// Returns the active run of a sandbox. Fails with `no-run` if there is none.
     public Run requireActive(SandboxId sandbox) {
         return find(sandbox).filter(Run::isActive).orElseThrow(() -> noRun(sandbox));
     }
 
-    /// The same, if it is that of a worker at this task: one that comes late must not speak for the run after its
-    /// own.
+    /// Returns the active run of a sandbox at this task. Fails with `no-run` if there is none, so that a late
+    /// worker does not act for the next run.
     public Run requireActive(SandboxId sandbox, TaskId task) {
         return db.read(sql -> RunRows.atWork(sql, sandbox, task)).orElseThrow(() -> notAtWork(sandbox, task));
     }
 
-    /// Reports whether somebody is at work in a sandbox, at another task than this.
+    /// Reports whether a sandbox has an active run at another task.
     public boolean isAnothers(SandboxId sandbox, TaskId task) {
         return find(sandbox)
                 .filter(run -> run.isActive() && !run.task().equals(task))
                 .isPresent();
     }
 
-    /// The newest `limit` runs; of one owner, of one task, or of all.
+    /// Returns the newest `limit` runs of one owner, of one task, or of all.
     public List<Run> newest(Optional<UserId> owner, Optional<TaskId> task, int limit) {
         return db.read(sql -> RunRows.newest(sql, owner, task, limit));
     }
 
-    /// The runs of sandboxes that live, newest first.
+    /// Returns the runs of sandboxes that exist, newest first.
     public List<Run> ofLiving() {
         return db.read(RunRows::ofLiving);
     }
 
-    /// Those that have not ended.
     List<Run> active() {
         return db.read(RunRows::active);
     }
 
-    /// Writes down a run that is about to be started, and its task if that is new. Fails with `run-in-progress`
-    /// when the sandbox has one already, or somebody else works at the task.
+    /// Stores a run that is about to start, and its task if the task is new. Fails with `run-in-progress` if the
+    /// sandbox or the task has an active run.
     Run begin(SandboxInfo sandbox, NewRun wanted, Optional<String> session) {
         return db.write(sql -> {
             if (RunRows.find(sql, sandbox.id()).filter(Run::isActive).isPresent()) {
@@ -107,7 +105,7 @@ public final class Runs {
         });
     }
 
-    /// Fails with `run-in-progress` when somebody works at the task already.
+    /// Fails with `run-in-progress` if the task has an active run.
     void requireFree(NewRun.Assignment assignment) {
         if (assignment instanceof NewRun.Assignment.Known(var id) && db.read(sql -> RunRows.isTaken(sql, id))) {
             throw inProgress("somebody works at task " + id);
@@ -155,8 +153,8 @@ public final class Runs {
                 Optional.empty());
     }
 
-    /// By which name its worker will be known. Kept before there is one: a server that dies in between finds it
-    /// again, or finds that there is none.
+    /// Stores the name of the worker process before the process starts. If the server crashes in between, the next
+    /// server looks for a process of this name.
     Run named(Run run, String process) {
         return db.write(sql -> {
             RunRows.process(sql, run.id(), process);
@@ -164,21 +162,19 @@ public final class Runs {
         });
     }
 
-    /// Its worker runs. Nothing is told of one that is over already.
+    /// Stores that the worker runs. Appends no event if the run is over.
     Run started(Run run) {
         var started = new RunEvent.Started(run.id(), run.task(), run.program().runtime());
         Optional<Outbox.Letter> letter = db.write(sql -> {
             boolean isAlive = RunRows.started(sql, run.id());
             RunRows.settle(sql, run.sandbox());
-            return isAlive
-                    ? Optional.of(outbox.put(sql, run.sandbox(), event(run, started)))
-                    : Optional.empty();
+            return isAlive ? Optional.of(outbox.put(sql, run.sandbox(), event(run, started))) : Optional.empty();
         });
         letter.ifPresent(outbox::send);
         return find(run.sandbox()).orElse(run);
     }
 
-    /// Tells what could not be told when it happened.
+    /// Appends the events that could not be appended when they happened.
     void tellLeft() {
         outbox.sendLeft();
     }
@@ -187,9 +183,9 @@ public final class Runs {
         end(run, status, reason, Optional.empty());
     }
 
-    /// It is over: the task is too. The first end stands.
+    /// Ends the run and its task. Does nothing if the run is over.
     ///
-    /// @param code the reason in a word, where programs know one
+    /// @param code the reason as a word, if it has one
     void end(Run run, Run.Status status, Optional<String> reason, Optional<String> code) {
         if (find(run.sandbox())
                 .filter(now -> now.id().equals(run.id()) && now.isActive())
@@ -236,9 +232,8 @@ public final class Runs {
         return new NewEvent(Optional.of(NewEvent.OUR_IDS + run.id() + "." + body.type()), body, NewEvent.OURS);
     }
 
-    /// Adds what one answer of a model took to the run of a sandbox at this task, also if it has just ended and
-    /// another has begun: it was used. Returns what the run may still cost. One that has spent its budget is
-    /// stopped.
+    /// Charges the usage of one model response to the run of a sandbox at this task, even if the run has just
+    /// ended. Signals a run that has spent its budget.
     public Budget charge(SandboxId sandbox, TaskId task, Usage usage) {
         Run run = db.write(sql -> {
             Run charged = RunRows.at(sql, sandbox, task).orElseThrow(() -> notAtWork(sandbox, task));
@@ -262,8 +257,7 @@ public final class Runs {
         return left;
     }
 
-    /// What the run that is going on in a sandbox at this task may cost, and has. Fails with `no-run` when there is
-    /// none.
+    /// Returns the budget of the active run of a sandbox at this task. Fails with `no-run` if there is none.
     public Budget allowance(SandboxId sandbox, TaskId task) {
         return allowance(requireActive(sandbox, task));
     }
@@ -305,9 +299,9 @@ public final class Runs {
         }
     }
 
-    /// The worker breathes. Returns what it should do.
+    /// Stores a heartbeat of the worker. Returns the desired state.
     ///
-    /// @param metrics what it says of itself, a JSON object as text
+    /// @param metrics of the worker, a JSON object as text
     public DesiredState heartbeat(SandboxId sandbox, TaskId task, String metrics) {
         return db.write(sql -> {
             Run run = RunRows.atWork(sql, sandbox, task).orElseThrow(() -> notAtWork(sandbox, task));
@@ -316,19 +310,19 @@ public final class Runs {
         });
     }
 
-    /// Asks the worker of a sandbox to hold its agent, for machines that cannot be frozen. Fails with `no-run`.
+    /// Asks the worker of a sandbox to hold its agent, for machines that cannot pause. Fails with `no-run`.
     void hold(SandboxId sandbox) {
         desiredState(requireActive(sandbox), DesiredState.PAUSE, Optional.empty());
     }
 
-    /// Lets an agent go on that was held.
+    /// Resumes an agent that is held.
     void letGo(SandboxId sandbox) {
         find(sandbox)
                 .filter(run -> run.isActive() && wished(run).desiredState() == DesiredState.PAUSE)
                 .ifPresent(run -> desiredState(run, DesiredState.RUN, Optional.empty()));
     }
 
-    /// Says what a worker should do. An abort is final.
+    /// Sets the desired state of a worker. An abort is final.
     void desiredState(Run run, DesiredState desiredState, Optional<String> reason) {
         db.write(sql -> {
             RunRows.desiredState(sql, run.id(), desiredState, reason);

@@ -30,11 +30,11 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Looks after runs until they end: follows each worker, finds it again after a restart, stops it when it must, and
-/// writes down how it ended. Thread-safe.
+/// Supervisor of agent runs: follows each worker, finds it again after a restart, stops it if necessary, and stores the
+/// result. Thread-safe.
 ///
-/// On every beat it looks at all that run. One that nobody follows, because this server has just started, the stream
-/// to its sandbox broke, or it was paused, is followed again when its sandbox runs.
+/// Every second it checks all active runs. After a restart, a lost connection or a pause, it follows a run again as
+/// soon as the sandbox runs.
 public final class Supervisor implements SandboxListener, RunListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
     private static final Duration BEAT = Duration.ofSeconds(1);
@@ -44,12 +44,12 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
     private static final Duration PRUNE_EVERY = Duration.ofMinutes(10);
     private static final Duration TRANSCRIPT_PATIENCE = Duration.ofSeconds(10);
 
-    /// From the request to end to the kill: enough for a worker to say why it ends.
+    /// Time from the signal to the kill, in which a worker can report its result.
     private static final Duration GRACE = Duration.ofSeconds(15);
 
     private static final String NOT_STARTED = "the server stopped while the worker was being started";
 
-    /// How often a worker may not be found before it counts as gone.
+    /// Number of failed searches after which a worker counts as gone.
     private static final int LOOKS = 3;
 
     private final Runs runs;
@@ -103,7 +103,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
         }
     }
 
-    /// Looks after a run from now on.
+    /// Supervises a new run.
     void take(Run run) {
         active.put(run.id(), run);
         follow(run);
@@ -128,7 +128,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
                 sandbox.get().processes().require(known.process().get()).signal(signal, target);
             }
         } catch (SandboxException e) {
-            LOG.debug("no signal for run {}: {}", run.id(), e.getMessage());
+            LOG.debug("The signal did not reach run {}: {}", run.id(), e.getMessage());
         }
     }
 
@@ -151,7 +151,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
                 reviews.expireDue();
             }
         } catch (SandboxException e) {
-            LOG.warn("reviews that are due stay open a while: {}", e.getMessage());
+            LOG.warn("Reviews past their deadline stay pending: {}", e.getMessage());
         }
     }
 
@@ -159,7 +159,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
         try {
             runs.tellLeft();
         } catch (SandboxException e) {
-            LOG.warn("what happened to runs is told later: {}", e.getMessage());
+            LOG.warn("Events of runs are appended later: {}", e.getMessage());
         }
     }
 
@@ -180,7 +180,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
                 } catch (SandboxException e) {
                     missed(run, e.failure());
                 } catch (RuntimeException e) {
-                    LOG.warn("run {} is not being followed for a moment", run.id(), e);
+                    LOG.warn("Run {} is followed again in a second", run.id(), e);
                 } finally {
                     followed.remove(run.id());
                 }
@@ -200,7 +200,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
         ManagedProcess process = sandbox.get().processes().require(run.process().orElseThrow());
         misses.remove(run.id());
         if (run.status() == Run.Status.CREATING) {
-            // The server before died when it had started the worker, and before it could say so.
+            // An earlier server crashed between the start of the worker and the change of the state.
             active.replace(run.id(), runs.started(run));
         }
         var words = new WorkerOutputTail();
@@ -209,7 +209,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
                 .ifPresent(exit -> ended(run, exit, words.text()));
     }
 
-    /// A stream that broke is made anew, and the worker is found again by its name; unless its machine was.
+    /// After a lost connection the worker is found again by its name, unless its machine was started again.
     private void missed(Run run, Failure failure) {
         boolean isGone = failure instanceof Failure.NoSuchProcess && misses.merge(run.id(), 1, Integer::sum) >= LOOKS;
         if (isGone && active.containsKey(run.id())) {
@@ -218,7 +218,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
         }
     }
 
-    /// Of an agent that has said where its conversation is.
+    /// Saves the transcript if the agent has named its conversation.
     private void saveTranscript(Run run) {
         try {
             boolean hasOne = runs.find(run.sandbox()).flatMap(Run::session).isPresent();
@@ -226,7 +226,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
                 find(run.sandbox()).ifPresent(sandbox -> transcripts.save(sandbox, run, TRANSCRIPT_PATIENCE));
             }
         } catch (SandboxException e) {
-            LOG.warn("the transcript of {} is copied later: {}", run.sandbox(), e.getMessage());
+            LOG.warn("The transcript of {} is saved later: {}", run.sandbox(), e.getMessage());
         }
     }
 
@@ -260,7 +260,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
         }
     }
 
-    /// Why a run was stopped, with what people want to know of it.
+    /// Returns the reason of a stop as a sentence.
     private String sentence(String code, Run run) {
         Run now = runs.find(run.sandbox()).orElse(run);
         return code.equals(Runs.OVER_BUDGET)
@@ -324,7 +324,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
         misses.remove(run.id());
     }
 
-    /// Lets go of the runs; their workers go on. Idempotent.
+    /// Stops the supervision. The workers continue. Idempotent.
     @Override
     public void close() {
         stopped.countDown();

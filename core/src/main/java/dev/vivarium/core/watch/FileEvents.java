@@ -35,8 +35,7 @@ final class FileEvents {
 
     /// Returns the event, without its diff if it would be too long for the log.
     static NewEvent fitting(NewEvent event, EventCodec codec) {
-        boolean fits =
-                codec.encode(event.body()).getBytes(StandardCharsets.UTF_8).length <= NewEvent.LONGEST_DATA;
+        boolean fits = codec.encode(event.body()).getBytes(StandardCharsets.UTF_8).length <= NewEvent.LONGEST_DATA;
         return fits || !(event.body() instanceof FileEvent.Changed changed)
                 ? event
                 : new NewEvent(event.id(), changed.withDiff(FileEvent.Diff.OMITTED), event.source());

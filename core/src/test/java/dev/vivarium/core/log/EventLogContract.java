@@ -132,9 +132,12 @@ abstract class EventLogContract {
             append(other, "add");
 
             IntStream.range(0, 3)
-                    .forEach(_ -> assertThatThrownBy(() -> reader.await(sandbox)).hasMessageContaining("a bug"));
+                    .forEach(
+                            _ -> assertThatThrownBy(() -> reader.await(sandbox)).hasMessageContaining("a bug"));
             reader.await(other);
-            assertThat(handler.sum(db)).as("the first of one log, and the other log").isEqualTo(2);
+            assertThat(handler.sum(db))
+                    .as("the first of one log, and the other log")
+                    .isEqualTo(2);
             assertThat(warnings).singleElement().asString().contains("sum", "event 2", sandbox.value());
         } finally {
             logger.setFilter(null);

@@ -58,8 +58,8 @@ public final class ReadTerminal {
 
         void add(EventBody event) {
             switch (event) {
-                case CommandEvent.Started(var target, var kind, var line) when kind != ProcessInfo.Kind.SHELL ->
-                    append(target.pid(), "$ " + line + "\n");
+                case CommandEvent.Started(var target, var kind, var line)
+                when kind != ProcessInfo.Kind.SHELL -> append(target.pid(), "$ " + line + "\n");
                 case CommandEvent.Output(var target, var stdout, var stderr, var omitted) -> {
                     stdout.text().ifPresent(output -> append(target.pid(), output));
                     stderr.text().ifPresent(output -> append(target.pid(), output));
