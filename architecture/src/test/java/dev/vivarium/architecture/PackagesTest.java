@@ -43,6 +43,11 @@ class PackagesTest {
                     new Layer(
                             Set.of("sandbox", "files", "guest", "provider", "log", "store"),
                             "watchers observe sandboxes and append to their logs")),
+            Map.entry(
+                    "lifecycle",
+                    new Layer(
+                            Set.of("sandbox", "exec", "log"),
+                            "it writes what sandboxes and their commands do, as a listener of the engine")),
             Map.entry("access", new Layer(Set.of("store"), "authorization happens before any call to a sandbox")),
             Map.entry(
                     "sandbox",
@@ -56,8 +61,7 @@ class PackagesTest {
                                     "inside",
                                     "guest",
                                     "provider",
-                                    "store",
-                                    "log"),
+                                    "store"),
                             "the engine works with any provider and any image; only Main selects them")),
             Map.entry("exec", onTheWire()),
             Map.entry("files", onTheWire()),
@@ -85,17 +89,17 @@ class PackagesTest {
             Map.entry(
                     "socket",
                     new Layer(
-                            Set.of("api", "feed", "http", "operation", "settings", "telemetry"),
+                            Set.of("access", "api", "feed", "http", "operation", "settings", "telemetry"),
                             "WebSocket commands use the sandbox lookup and file trees of the HTTP operations")),
             Map.entry(
                     "api",
                     new Layer(
-                            Set.of("console", "feed", "http", "operation", "settings", "telemetry"),
+                            Set.of("access", "console", "feed", "http", "operation", "settings", "telemetry"),
                             "operations do not know sockets; the welcome route shows the start page of the console")),
             Map.entry(
                     "operation",
                     new Layer(
-                            Set.of("settings", "telemetry"),
+                            Set.of("access", "settings", "telemetry"),
                             "HTTP, WebSocket, MCP and other protocols call the same operations")),
             Map.entry("console", onTheEdge("the console is static pages and a sign-in")),
             Map.entry("preview", onTheEdge("a preview forwards bytes; the operations of the API are not involved")),
@@ -105,7 +109,8 @@ class PackagesTest {
                             Set.of("http", "settings", "telemetry"),
                             "the model gateway forwards requests and records their cost")),
             Map.entry("feed", new Layer(Set.of("http"), "a feed authorizes its subscribers with HTTP principals")),
-            Map.entry("http", new Layer(Set.of("settings"), "the HTTP layer knows no operation")),
+            Map.entry("http", new Layer(Set.of("access", "settings"), "the HTTP layer knows no operation")),
+            Map.entry("access", new Layer(Set.of(), "every protocol finds sandboxes in the same way")),
             Map.entry("telemetry", new Layer(Set.of("settings"), "every package may report; telemetry calls none")),
             Map.entry("settings", new Layer(Set.of(), "settings are values")));
 

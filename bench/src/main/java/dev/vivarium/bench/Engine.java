@@ -1,5 +1,6 @@
 package dev.vivarium.bench;
 
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.provider.oci.OciConfig;
@@ -13,16 +14,14 @@ import java.time.InstantSource;
 import java.util.List;
 
 /// Engine in this process, without a server and without a pool, on its own home.
-record Engine(Path home, Provider provider, Db db, Sandboxes sandboxes) implements AutoCloseable {
+record Engine(Path home, Provider provider, Db db, Scheduler scheduler, Sandboxes sandboxes) implements AutoCloseable {
     static Engine open(Bench bench, int mostSandboxes) {
         Path home = bench.newHome();
         Provider provider = OciProvider.open(OciConfig.of(home, GuestPrograms.extractTo(home), OciRuntime.NATIVE));
         Db db = Db.sqlite(home.resolve("bench.db"));
-        return new Engine(
-                home,
-                provider,
-                db,
-                Sandboxes.open(provider, db, config(bench, mostSandboxes), List.of(), InstantSource.system()));
+        var scheduler = new Scheduler(InstantSource.system());
+        var sandboxes = Sandboxes.open(provider, db, config(bench, mostSandboxes), List.of(), scheduler);
+        return new Engine(home, provider, db, scheduler, sandboxes);
     }
 
     private static SandboxesConfig config(Bench bench, int mostSandboxes) {
@@ -33,6 +32,7 @@ record Engine(Path home, Provider provider, Db db, Sandboxes sandboxes) implemen
     @Override
     public void close() {
         sandboxes.close();
+        scheduler.close();
         db.close();
         provider.close();
     }

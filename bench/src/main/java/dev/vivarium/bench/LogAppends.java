@@ -5,6 +5,7 @@ import dev.vivarium.bench.Report.Row;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.PostgresAddress;
+import dev.vivarium.json.EventBodyJson;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.testbed.PostgresServer;
@@ -42,7 +43,7 @@ final class LogAppends implements Measurement {
 
     private static void measure(Bench bench, Report report, String name, Db db) {
         Quiet.await();
-        try (var log = new EventLog(db, InstantSource.system())) {
+        try (var log = new EventLog(db, InstantSource.system(), new EventBodyJson())) {
             var slice = Duration.ofMillis(Math.max(500, bench.rounds(2_000)));
             var grouped = new Rate();
             var alone = new Rate();

@@ -1,16 +1,16 @@
 package dev.vivarium.core;
 
-import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The way back out of a list of steps: what was added is run in reverse on [#close], unless [#keep] was reached.
-/// Confined to the worker that makes it.
+/// Steps that [#close] runs in reverse order: to roll back a construction that failed, or to close parts in the
+/// reverse order of their construction. Thread-safe.
 public final class Undo implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Undo.class);
 
-    private final Deque<Step> steps = new ArrayDeque<>();
+    private final Deque<Step> steps = new ConcurrentLinkedDeque<>();
 
     private record Step(String name, Runnable action) {}
 
@@ -18,27 +18,31 @@ public final class Undo implements AutoCloseable {
         steps.push(new Step(name, action));
     }
 
-    /// Closes `part` on the way back. Returns it.
+    /// Adds the close of `part`, and returns `part`.
     public <T extends AutoCloseable> T add(T part) {
         steps.push(new Step("close the " + part.getClass().getSimpleName(), () -> close(part)));
         return part;
     }
 
-    /// Everything worked: nothing will be undone.
-    public void keep() {
+    /// Moves all steps to the result, so that [#close] of this object runs none of them.
+    public Undo keep() {
+        var kept = new Undo();
+        kept.steps.addAll(steps);
         steps.clear();
+        return kept;
     }
 
+    /// Runs each step once. A step that fails is logged, and the other steps still run. Idempotent.
     @Override
     public void close() {
-        while (!steps.isEmpty()) {
-            Step step = steps.pop();
+        Step step = steps.poll();
+        while (step != null) {
             try {
                 step.action().run();
             } catch (RuntimeException e) {
-                // The other steps must still be undone; what is left over is the reconciler's.
                 LOG.warn("could not {}: {}", step.name(), e.getMessage());
             }
+            step = steps.poll();
         }
     }
 

@@ -55,20 +55,6 @@ public final class VitalThread {
         return thread;
     }
 
-    /// Work for a scheduled executor, which would drop work that throws without a word. A failure is logged, and
-    /// the work is done again when it is due.
-    public static Runnable repeating(String name, Runnable work) {
-        return () -> {
-            try {
-                work.run();
-            } catch (RuntimeException e) {
-                LOG.error("{} failed and is tried again when it is due", name, e);
-            } catch (Error e) {
-                report(e);
-            }
-        };
-    }
-
     /// Gives an error to the uncaught exception handler of this thread, which may end the process. For code that
     /// catches errors, or whose caller swallows them.
     public static void report(Error error) {

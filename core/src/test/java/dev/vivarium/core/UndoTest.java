@@ -22,11 +22,16 @@ class UndoTest {
     }
 
     @Test
-    void whatIsKeptIsNotUndone() {
+    void keptStepsRunOnceWhenTheirNewHolderCloses() {
+        Undo kept;
         try (var undo = new Undo()) {
             undo.add("first", () -> undone.add("first"));
-            undo.keep();
+            undo.add("second", () -> undone.add("second"));
+            kept = undo.keep();
         }
         assertThat(undone).isEmpty();
+        kept.close();
+        kept.close();
+        assertThat(undone).containsExactly("second", "first");
     }
 }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -50,17 +49,5 @@ class VitalThreadTest {
         thread.join();
         assertThat(uncaught).singleElement().isInstanceOf(OutOfMemoryError.class);
         assertThat(runs).hasValue(2);
-    }
-
-    @Test
-    void repeatedWorkThatThrowsIsDoneAgain() {
-        var runs = new CountDownLatch(2);
-        Runnable work = VitalThread.repeating("test", () -> {
-            runs.countDown();
-            throw new IllegalStateException("as the test wants it");
-        });
-        work.run();
-        work.run();
-        assertThat(runs.getCount()).isZero();
     }
 }

@@ -40,10 +40,6 @@ public final class FileJson {
                 fields.time("modified"));
     }
 
-    public static void write(JsonGenerator out, SandboxId sandbox, Listing listing, Directories directories) {
-        write(out, sandbox, listing, listing.entries().stream().filter(directories::show));
-    }
-
     /// Writes a listing from its totals and a stream of entries.
     public static void write(JsonGenerator out, SandboxId sandbox, Listing totals, Stream<FileEntry> entries) {
         out.writeStringProperty("session_id", sandbox.value());

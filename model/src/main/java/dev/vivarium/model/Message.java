@@ -1,15 +1,13 @@
 package dev.vivarium.model;
 
 import java.time.Instant;
-import java.util.Arrays;
-import java.util.Locale;
 import java.util.Optional;
 
 /// Message to the agent in a sandbox. Immutable.
 public record Message(String id, String content, Kind kind, Mode mode, String source, Instant at) {
     public static final int LONGEST = 10 * 1024;
 
-    public enum Kind {
+    public enum Kind implements TextEnum {
         USER_MESSAGE,
         /// Stops the current work of the agent. Overtakes all other messages.
         INTERRUPT,
@@ -17,32 +15,20 @@ public record Message(String id, String content, Kind kind, Mode mode, String so
         SYSTEM,
         GUIDANCE;
 
-        public String text() {
-            return name().toLowerCase(Locale.ROOT);
-        }
-
         public static Optional<Kind> find(String text) {
-            return Arrays.stream(values())
-                    .filter(kind -> kind.text().equals(text))
-                    .findFirst();
+            return TextEnum.find(values(), text);
         }
     }
 
     /// When the agent reads the message.
-    public enum Mode {
+    public enum Mode implements TextEnum {
         /// Before its next tool call.
         IMMEDIATE,
         /// After the current turn. An interrupt ends the turn itself.
         NEXT_TURN;
 
-        public String text() {
-            return name().toLowerCase(Locale.ROOT);
-        }
-
         public static Optional<Mode> find(String text) {
-            return Arrays.stream(values())
-                    .filter(mode -> mode.text().equals(text))
-                    .findFirst();
+            return TextEnum.find(values(), text);
         }
     }
 }

@@ -7,10 +7,9 @@ import java.util.regex.Pattern;
 /// Event to append to the log of a sandbox. If it has an `id`, the log stores it once, however often it is sent.
 /// Immutable.
 ///
-/// @param data a JSON object as text
 /// @param source the author: `agent`, `worker`, `system`, …
 /// @param task the task of the worker that sends the event; empty if no worker sends it
-public record NewEvent(Optional<String> id, String type, String data, String source, Optional<TaskId> task) {
+public record NewEvent(Optional<String> id, EventBody body, String source, Optional<TaskId> task) {
     public static final int LONGEST_DATA = 100 * 1024;
 
     /// The source of events that the server itself appends.
@@ -26,7 +25,7 @@ public record NewEvent(Optional<String> id, String type, String data, String sou
 
     public NewEvent {
         require(
-                TYPE.matcher(type).matches(),
+                TYPE.matcher(body.type()).matches(),
                 "event_type",
                 "must be 1 to 100 characters of a-z, A-Z, 0-9, '_' and '.'");
         require(
@@ -34,18 +33,48 @@ public record NewEvent(Optional<String> id, String type, String data, String sou
                 "event_id",
                 "must be 1 to 100 printable characters without a space");
         requireSource(source);
-        int bytes = data.getBytes(StandardCharsets.UTF_8).length;
-        require(bytes <= LONGEST_DATA, "event_data", "has " + bytes + " bytes; at most " + LONGEST_DATA + " are kept");
+        if (body instanceof EventBody.Custom(var _, String data)) {
+            requireLength(data);
+        }
     }
 
     /// An event that no worker sends.
+    public NewEvent(Optional<String> id, EventBody body, String source) {
+        this(id, body, source, Optional.empty());
+    }
+
+    /// An event as text.
     public NewEvent(Optional<String> id, String type, String data, String source) {
-        this(id, type, data, source, Optional.empty());
+        this(id, new EventBody.Custom(type, data), source);
+    }
+
+    /// An event without an id.
+    public static NewEvent of(EventBody body, String source) {
+        return new NewEvent(Optional.empty(), body, source);
+    }
+
+    /// An event as text, without an id.
+    public static NewEvent of(String type, String data, String source) {
+        return of(new EventBody.Custom(type, data), source);
     }
 
     /// The same event, sent by the worker of a task.
     public NewEvent from(TaskId worker) {
-        return new NewEvent(id, type, data, source, Optional.of(worker));
+        return new NewEvent(id, body, source, Optional.of(worker));
+    }
+
+    public String type() {
+        return body.type();
+    }
+
+    /// Returns the data as JSON. Fails with `InvalidRequest` if it is longer than [#LONGEST_DATA].
+    public String data(EventCodec codec) {
+        if (body instanceof EventBody.Custom(var _, String data)) {
+            return data;
+        }
+        String data = codec.encode(body);
+        requireLength(data);
+        return data;
     }
 
     /// A source made from a name; characters that a source cannot have become `_`.
@@ -58,9 +87,9 @@ public record NewEvent(Optional<String> id, String type, String data, String sou
         require(SOURCE.matcher(source).matches(), "source", "must be 1 to 100 characters of a-z, A-Z, 0-9 and '_.:@-'");
     }
 
-    /// An event without an id.
-    public static NewEvent of(String type, String data, String source) {
-        return new NewEvent(Optional.empty(), type, data, source);
+    private static void requireLength(String data) {
+        int bytes = data.getBytes(StandardCharsets.UTF_8).length;
+        require(bytes <= LONGEST_DATA, "event_data", "has " + bytes + " bytes; at most " + LONGEST_DATA + " are kept");
     }
 
     private static void require(boolean holds, String field, String rule) {

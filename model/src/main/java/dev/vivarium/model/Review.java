@@ -1,8 +1,6 @@
 package dev.vivarium.model;
 
 import java.time.Instant;
-import java.util.Arrays;
-import java.util.Locale;
 import java.util.Optional;
 
 /// Question of an agent to a person, with its status and answer. Immutable.
@@ -19,7 +17,7 @@ public record Review(
     public record Answer(String decision, Optional<String> comment, UserId by, Instant at) {}
 
     /// Status of a review. All but the first are final.
-    public enum Status {
+    public enum Status implements TextEnum {
         PENDING,
         APPROVED,
         REJECTED,
@@ -30,14 +28,8 @@ public record Review(
         /// The run ended without an answer.
         CANCELLED;
 
-        public String text() {
-            return name().toLowerCase(Locale.ROOT);
-        }
-
         public static Optional<Status> find(String text) {
-            return Arrays.stream(values())
-                    .filter(status -> status.text().equals(text))
-                    .findFirst();
+            return TextEnum.find(values(), text);
         }
     }
 

@@ -2,9 +2,7 @@ package dev.vivarium.model;
 
 import java.math.BigDecimal;
 import java.time.Instant;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 
 /// One agent at one task in one sandbox. Immutable.
@@ -47,7 +45,7 @@ public record Run(
     }
 
     /// Agent runtime.
-    public enum Runtime {
+    public enum Runtime implements TextEnum {
         /// The Claude Agent SDK.
         CLAUDE,
         /// The OpenHands SDK.
@@ -55,19 +53,13 @@ public record Run(
         /// Any program.
         COMMAND;
 
-        public String text() {
-            return name().toLowerCase(Locale.ROOT);
-        }
-
         public static Optional<Runtime> find(String text) {
-            return Arrays.stream(values())
-                    .filter(runtime -> runtime.text().equals(text))
-                    .findFirst();
+            return TextEnum.find(values(), text);
         }
     }
 
     /// Status of a run. The last three are final.
-    public enum Status {
+    public enum Status implements TextEnum {
         CREATING,
         RUNNING,
         /// A client paused it, or it waits for the answer to a review.
@@ -84,14 +76,8 @@ public record Run(
             };
         }
 
-        public String text() {
-            return name().toLowerCase(Locale.ROOT);
-        }
-
         public static Optional<Status> find(String text) {
-            return Arrays.stream(values())
-                    .filter(status -> status.text().equals(text))
-                    .findFirst();
+            return TextEnum.find(values(), text);
         }
     }
 

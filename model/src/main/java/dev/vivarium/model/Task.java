@@ -1,8 +1,6 @@
 package dev.vivarium.model;
 
 import java.time.Instant;
-import java.util.Arrays;
-import java.util.Locale;
 import java.util.Optional;
 
 /// Task of an agent, with its status and result. Immutable.
@@ -18,21 +16,15 @@ public record Task(
         Optional<String> result,
         Instant createdAt,
         Instant updatedAt) {
-    public enum Status {
+    public enum Status implements TextEnum {
         PENDING,
         IN_PROGRESS,
         BLOCKED,
         COMPLETED,
         FAILED;
 
-        public String text() {
-            return name().toLowerCase(Locale.ROOT);
-        }
-
         public static Optional<Status> find(String text) {
-            return Arrays.stream(values())
-                    .filter(status -> status.text().equals(text))
-                    .findFirst();
+            return TextEnum.find(values(), text);
         }
     }
 }

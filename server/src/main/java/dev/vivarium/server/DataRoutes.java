@@ -17,7 +17,7 @@ import dev.vivarium.server.telemetry.Telemetry;
 import java.util.ArrayList;
 import java.util.List;
 
-/// The routes of the data plane: what one does with one sandbox, by key or by token. Each names the scope it needs.
+/// Routes for the files and processes of one sandbox, by key or token.
 final class DataRoutes {
     private static final String SANDBOX = "/sandboxes/{sandbox_id}";
     private static final String FILE = SANDBOX + "/files/{path…}";

@@ -24,7 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import sun.misc.Signal;
 
-/// `viv serve`, `viv image` and `viv purge`. Standard output carries the answer: that the server is ready, and where.
+/// Entry point of `viv serve`, `viv image` and `viv purge`. `viv serve` prints the address to standard output when
+/// ready.
 public final class Main {
     private static final int FAILED = 1;
     private static final int MISUSED = 2;
@@ -80,8 +81,8 @@ public final class Main {
                         : "the admin key is in " + config.home().resolve("credentials"));
     }
 
-    /// A start that fails leaves a home that was new as it was. A home with content keeps what was added to it: the
-    /// next start needs the same files.
+    /// If the start fails, restores a home that was absent or empty. A home with content keeps the new files,
+    /// because the next start needs them.
     private static Vivarium start(Config config, HomeLock home, boolean adopt) {
         try {
             var provider = Providers.open(config);
@@ -141,8 +142,8 @@ public final class Main {
         }
     }
 
-    /// The first signal stops with grace, the second at once. The worker that stops must not be a daemon, as the
-    /// one that brings the signal is: the process would end under it.
+    /// The first signal stops the server gracefully, the second one at once. The thread that stops is not a daemon,
+    /// so that the process does not exit before it has finished.
     private static void stopOnSignal(Logger log, HomeLock home, Vivarium vivarium, Config config) {
         var stopping = new AtomicBoolean();
         for (String name : List.of("TERM", "INT")) {

@@ -1,6 +1,6 @@
 package dev.vivarium.server;
 
-import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Retention;
 import dev.vivarium.core.run.Inbox;
@@ -9,56 +9,51 @@ import dev.vivarium.server.settings.LogConfig;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Removes, now and then, what is kept no longer: events beyond their age or size, messages that were heard long ago,
-/// versions of files before the oldest event, and what is left of sandboxes that nobody remembers. Thread-safe.
+/// Periodic deletion of expired data: events beyond their age or size, old delivered messages, file versions before
+/// the oldest event, and data of unknown sandboxes. Thread-safe.
 final class Maintenance implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
 
-    /// Seldom, because it is much work for the store; but often enough for the shortest time that may be chosen.
-    private static final Duration SELDOM = Duration.ofMinutes(10);
+    /// Maximum interval. It is long because each run is much work for the store.
+    private static final Duration MAX_INTERVAL = Duration.ofMinutes(10);
 
     private final EventLog log;
     private final Inbox inbox;
     private final FileHistory files;
     private final Retention retention;
     private final InstantSource clock;
-    private final ScheduledExecutorService scheduler = Executors.newSingleThreadScheduledExecutor(
-            Thread.ofPlatform().daemon().name("housekeeping").factory());
+    private final Scheduler.Jobs jobs;
 
-    Maintenance(LogConfig config, EventLog log, Inbox inbox, FileHistory files, InstantSource clock) {
+    Maintenance(LogConfig config, EventLog log, Inbox inbox, FileHistory files, Scheduler scheduler) {
         this.log = log;
         this.inbox = inbox;
         this.files = files;
         this.retention = config.retention();
-        this.clock = clock;
-        long every = Math.min(SELDOM.toMillis(), retention.age().toMillis() / 10);
-        var _ = scheduler.scheduleWithFixedDelay(
-                VitalThread.repeating("removing old events", this::beat), every, every, TimeUnit.MILLISECONDS);
+        this.clock = scheduler.clock();
+        long every = Math.min(MAX_INTERVAL.toMillis(), retention.age().toMillis() / 10);
+        this.jobs = scheduler.jobs().every(Duration.ofMillis(every), "maintenance", this::run);
     }
 
-    private void beat() {
+    private void run() {
         try {
             Instant before = clock.instant().minus(retention.age());
             int removed = log.prune(retention, clock) + log.forgetUnknown(before) + inbox.prune(before);
-            // After the events that told of them.
+            // After the events that refer to them.
             removed += files.prune();
             if (removed > 0) {
-                LOG.info("removed {} events, messages and versions of files that are kept no longer", removed);
+                LOG.info("deleted {} expired events, messages and file versions", removed);
             }
         } catch (RuntimeException e) {
-            LOG.warn("old events were not removed; they will be: {}", e.getMessage());
+            LOG.warn("could not delete expired events; the next run tries again: {}", e.getMessage());
         }
     }
 
     /// Idempotent.
     @Override
     public void close() {
-        scheduler.shutdownNow();
+        jobs.close();
     }
 }

@@ -4,10 +4,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Objects;
 
-/// The program that runs beside an agent in its sandbox: the package in `workers/` as one file, which any Python from
-/// 3.11 on starts as `python3 worker.pyz RUNTIME`. It brings nothing of an agent's SDK; that is the image's. Stateless.
+/// Program that runs an agent inside a sandbox: the package in `workers/` as one file. Python 3.11 or later starts it
+/// as `python3 worker.pyz RUNTIME`. The image contains the SDK of the agent. Stateless.
 public final class WorkerProgram {
-    /// What it is called in a sandbox.
+    /// File name in a sandbox.
     public static final String NAME = "worker.pyz";
 
     private WorkerProgram() {}

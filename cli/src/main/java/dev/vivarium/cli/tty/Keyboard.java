@@ -1,40 +1,31 @@
 package dev.vivarium.cli.tty;
 
 import dev.vivarium.cli.tty.Escapes.Order;
+import dev.vivarium.model.Utf8Decoder;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.ByteBuffer;
-import java.nio.CharBuffer;
-import java.nio.charset.CharsetDecoder;
-import java.nio.charset.CodingErrorAction;
-import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
 
-/// Reads keys and sorts them: text for the shell, orders for us. A character whose bytes come in two pieces is put
-/// together again. Runs on a worker of its own.
+/// Reader of the keyboard that separates text for the shell from orders for the client. Confined to one thread.
 final class Keyboard {
     private static final int PIECE = 4096;
 
     private final InputStream in;
     private final Escapes escapes;
-    private final CharsetDecoder decoder = StandardCharsets.UTF_8
-            .newDecoder()
-            .onMalformedInput(CodingErrorAction.REPLACE)
-            .onUnmappableCharacter(CodingErrorAction.REPLACE);
-    private final ByteBuffer pending = ByteBuffer.allocate(PIECE + 8);
+    private final Utf8Decoder decoder = new Utf8Decoder();
 
     Keyboard(InputStream in, Escapes escapes) {
         this.in = in;
         this.escapes = escapes;
     }
 
-    /// Reads until there is nothing more, or it fails.
+    /// Reads until the input ends or fails.
     void run(Consumer<String> typed, Consumer<Order> ordered) {
         var piece = new byte[PIECE];
         try {
             for (int count = in.read(piece); count >= 0; count = in.read(piece)) {
                 var keys = escapes.read(piece, count);
-                String text = text(keys.forShell());
+                String text = decoder.decode(keys.forShell());
                 if (!text.isEmpty()) {
                     typed.accept(text);
                 }
@@ -43,17 +34,8 @@ final class Keyboard {
                 }
             }
         } catch (IOException _) {
-            // The terminal is gone, which is as good as its end.
+            // The terminal is closed.
         }
         ordered.accept(Order.DETACH);
-    }
-
-    private String text(byte[] bytes) {
-        var characters = CharBuffer.allocate(bytes.length + pending.position() + 1);
-        pending.put(bytes);
-        pending.flip();
-        decoder.decode(pending, characters, false);
-        pending.compact();
-        return characters.flip().toString();
     }
 }

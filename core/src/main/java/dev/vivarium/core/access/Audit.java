@@ -1,7 +1,6 @@
 package dev.vivarium.core.access;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
-import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.GroupQueue;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.SandboxException;
@@ -16,13 +15,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,9 +26,9 @@ import org.slf4j.LoggerFactory;
 /// Audit log of token and sandbox operations. Entries are numbered without gaps; the log keeps the newest. Thread-safe.
 ///
 /// Writes are asynchronous: one worker thread writes all queued entries in one transaction. If the store fails, the
-/// worker retries every second. When the queue is full, the log drops new entries and counts them. Any client can cause
-/// any number of authentication failures. The log therefore drops entries of unauthenticated refusals when the queue is
-/// half full. A read returns every entry that was recorded before it.
+/// worker retries after a second, or when a reader waits. When the queue is full, the log drops new entries and counts
+/// them. Any client can cause any number of authentication failures. The log therefore drops entries of
+/// unauthenticated refusals when the queue is half full. A read returns every entry that was recorded before it.
 public final class Audit implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Audit.class);
     private static final int QUEUE = 8192;
@@ -59,25 +55,23 @@ public final class Audit implements AutoCloseable {
 
     private final Db db;
     private final long keep;
-    private final BlockingQueue<AuditEntry> queue = new ArrayBlockingQueue<>(QUEUE);
+    private final GroupQueue<Queued> queue;
     private final AtomicLong dropped = new AtomicLong();
+
+    /// Ends the waits of the worker.
     private final Semaphore hurry = new Semaphore(0);
-    private final Thread worker = VitalThread.unstarted("audit", this::run);
-    private volatile boolean closed;
-
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition progress = lock.newCondition();
-
-    @GuardedBy("lock")
-    private long accepted;
-
-    @GuardedBy("lock")
-    private long finished;
 
     /// Confined to the worker thread.
     private long lastSeq;
 
     private long lastPruned;
+
+    private sealed interface Queued {
+        record Entry(AuditEntry entry) implements Queued {}
+
+        /// Reader that waits for the earlier entries.
+        record Flush(CountDownLatch written) implements Queued {}
+    }
 
     public record Numbered(long seq, AuditEntry entry) {}
 
@@ -87,29 +81,16 @@ public final class Audit implements AutoCloseable {
         this.keep = keep;
         this.lastSeq = db.read(sql -> sql.first("select max(seq) from audit", row -> row.getLong(1)))
                 .orElse(0L);
-        worker.start();
+        this.queue = new GroupQueue<>("audit", QUEUE, GROUP, this::writeGroup);
     }
 
     /// Records an operation. Returns immediately.
     public void record(AuditEntry entry) {
         boolean isStranger =
                 entry.kind() == AuditEntry.Kind.REFUSED && entry.user().isEmpty();
-        boolean hasRoom = !isStranger || queue.remainingCapacity() > QUEUE / 2;
-        if (closed || !hasRoom || !accept(entry)) {
+        boolean hasRoom = !isStranger || queue.room() > QUEUE / 2;
+        if (!hasRoom || !queue.offer(new Queued.Entry(entry))) {
             dropped.incrementAndGet();
-        }
-    }
-
-    /// Counts under the lock, in queue order. Otherwise a reader could mistake the completion of another entry for
-    /// that of its own.
-    private boolean accept(AuditEntry entry) {
-        lock.lock();
-        try {
-            boolean isIn = queue.offer(entry);
-            accepted += isIn ? 1 : 0;
-            return isIn;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -152,49 +133,37 @@ public final class Audit implements AutoCloseable {
 
     /// Waits, with a timeout, until all entries recorded so far are written.
     private void flush() {
-        hurry.release();
-        lock.lock();
+        var written = new CountDownLatch(1);
         try {
-            long target = accepted;
-            long left = PATIENCE.toNanos();
-            while (finished < target && left > 0) {
-                left = progress.awaitNanos(left);
+            if (queue.offer(new Queued.Flush(written), PATIENCE.toNanos())) {
+                hurry.release();
+                boolean ignored = written.await(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } finally {
-            lock.unlock();
         }
     }
 
-    private void run() {
-        var group = new ArrayList<AuditEntry>(GROUP);
-        while (!closed || !queue.isEmpty()) {
-            gather(group);
-            queue.drainTo(group, GROUP - group.size());
-            if (!group.isEmpty()) {
-                try {
-                    write(group);
-                } finally {
-                    finish(group.size());
-                    group.clear();
-                }
+    /// Waits briefly for more entries, because a commit costs the same for one entry as for many.
+    private void writeGroup(List<Queued> group) {
+        if (group.getFirst() instanceof Queued.Entry) {
+            pause(GATHER);
+        }
+        queue.fill(group);
+        var entries = new ArrayList<AuditEntry>(group.size());
+        var readers = new ArrayList<CountDownLatch>();
+        for (Queued queued : group) {
+            switch (queued) {
+                case Queued.Entry(var entry) -> entries.add(entry);
+                case Queued.Flush(var written) -> readers.add(written);
             }
         }
-    }
-
-    /// Waits for one entry and then briefly for more, because a commit costs the same for one entry as for many.
-    private void gather(List<AuditEntry> group) {
         try {
-            AuditEntry first = queue.poll(1, TimeUnit.SECONDS);
-            if (first != null) {
-                group.add(first);
-                if (!closed && hurry.tryAcquire(GATHER.toMillis(), TimeUnit.MILLISECONDS)) {
-                    hurry.drainPermits();
-                }
+            if (!entries.isEmpty()) {
+                write(entries);
             }
-        } catch (InterruptedException e) {
-            // close() interrupts to end the wait.
+        } finally {
+            readers.forEach(CountDownLatch::countDown);
         }
     }
 
@@ -205,7 +174,7 @@ public final class Audit implements AutoCloseable {
                 insertAndPrune(group);
                 return;
             } catch (SandboxException e) {
-                if (closed || isRefused(e)) {
+                if (queue.isClosed() || isRefused(e)) {
                     dropped.addAndGet(group.size());
                     LOG.warn("{} entries of the audit are lost: {}", group.size(), e.getMessage());
                     return;
@@ -213,7 +182,7 @@ public final class Audit implements AutoCloseable {
                 if (isFirst) {
                     LOG.warn("Entries of the audit are stored later: {}", e.getMessage());
                 }
-                awaitRetry();
+                pause(RETRY);
             }
         }
     }
@@ -243,21 +212,14 @@ public final class Audit implements AutoCloseable {
         return state != null && (state.startsWith("22") || state.startsWith("42"));
     }
 
-    private static void awaitRetry() {
+    /// Waits until a reader needs the entries or the log closes, or until the timeout.
+    private void pause(Duration most) {
         try {
-            TimeUnit.MILLISECONDS.sleep(RETRY.toMillis());
+            if (!queue.isClosed() && hurry.tryAcquire(most.toMillis(), TimeUnit.MILLISECONDS)) {
+                hurry.drainPermits();
+            }
         } catch (InterruptedException e) {
-            // close() interrupts. The loop then makes its last attempt.
-        }
-    }
-
-    private void finish(int count) {
-        lock.lock();
-        try {
-            finished += count;
-            progress.signalAll();
-        } finally {
-            lock.unlock();
+            // Nothing interrupts the worker; a shorter wait does no harm.
         }
     }
 
@@ -302,12 +264,7 @@ public final class Audit implements AutoCloseable {
     /// Writes the pending entries, then stops. Idempotent.
     @Override
     public void close() {
-        closed = true;
-        worker.interrupt();
-        try {
-            worker.join();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        hurry.release();
+        queue.close(PATIENCE);
     }
 }

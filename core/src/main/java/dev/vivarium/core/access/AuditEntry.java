@@ -1,10 +1,10 @@
 package dev.vivarium.core.access;
 
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.TextEnum;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import java.time.Instant;
-import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -22,7 +22,7 @@ public record AuditEntry(
         Optional<String> jti,
         Optional<Scopes> scopes,
         String detail) {
-    public enum Kind {
+    public enum Kind implements TextEnum {
         /// The server issued a token.
         ISSUED,
         /// A client used a sandbox, with a token or a key.
@@ -49,18 +49,12 @@ public record AuditEntry(
         /// A program in the sandbox made an outgoing connection, or the server refused it.
         EGRESS;
 
-        public String text() {
-            return name().toLowerCase(Locale.ROOT);
-        }
-
         static Kind of(String text) {
             return valueOf(text.toUpperCase(Locale.ROOT));
         }
 
         public static Optional<Kind> find(String text) {
-            return Arrays.stream(values())
-                    .filter(kind -> kind.text().equals(text))
-                    .findFirst();
+            return TextEnum.find(values(), text);
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.vivarium.core.access;
 
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.TextEnum;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import java.time.Instant;
@@ -26,15 +27,11 @@ public record Grant(
     }
 
     /// Role of the subject when the server issued the token.
-    public enum Standing {
+    public enum Standing implements TextEnum {
         OWNER,
         /// Invited to the thread. The token never exceeds the current invitation.
         MEMBER,
         ADMIN;
-
-        String text() {
-            return name().toLowerCase(Locale.ROOT);
-        }
 
         static Standing of(String text) {
             return valueOf(text.toUpperCase(Locale.ROOT));

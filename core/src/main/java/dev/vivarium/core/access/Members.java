@@ -59,14 +59,6 @@ public final class Members {
                 .toList();
     }
 
-    /// Returns the threads that a user was invited to.
-    public List<ThreadId> threadsOf(UserId user) {
-        return byThread.entrySet().stream()
-                .filter(entry -> entry.getValue().containsKey(user))
-                .map(Map.Entry::getKey)
-                .toList();
-    }
-
     /// Invites a user, or changes the user's maximum scopes.
     public Member invite(ThreadId thread, UserId user, Scopes most) {
         var known = of(thread);

@@ -4,6 +4,7 @@ import dev.vivarium.core.store.Db;
 import dev.vivarium.model.AccessFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.TextEnum;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -25,15 +26,11 @@ final class Revocations {
     private final Map<SandboxId, Map<String, Entry>> bySandbox = new ConcurrentHashMap<>();
 
     /// Reason why a token ends early.
-    private enum Kind {
+    private enum Kind implements TextEnum {
         /// A client revoked the token. Tokens narrowed from it end too.
         REVOKED,
         /// Another token replaced this one. Tokens narrowed from it stay valid.
         RETIRED;
-
-        String text() {
-            return name().toLowerCase(Locale.ROOT);
-        }
     }
 
     /// `successor` is not stored: a restart closes all connections anyway.

@@ -1,6 +1,6 @@
 package dev.vivarium.core.access;
 
-import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -12,8 +12,6 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,8 +43,7 @@ public final class Tokens implements AutoCloseable {
     private final TokenForm form;
     private final Revocations revocations;
     private final RightsChanges changes = new RightsChanges();
-    private final CountDownLatch stopped = new CountDownLatch(1);
-    private final Thread worker = VitalThread.unstarted("tokens", this::run);
+    private final Scheduler.Jobs jobs;
 
     /// Token format.
     public enum Mode {
@@ -56,8 +53,8 @@ public final class Tokens implements AutoCloseable {
         OPAQUE
     }
 
-    private Tokens(Db db, MasterKey master, SecureRandom random, InstantSource clock, Mode mode) {
-        this.clock = clock;
+    private Tokens(Db db, MasterKey master, SecureRandom random, Scheduler scheduler, Mode mode) {
+        this.clock = scheduler.clock();
         this.random = random;
         this.keys = new SigningKeys(db, master, random, clock);
         this.revocations = new Revocations(db, clock);
@@ -65,13 +62,13 @@ public final class Tokens implements AutoCloseable {
             case JWT -> new SignedTokens(keys);
             case OPAQUE -> new OpaqueTokens(db, keys, random, clock);
         };
-        worker.start();
+        this.jobs = scheduler.jobs().every(PRUNE_EVERY, "deletion of expired tokens", this::prune);
     }
 
     /// Opens the tokens of a home directory. The first start creates its `master.key`.
-    public static Tokens open(Db db, Path home, Mode mode, InstantSource clock) {
+    public static Tokens open(Db db, Path home, Mode mode, Scheduler scheduler) {
         var random = new SecureRandom();
-        return new Tokens(db, MasterKey.of(home, random), random, clock, mode);
+        return new Tokens(db, MasterKey.of(home, random), random, scheduler, mode);
     }
 
     /// Publishes the sandboxes whose tokens were revoked, replaced or deleted.
@@ -178,23 +175,13 @@ public final class Tokens implements AutoCloseable {
         }
     }
 
-    private void run() {
-        try {
-            while (!stopped.await(PRUNE_EVERY.toMillis(), TimeUnit.MILLISECONDS)) {
-                prune();
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
     private void prune() {
         try {
             revocations.prune();
             form.prune();
             keys.leftOver().forEach(this::forget);
         } catch (SandboxException e) {
-            LOG.warn("what is over of tokens stays a while: {}", e.getMessage());
+            LOG.warn("expired tokens are deleted later: {}", e.getMessage());
         }
     }
 
@@ -213,11 +200,6 @@ public final class Tokens implements AutoCloseable {
     /// Idempotent.
     @Override
     public void close() {
-        stopped.countDown();
-        try {
-            worker.join();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        jobs.close();
     }
 }

@@ -2,6 +2,7 @@ package dev.vivarium.core.access;
 
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.TaskId;
+import dev.vivarium.model.TextEnum;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import java.time.Instant;
@@ -15,15 +16,11 @@ public record WorkerGrant(Work work, Audience audience, Instant expires, String 
     public record Work(SandboxId sandbox, ThreadId thread, UserId owner, TaskId task) {}
 
     /// API that a token is valid for.
-    public enum Audience {
+    public enum Audience implements TextEnum {
         /// The worker API, for the token's own task.
         WORKER,
         /// The model gateway only. Programs of the agent can read this token.
         MODEL;
-
-        String text() {
-            return name().toLowerCase(Locale.ROOT);
-        }
 
         static Audience of(String text) {
             return valueOf(text.toUpperCase(Locale.ROOT));

@@ -62,13 +62,8 @@ public final class Execution implements AutoCloseable {
         return begin(guest, command, guest.openKept(Service.EXEC, request, program(command)));
     }
 
-    /// Starts `command` on a terminal of its own. All its output arrives as standard output.
-    public static Execution startOnTerminal(Guest guest, Command command, int columns, int rows) {
-        Payload request = CommandCodec.exec(command).u16(columns).u16(rows);
-        return begin(guest, command, guest.open(Service.PTY, request, program(command)));
-    }
-
-    /// Starts `command` on a terminal that the guest keeps under `name`. If the connection is lost, the command
+    /// Starts `command` on a terminal that the guest keeps under `name`. All its output arrives as
+    /// standard output. If the connection is lost, the command
     /// continues, and [#attach] takes it over. The guest keeps only part of the output, so no output limit applies.
     public static Execution startOnKeptTerminal(Guest guest, Command command, String name, int columns, int rows) {
         if (!guest.keeps()) {

@@ -50,10 +50,6 @@ public final class Cancellation {
         due.forEach(Runnable::run);
     }
 
-    public boolean isCancelled() {
-        return cancelled;
-    }
-
     /// Throws [#FAILURE] once this is cancelled.
     public void check() {
         if (cancelled) {

@@ -91,7 +91,6 @@ record Archive(Path file) {
                 name,
                 type(path),
                 link ? Files.readSymbolicLink(path).toString() : "",
-                0,
                 (int) attributes.getOrDefault("mode", 0),
                 (int) attributes.getOrDefault("uid", 0),
                 (int) attributes.getOrDefault("gid", 0));

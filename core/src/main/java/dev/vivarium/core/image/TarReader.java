@@ -67,7 +67,6 @@ final class TarReader {
                 name,
                 type,
                 extensions.getOrDefault("linkpath", text(header, 157, 100)),
-                size,
                 (int) number(header, 100, 8),
                 extensions.containsKey("uid") ? decimal("uid") : number(header, 108, 8),
                 extensions.containsKey("gid") ? decimal("gid") : number(header, 116, 8));

@@ -1,10 +1,11 @@
 package dev.vivarium.core.log;
 
-import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.GroupQueue;
 import dev.vivarium.core.log.EventRows.Name;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.Event;
+import dev.vivarium.model.EventCodec;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxException;
@@ -18,8 +19,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -49,10 +48,9 @@ final class Appender implements AutoCloseable {
 
     private final Db db;
     private final InstantSource clock;
+    private final EventCodec codec;
     private final Consumer<List<Event>> readers;
-    private final BlockingQueue<Pending> queue = new ArrayBlockingQueue<>(QUEUE);
-    private final Thread worker;
-    private volatile boolean closed;
+    private final GroupQueue<Pending> queue;
 
     /// Size of the previous group. Confined to the worker thread.
     private int lastGroup;
@@ -62,18 +60,23 @@ final class Appender implements AutoCloseable {
     private final Map<SandboxId, Long> heads = new ConcurrentHashMap<>();
 
     /// @param readers receives all new events, in order
-    Appender(Db db, InstantSource clock, Consumer<List<Event>> readers) {
+    Appender(Db db, InstantSource clock, EventCodec codec, Consumer<List<Event>> readers) {
         this.db = db;
         this.clock = clock;
+        this.codec = codec;
         this.readers = readers;
-        this.worker = VitalThread.start("log-appender", this::run);
+        this.queue = new GroupQueue<>("log-appender", QUEUE, GROUP, this::write);
     }
 
-    /// One event to append, and its outcome.
+    /// One event to append, and its outcome. The caller encodes the data, so that the worker does not have to.
     ///
     /// @param isAwaited whether the caller waits for it
     private record Pending(
-            SandboxId sandbox, NewEvent event, CompletableFuture<AppendResult> outcome, boolean isAwaited) {
+            SandboxId sandbox,
+            NewEvent event,
+            String data,
+            CompletableFuture<AppendResult> outcome,
+            boolean isAwaited) {
         Optional<Name> name() {
             return event.id().map(id -> new Name(sandbox, id));
         }
@@ -90,23 +93,28 @@ final class Appender implements AutoCloseable {
     }
 
     AppendResult append(SandboxId sandbox, NewEvent event) {
-        return await(queued(sandbox, event));
+        Pending pending = pending(sandbox, event, true);
+        queue(pending);
+        return await(pending);
     }
 
     /// Appends several events, which are written together.
     List<AppendResult> append(SandboxId sandbox, List<NewEvent> events) {
         List<Pending> pending =
-                events.stream().map(event -> queued(sandbox, event)).toList();
+                events.stream().map(event -> pending(sandbox, event, true)).toList();
+        pending.forEach(this::queue);
         return pending.stream().map(Appender::await).toList();
     }
 
-    private Pending queued(SandboxId sandbox, NewEvent event) {
-        var pending = new Pending(sandbox, event, new CompletableFuture<>(), true);
+    private Pending pending(SandboxId sandbox, NewEvent event, boolean isAwaited) {
+        return new Pending(sandbox, event, event.data(codec), new CompletableFuture<>(), isAwaited);
+    }
+
+    private void queue(Pending pending) {
         try {
-            if (closed || !queue.offer(pending, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
-                throw failed(closed ? "the log is closed" : "the log has " + QUEUE + " events waiting");
+            if (!queue.offer(pending, PATIENCE.toNanos())) {
+                throw failed(queue.isClosed() ? "the log is closed" : "the log has " + QUEUE + " events waiting");
             }
-            return pending;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw failed("interrupted before an event was written");
@@ -128,17 +136,14 @@ final class Appender implements AutoCloseable {
 
     /// Queues the event without waiting for the write. Blocks only while the queue is full.
     void note(SandboxId sandbox, NewEvent event) {
-        var pending = new Pending(sandbox, event, new CompletableFuture<>(), false);
+        Pending pending = pending(sandbox, event, false);
         var _ = pending.outcome.exceptionally(why -> {
             LOG.warn("an event {} of {} was not kept: {}", event.type(), sandbox, why.getMessage());
             return null;
         });
         try {
-            if (closed || !queue.offer(pending, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
-                pending.outcome.completeExceptionally(failed("the log is closed or full"));
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            queue(pending);
+        } catch (SandboxException e) {
             pending.outcome.completeExceptionally(e);
         }
     }
@@ -147,49 +152,28 @@ final class Appender implements AutoCloseable {
         return new SandboxException(new Failure.StoreFailed(why));
     }
 
-    private void run() {
-        while (!closed || !queue.isEmpty()) {
-            var group = new ArrayList<Pending>();
-            try {
-                group.add(queue.take());
-                linger(group);
-            } catch (InterruptedException e) {
-                // close() interrupts. The queued events are still written.
-            }
-            if (!group.isEmpty()) {
-                commit(group);
-                lastGroup = group.size();
-            }
-        }
+    private void write(List<Pending> group) {
+        linger(group);
+        commit(group);
+        lastGroup = group.size();
     }
 
     /// Takes the queued events. While no caller waits for them, waits briefly for more: a commit costs as much as
     /// the command that the event reports.
-    private void linger(List<Pending> group) throws InterruptedException {
+    private void linger(List<Pending> group) {
         long until = System.nanoTime() + LINGER;
-        queue.drainTo(group, GROUP - group.size());
+        queue.fill(group);
         while (group.size() < GROUP && group.stream().noneMatch(Pending::isAwaited)) {
-            if (!takeUntil(until, group)) {
+            if (!queue.fillUntil(until, group)) {
                 return;
             }
         }
     }
 
-    /// Adds the next events to the group as soon as there are any. Returns false at the timeout.
-    private boolean takeUntil(long nanoTime, List<Pending> group) throws InterruptedException {
-        Pending next = queue.poll(nanoTime - System.nanoTime(), TimeUnit.NANOSECONDS);
-        if (next == null) {
-            return false;
-        }
-        group.add(next);
-        queue.drainTo(group, GROUP - group.size());
-        return true;
-    }
-
     /// Events that arrive during the write join the group.
     private void commit(List<Pending> group) {
         try {
-            Written written = db.writeHere(sql -> write(sql, group));
+            Written written = db.writeHere(sql -> insertAll(sql, group));
             heads.putAll(written.heads);
             readers.accept(written.added());
             for (int i = 0; i < group.size(); i++) {
@@ -213,21 +197,13 @@ final class Appender implements AutoCloseable {
 
     /// Callers that were just completed are about to append again. The worker inserts the group and waits briefly
     /// for them, so that they share the commit.
-    private Written write(Sql sql, List<Pending> group) throws SQLException {
+    private Written insertAll(Sql sql, List<Pending> group) throws SQLException {
         long until = System.nanoTime() + RETURN;
         var written = new Written(new ArrayList<>(GROUP), new HashMap<>());
         do {
             insert(sql, group.subList(written.outcomes.size(), group.size()), written);
-        } while (group.size() < lastGroup && isJoined(group, until));
+        } while (group.size() < lastGroup && queue.fillUntil(until, group));
         return written;
-    }
-
-    private boolean isJoined(List<Pending> group, long until) {
-        try {
-            return takeUntil(until, group);
-        } catch (InterruptedException e) {
-            return false; // close() interrupts.
-        }
     }
 
     /// Numbers and inserts some events of the group. Appending an existing id returns the stored event.
@@ -252,7 +228,7 @@ final class Appender implements AutoCloseable {
         NewEvent event = pending.event;
         long seq = next(sql, pending.sandbox, counted);
         String id = event.id().orElseGet(() -> Event.idOf(pending.sandbox, seq));
-        return new Event(pending.sandbox, seq, id, event.type(), event.data(), event.source(), now, event.task());
+        return new Event(pending.sandbox, seq, id, event.type(), pending.data, event.source(), now, event.task());
     }
 
     private static Map<Name, Event> known(Sql sql, List<Pending> group) throws SQLException {
@@ -277,13 +253,6 @@ final class Appender implements AutoCloseable {
     /// Writes the queued events, then stops. Idempotent.
     @Override
     public void close() {
-        closed = true;
-        try {
-            worker.interrupt();
-            worker.join(PATIENCE);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        queue.forEach(late -> late.outcome.completeExceptionally(failed("the log is closed")));
+        queue.close(PATIENCE);
     }
 }

@@ -2,6 +2,7 @@ package dev.vivarium.core.log;
 
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.Event;
+import dev.vivarium.model.EventCodec;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxException;
@@ -26,6 +27,7 @@ public final class EventLog implements AutoCloseable {
     private static final long STEP = 1000;
 
     private final Db db;
+    private final EventCodec codec;
     private final Appender appender;
     private volatile Runnable refusal = () -> {};
 
@@ -54,9 +56,15 @@ public final class EventLog implements AutoCloseable {
         }
     }
 
-    public EventLog(Db db, InstantSource clock) {
+    public EventLog(Db db, InstantSource clock, EventCodec codec) {
         this.db = db;
-        this.appender = new Appender(db, clock, this::tell);
+        this.codec = codec;
+        this.appender = new Appender(db, clock, codec, this::tell);
+    }
+
+    /// Returns the codec of the stored text. Readers that only forward events do not need it.
+    public EventCodec codec() {
+        return codec;
     }
 
     /// Appends an event and returns when it is durable. If the log of the sandbox contains the id, does not append
@@ -179,7 +187,7 @@ public final class EventLog implements AutoCloseable {
         return reader;
     }
 
-    /// Hears of what happens to all sandboxes from now on.
+    /// Subscribes to the new events of all sandboxes.
     public LiveFeed listen() {
         return new LiveFeed(everything, trail);
     }
@@ -201,15 +209,19 @@ public final class EventLog implements AutoCloseable {
         }
     }
 
-    /// Removes what is older or more than `retention` allows, but neither the newest event of a sandbox, which
-    /// keeps the count, nor what a follower or a reader has still to read. Returns how many went.
+    /// Deletes the events beyond `retention`. Keeps the newest event of each sandbox, because it holds the last
+    /// number, and events that a follower or a reader has yet to read. Returns the number of deleted events.
     public int prune(Retention retention, InstantSource clock) {
         Instant before = clock.instant().minus(retention.age());
         int removed = 0;
         List<SandboxId> all = db.read(EventRows::sandboxes);
         looked.keySet().retainAll(Set.copyOf(all));
         for (SandboxId sandbox : all) {
-            removed += prune(sandbox, before, retention.characters());
+            try {
+                removed += prune(sandbox, before, retention.characters());
+            } catch (SandboxException e) {
+                LOG.debug("The log of {} is pruned later: {}", sandbox, e.getMessage());
+            }
         }
         return removed;
     }

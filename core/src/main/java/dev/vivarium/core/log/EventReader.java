@@ -10,8 +10,8 @@ import dev.vivarium.model.SandboxId;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
@@ -29,6 +30,9 @@ import org.slf4j.LoggerFactory;
 /// The reader hands each event to its [Handler] in the order of the sandbox's log. The handler changes the database in
 /// the transaction that advances the cursor. After a crash the next server resumes at the cursor: it skips no event,
 /// and no change happens twice. Only [Handler#committed] can be missed in a crash.
+///
+/// If the handler fails at an event, the reader commits the events before it, and retries it with growing pauses. Later
+/// events of the same log wait. Other logs continue.
 ///
 /// The events are read from the store and not from memory: a notification says only which log has grown.
 public final class EventReader implements AutoCloseable {
@@ -46,7 +50,8 @@ public final class EventReader implements AutoCloseable {
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(EventReader.class);
-    private static final Duration RETRY = Duration.ofSeconds(1);
+    private static final Duration SHORTEST_PAUSE = Duration.ofSeconds(1);
+    private static final Duration LONGEST_PAUSE = Duration.ofMinutes(5);
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     /// Sandboxes in one transaction.
@@ -61,19 +66,25 @@ public final class EventReader implements AutoCloseable {
     private final Set<String> types;
     private final Thread worker;
 
-    /// Sandboxes whose events are handed over again at `retryAt`. Confined to the worker.
-    private final Set<SandboxId> failed = new LinkedHashSet<>();
-
-    private long retryAt;
-
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
     /// Sandboxes whose logs have grown, and the result of handling them. Guarded by `lock`.
     private final Map<SandboxId, CompletableFuture<Void>> pending = new LinkedHashMap<>();
 
+    /// Sandboxes at whose events the handler failed. Guarded by `lock`.
+    private final Map<SandboxId, Retry> retries = new HashMap<>();
+
     /// Guarded by `lock`.
     private boolean closed;
+
+    /// @param seq event at which the handler failed, or zero if the store failed
+    /// @param at  time of the next attempt, as `System.nanoTime`
+    private record Retry(long seq, int failures, long at) {
+        boolean isDue() {
+            return at - System.nanoTime() <= 0;
+        }
+    }
 
     EventReader(Db db, String name, Handler handler) {
         this.db = db;
@@ -91,17 +102,25 @@ public final class EventReader implements AutoCloseable {
         return name;
     }
 
-    /// Called by the appender after the commit.
+    /// Called by the appender after the commit. During the pause before a retry it does nothing, because the retry
+    /// finds the new events too.
     void appended(List<Event> events) {
-        for (Event event : events) {
-            if (types.contains(event.type())) {
-                var _ = wake(event.sandbox());
+        lock.lock();
+        try {
+            for (Event event : events) {
+                Retry retry = retries.get(event.sandbox());
+                if (types.contains(event.type()) && (retry == null || retry.isDue())) {
+                    var _ = wake(event.sandbox());
+                }
             }
+        } finally {
+            lock.unlock();
         }
     }
 
-    /// Waits until every event of the sandbox that was appended before this call has been handled. Fails with
-    /// `StoreFailed` if the handler failed or does not finish in time; the reader then tries again by itself.
+    /// Waits until every event of the sandbox that was appended before this call has been handled. An event that
+    /// failed is retried at once. Fails with `StoreFailed` if the handler fails or does not finish in time; the
+    /// reader then tries again by itself.
     public void await(SandboxId sandbox) {
         try {
             wake(sandbox).get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
@@ -172,7 +191,7 @@ public final class EventReader implements AutoCloseable {
     private void pause() throws InterruptedException {
         lock.lock();
         try {
-            for (long left = RETRY.toNanos(); left > 0 && !closed; ) {
+            for (long left = SHORTEST_PAUSE.toNanos(); left > 0 && !closed; ) {
                 left = changed.awaitNanos(left);
             }
         } finally {
@@ -185,14 +204,8 @@ public final class EventReader implements AutoCloseable {
     private Map<SandboxId, CompletableFuture<Void>> take() throws InterruptedException {
         lock.lock();
         try {
-            retryFailed();
-            while (pending.isEmpty() && !closed) {
-                if (failed.isEmpty()) {
-                    changed.await();
-                } else {
-                    var _ = changed.awaitNanos(retryAt - System.nanoTime());
-                }
-                retryFailed();
+            for (long left = wakeDueLocked(); pending.isEmpty() && !closed; left = wakeDueLocked()) {
+                var _ = changed.awaitNanos(left);
             }
             var group = new LinkedHashMap<SandboxId, CompletableFuture<Void>>();
             var all = pending.entrySet().iterator();
@@ -200,6 +213,9 @@ public final class EventReader implements AutoCloseable {
                 var next = all.next();
                 group.put(next.getKey(), next.getValue());
                 all.remove();
+                // The pause ends: an event that is appended during the attempt adds the sandbox again.
+                retries.computeIfPresent(
+                        next.getKey(), (_, last) -> new Retry(last.seq, last.failures, System.nanoTime()));
             }
             return group;
         } finally {
@@ -207,43 +223,86 @@ public final class EventReader implements AutoCloseable {
         }
     }
 
-    private void retryFailed() {
-        if (System.nanoTime() - retryAt >= 0) {
-            failed.forEach(sandbox -> {
-                var _ = wake(sandbox);
-            });
-            failed.clear();
+    /// Adds the retries that are due to `pending`. Returns the time until the next one, in nanoseconds.
+    private long wakeDueLocked() {
+        long next = LONGEST_PAUSE.toNanos();
+        for (var retry : retries.entrySet()) {
+            if (retry.getValue().isDue()) {
+                var _ = wake(retry.getKey());
+            }
+            next = Math.min(next, retry.getValue().at - System.nanoTime());
         }
+        return next;
     }
 
     private void handle(Map<SandboxId, CompletableFuture<Void>> group) {
         try {
-            handleAll(List.copyOf(group.keySet()));
+            handleAll(List.copyOf(group.keySet()), EVENTS, new AtomicLong());
+            group.keySet().forEach(this::succeeded);
             group.values().forEach(done -> done.complete(null));
         } catch (RuntimeException e) {
-            if (group.size() > 1) {
-                for (var one : group.entrySet()) {
-                    handle(Map.of(one.getKey(), one.getValue()));
-                }
-                return;
-            }
-            LOG.warn("The reader {} failed at {} and tries again: {}", name, group.keySet(), e.getMessage());
-            group.values().forEach(done -> done.completeExceptionally(e));
-            failed.addAll(group.keySet());
-            retryAt = System.nanoTime() + RETRY.toNanos();
+            group.forEach(this::handleOneByOne);
         }
     }
 
-    private void handleAll(List<SandboxId> sandboxes) {
+    /// Handles each event in its own transaction, so that the events before one that fails are committed.
+    private void handleOneByOne(SandboxId sandbox, CompletableFuture<Void> done) {
+        var current = new AtomicLong();
+        try {
+            handleAll(List.of(sandbox), 1, current);
+            succeeded(sandbox);
+            done.complete(null);
+        } catch (RuntimeException e) {
+            retryLater(sandbox, current.get(), e);
+            done.completeExceptionally(e);
+        }
+    }
+
+    private void succeeded(SandboxId sandbox) {
+        lock.lock();
+        try {
+            retries.remove(sandbox);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Schedules the next attempt, and logs the first failure at an event.
+    private void retryLater(SandboxId sandbox, long seq, RuntimeException e) {
+        int failures;
+        lock.lock();
+        try {
+            Retry last = retries.get(sandbox);
+            failures = last != null && last.seq == seq ? last.failures + 1 : 1;
+            long at = System.nanoTime() + pauseAfter(failures).toNanos();
+            retries.put(sandbox, new Retry(seq, failures, at));
+        } finally {
+            lock.unlock();
+        }
+        if (failures == 1) {
+            LOG.warn("The reader {} failed at event {} of {} and retries the event", name, seq, sandbox, e);
+        }
+    }
+
+    /// Returns the pause before the next attempt. It doubles with each failure, up to [#LONGEST_PAUSE].
+    static Duration pauseAfter(int failures) {
+        Duration pause = SHORTEST_PAUSE.multipliedBy(1L << Math.min(failures - 1, 30));
+        return pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;
+    }
+
+    /// @param limit   number of events of one sandbox in one transaction
+    /// @param current receives the number of the event that the handler gets
+    private void handleAll(List<SandboxId> sandboxes, int limit, AtomicLong current) {
         for (List<SandboxId> left = sandboxes; !left.isEmpty(); ) {
             List<SandboxId> some = left;
             List<Step> steps = db.write(sql -> {
                 var done = new ArrayList<Step>();
                 for (SandboxId sandbox : some) {
-                    done.add(step(sql, sandbox));
+                    done.add(step(sql, sandbox, limit, current));
                 }
                 return done;
             });
+            current.set(0);
             steps.forEach(step -> step.events.forEach(this::tellCommitted));
             left = steps.stream().filter(Step::hasMore).map(Step::sandbox).toList();
         }
@@ -252,14 +311,15 @@ public final class EventReader implements AutoCloseable {
     /// The events of one sandbox that one transaction handled.
     private record Step(SandboxId sandbox, List<Event> events, boolean hasMore) {}
 
-    private Step step(Sql sql, SandboxId sandbox) throws SQLException {
+    private Step step(Sql sql, SandboxId sandbox, int limit, AtomicLong current) throws SQLException {
         // The head is read first: an event that follows it stays beyond the cursor unless it is handled here.
         long head = EventRows.head(sql, sandbox);
-        List<Event> events = EventRows.ofTypes(sql, sandbox, CursorRows.seq(sql, name, sandbox), types, EVENTS);
+        List<Event> events = EventRows.ofTypes(sql, sandbox, CursorRows.seq(sql, name, sandbox), types, limit);
         for (Event event : events) {
+            current.set(event.seq());
             handler.handle(sql, event);
         }
-        boolean hasMore = events.size() == EVENTS;
+        boolean hasMore = events.size() == limit;
         long last = events.isEmpty() ? 0 : events.getLast().seq();
         CursorRows.advance(sql, name, sandbox, hasMore ? last : Math.max(head, last));
         return new Step(sandbox, events, hasMore);

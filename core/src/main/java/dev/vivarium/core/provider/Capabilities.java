@@ -4,7 +4,7 @@ package dev.vivarium.core.provider;
 ///
 /// @param isolation one sentence for people on what separates a machine from the host
 /// @param diskLimit how the disk limit is enforced, for example `loop-ext4`, `project-quota` or `none`
-/// @param snapshots how a snapshot is kept: `reflink` shares what did not change, `copy` does not, `none` is not at all
+/// @param snapshots how snapshots are kept: `reflink` (shares unchanged blocks), `copy`, or `none` (not supported)
 /// @param cgroups   `v1`, `v2`, `hybrid` or `none`
 public record Capabilities(
         String isolation,
@@ -13,4 +13,8 @@ public record Capabilities(
         String cgroups,
         boolean isolates,
         boolean pauses,
-        boolean limits) {}
+        boolean limits) {
+    public boolean keepsSnapshots() {
+        return !snapshots.equals("none");
+    }
+}

@@ -59,6 +59,13 @@ public interface Provider extends AutoCloseable {
         throw noSnapshots();
     }
 
+    /// Throws `Unsupported` if this provider does not keep snapshots.
+    default void requireSnapshots() {
+        if (!capabilities().keepsSnapshots()) {
+            throw noSnapshots();
+        }
+    }
+
     private SandboxException noSnapshots() {
         return new SandboxException(
                 new Failure.Unsupported("a snapshot", "the provider " + name() + " does not keep snapshots"));

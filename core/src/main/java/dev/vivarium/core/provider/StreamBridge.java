@@ -1,5 +1,6 @@
 package dev.vivarium.core.provider;
 
+import dev.vivarium.core.Undo;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.io.Closeable;
@@ -32,25 +33,36 @@ final class StreamBridge {
         this.socket = socket;
     }
 
-    /// Returns the other end of the socket pair. On failure, closes the stream.
+    /// Opens the listener of a socket pair.
+    @FunctionalInterface
+    interface ListenerFactory {
+        ServerSocketChannel open() throws IOException;
+    }
+
+    /// Returns the other end of the socket pair. On failure, closes the stream and both ends.
     static SocketChannel start(GuestStream.Bytes stream) {
-        try {
+        return start(stream, () -> ServerSocketChannel.open(StandardProtocolFamily.UNIX));
+    }
+
+    static SocketChannel start(GuestStream.Bytes stream, ListenerFactory listeners) {
+        try (var undo = new Undo()) {
+            undo.add(stream.in());
+            undo.add(stream.out());
             // Only this user can enter a temporary directory, so nobody else can connect.
             Path directory = Files.createTempDirectory("viv-stream-");
             Path file = directory.resolve("s");
-            try (var listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            try (var listener = listeners.open()) {
                 var address = UnixDomainSocketAddress.of(file);
                 listener.bind(address);
-                SocketChannel end = SocketChannel.open(address);
-                new StreamBridge(stream, listener.accept()).start();
+                SocketChannel end = undo.add(SocketChannel.open(address));
+                new StreamBridge(stream, undo.add(listener.accept())).start();
+                undo.keep();
                 return end;
             } finally {
                 Files.deleteIfExists(file);
                 Files.delete(directory);
             }
         } catch (IOException e) {
-            close(stream.in());
-            close(stream.out());
             throw new SandboxException(new Failure.ProviderFailed("connect to the guest", String.valueOf(e)), e);
         }
     }

@@ -8,13 +8,14 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/// To a reader that acknowledges what it has: each message is shown to it once, and goes on waiting until it is
-/// acknowledged. One that comes back begins anew. Confined to the worker that serves the reader.
+/// Delivery to a reader that acknowledges messages. Confined to the thread that serves the reader.
+///
+/// A connection gets each message once. The message waits until it is acknowledged; a new connection gets it again.
 final class AcknowledgedDelivery implements Delivery {
     private final Inbox inbox;
     private final SandboxId sandbox;
 
-    /// Those that may still wait.
+    /// Sent messages that may still wait.
     private final Set<String> shown = new HashSet<>();
 
     AcknowledgedDelivery(Inbox inbox, SandboxId sandbox) {
@@ -28,7 +29,7 @@ final class AcknowledgedDelivery implements Delivery {
     }
 
     private List<Message> look() {
-        // So many that there is a page behind all that was shown.
+        // Enough for a page after all sent messages.
         int most = shown.size() + Inbox.AT_ONCE;
         List<Message> waiting = inbox.list(sandbox, most);
         if (waiting.size() < most) {

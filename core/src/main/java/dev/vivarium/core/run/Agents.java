@@ -15,7 +15,7 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import java.util.Optional;
 
-/// Starts agents in sandboxes, and holds them. Thread-safe.
+/// Starts and pauses agents in sandboxes. Thread-safe.
 public final class Agents {
     private final Sandboxes sandboxes;
     private final Runs runs;
@@ -24,7 +24,7 @@ public final class Agents {
     private final Transcripts transcripts;
     private final String image;
 
-    /// @param image the one that has the agents' SDKs
+    /// @param image image with the SDKs of the agents
     public Agents(
             Sandboxes sandboxes,
             Runs runs,
@@ -40,8 +40,9 @@ public final class Agents {
         this.image = image;
     }
 
-    /// Gives the thread a sandbox if it has none and starts an agent there. Fails with `run-in-progress` when one
-    /// is at work there. A worker that cannot be started is a run that has failed, and says why.
+    /// Starts an agent in the sandbox of a thread, and creates the sandbox if there is none. Fails with
+    /// `run-in-progress` if the sandbox has an active run. If the worker does not start, the run fails with the
+    /// reason.
     public Run start(NewRun wanted) {
         Optional<String> session = wanted.resumeFrom().map(from -> sessionOf(from, wanted));
         NewSandbox request = withImage(wanted);
@@ -57,19 +58,18 @@ public final class Agents {
         } catch (SandboxException e) {
             runs.end(run, Run.Status.FAILED, Optional.of(e.failure().sentence()));
         } catch (RuntimeException e) {
-            // Nobody follows it, so nobody else would end it.
+            // The supervisor does not follow the run, so it is ended here.
             runs.end(run, Run.Status.FAILED, Optional.of("the worker could not be started: " + e.getMessage()));
             throw e;
         }
         return runs.find(run.sandbox()).orElse(run);
     }
 
-    /// Reports whether an agent is at work in a sandbox.
     public boolean isAtWork(SandboxId sandbox) {
         return runs.isAtWork(sandbox);
     }
 
-    /// Freezes a sandbox with all that runs in it; where machines cannot be frozen, its worker holds the agent.
+    /// Pauses a sandbox. If the provider cannot pause machines, the worker holds the agent.
     public void pause(Sandbox sandbox, PauseReason why) {
         try {
             sandbox.pause(why);
@@ -81,13 +81,13 @@ public final class Agents {
         }
     }
 
-    /// Thaws a sandbox, and lets its agent go on.
+    /// Resumes a sandbox and its agent.
     public void resume(Sandbox sandbox, PauseReason why) {
         sandbox.resume(why);
         runs.letGo(sandbox.id());
     }
 
-    /// A sandbox that was made for a run which cannot begin is of no use.
+    /// Ends a sandbox that was created for a run that cannot start.
     private Run begin(OpenResult opened, NewRun wanted, Optional<String> session) {
         try {
             return runs.begin(opened.sandbox().info(), wanted, session);
@@ -99,7 +99,7 @@ public final class Agents {
         }
     }
 
-    /// The conversation that an earlier run of the same owner had. Somebody else's is as if it had never been.
+    /// Returns the conversation of an earlier run of the same owner. A run of another owner counts as unknown.
     private String sessionOf(SandboxId from, NewRun wanted) {
         Run earlier = runs.find(from)
                 .filter(run -> run.owner().equals(wanted.sandbox().user()))
@@ -120,7 +120,7 @@ public final class Agents {
         return needsSdk && wanted.sandbox().image().isEmpty() ? wanted.sandbox().withImage(image) : wanted.sandbox();
     }
 
-    /// Somebody else's thread is not told from one that is free; to open it fails.
+    /// Treats a thread of another owner as free. Opening it fails later.
     private void requireFree(Sandbox sandbox, NewSandbox request) {
         if (!sandbox.info().user().equals(request.user())) {
             return;
@@ -131,7 +131,7 @@ public final class Agents {
         if (request.limits().isPresent()
                 || request.egress().isPresent()
                 || request.image().isPresent()) {
-            // They are chosen when a sandbox is made, and must not be ignored in silence.
+            // These options apply at creation only, and must not be ignored silently.
             throw new SandboxException(new Failure.ThreadHasSandbox(request.thread()));
         }
     }
@@ -152,7 +152,7 @@ public final class Agents {
         }
     }
 
-    /// Only one image is built with the agents' SDKs in it.
+    /// Only one image contains the SDKs of the agents.
     private String howToMake() {
         String build = "viv image build " + WorkerImage.NAME;
         return image.equals(WorkerImage.NAME)

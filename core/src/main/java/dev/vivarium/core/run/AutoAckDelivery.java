@@ -5,7 +5,7 @@ import dev.vivarium.model.SandboxId;
 import java.time.Duration;
 import java.util.List;
 
-/// To a reader that acknowledges nothing: what was passed on to it counts as heard. Thread-safe.
+/// Delivery to a reader that does not acknowledge messages: a sent message counts as delivered. Thread-safe.
 final class AutoAckDelivery implements Delivery {
     private final Inbox inbox;
     private final SandboxId sandbox;
@@ -20,7 +20,7 @@ final class AutoAckDelivery implements Delivery {
         return inbox.take(sandbox, patience);
     }
 
-    /// First what was not passed on: it must not be lost when the log cannot take the rest.
+    /// Puts back the unsent messages first, so that a failure of the log does not lose them.
     @Override
     public void passed(List<Message> page, int count) {
         List<Message> left = page.subList(count, page.size());

@@ -1,23 +1,20 @@
 package dev.vivarium.core.run;
 
+import dev.vivarium.model.TextEnum;
 import java.util.List;
 import java.util.Locale;
 
-/// What the server wants of a worker; told in answer to its heartbeats until it is so.
-public enum DesiredState {
+/// State that the server wants a worker to have. The responses to heartbeats repeat it until the worker has it.
+public enum DesiredState implements TextEnum {
     RUN,
     PAUSE,
     ABORT;
-
-    String text() {
-        return name().toLowerCase(Locale.ROOT);
-    }
 
     static DesiredState of(String text) {
         return valueOf(text.toUpperCase(Locale.ROOT));
     }
 
-    /// The commands for a worker that says it is paused, or is not.
+    /// Returns the commands for a worker.
     public List<String> commands(boolean isPaused) {
         return switch (this) {
             case RUN -> isPaused ? List.of("resume") : List.of();

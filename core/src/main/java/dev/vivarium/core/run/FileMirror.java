@@ -18,8 +18,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/// A directory of the server with copies of files of a sandbox. Their names there are hashes, and an index says which
-/// is which: what a sandbox calls its files cannot lead anywhere here. Confined to one writer at a time.
+/// Directory of the server with copies of files of a sandbox. Confined to one writer at a time.
+///
+/// The names of the copies are hashes, and an index maps them to paths, so that no file name of a sandbox is a path on
+/// the server.
 final class FileMirror {
     private static final String INDEX = "index";
 
@@ -29,7 +31,7 @@ final class FileMirror {
         this.directory = directory;
     }
 
-    /// A file as it was when it was copied.
+    /// A file at the time of the copy.
     record Copy(String path, long size, long modified) {
         static Copy of(FileEntry entry) {
             return new Copy(entry.name(), entry.size(), entry.modified().toEpochMilli());
@@ -41,7 +43,7 @@ final class FileMirror {
                 directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     }
 
-    /// What is here, by path.
+    /// Returns the copies by path.
     Map<String, Copy> copies() throws IOException {
         var copies = new LinkedHashMap<String, Copy>();
         try {
@@ -51,22 +53,22 @@ final class FileMirror {
                 copies.put(path, new Copy(path, Long.parseLong(parts[0]), Long.parseLong(parts[1])));
             }
         } catch (NoSuchFileException e) {
-            // Nothing was copied yet.
+            // The directory has no copy yet.
         }
         return copies;
     }
 
-    /// Where the content of a file is, or is to be.
+    /// Returns the path of the copy of a file.
     Path file(String path) {
         return directory.resolve(hash(path));
     }
 
-    /// A place for content that is not complete yet.
+    /// Returns the path of an incomplete copy.
     Path unfinished(String path) {
         return directory.resolve(hash(path) + ".new");
     }
 
-    /// From now on, these are what is here; everything else goes.
+    /// Writes the index of these copies, and deletes all other files.
     void settle(List<Copy> copies) throws IOException {
         String text = copies.stream()
                 .map(copy -> copy.size() + " " + copy.modified() + " "
@@ -84,26 +86,26 @@ final class FileMirror {
         }
     }
 
-    /// Reports whether there is something here, and all of it is.
+    /// Reports whether the index is not empty and every copy in it exists.
     boolean isWhole() throws IOException {
         Map<String, Copy> copies = copies();
         return !copies.isEmpty() && copies.keySet().stream().allMatch(path -> Files.isRegularFile(file(path)));
     }
 
-    /// How much room it takes. What goes away meanwhile takes none.
+    /// Returns the size of all files. Files that disappear meanwhile count as empty.
     long bytes() throws IOException {
         long bytes = 0;
         for (Path file : list()) {
             try {
                 bytes += Files.size(file);
             } catch (NoSuchFileException e) {
-                // Its place is taken by another, or by nothing.
+                // The file was replaced or deleted.
             }
         }
         return bytes;
     }
 
-    /// Removes all of it.
+    /// Deletes the directory.
     void delete() throws IOException {
         for (Path file : list()) {
             Files.deleteIfExists(file);

@@ -12,8 +12,8 @@ import java.time.InstantSource;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/// What workers were told when they said something for the first time, so that they are told the same again. Kept
-/// until the run ends. Thread-safe.
+/// Responses to requests of workers with an idempotency key. A repeated request gets the first response. Deleted when
+/// the run ends. Thread-safe.
 public final class IdempotencyRecords {
     private static final Pattern KEY = Pattern.compile("[\\x21-\\x7e]{1,200}");
 
@@ -25,10 +25,10 @@ public final class IdempotencyRecords {
         this.clock = clock;
     }
 
-    /// Something that a worker says, under the key that it repeats it with.
+    /// Request of a worker with an idempotency key.
     ///
-    /// @param request of what it is told, and how
-    /// @param content what it says; the same key for another request or content is refused
+    /// @param request method and route
+    /// @param content body. The same key with another request or body is refused
     public record Saying(SandboxId sandbox, String key, String request, String content) {
         public Saying {
             if (!KEY.matcher(key).matches()) {
@@ -41,8 +41,7 @@ public final class IdempotencyRecords {
             return request + " " + Digests.sha256(content.getBytes(StandardCharsets.UTF_8));
         }
 
-        /// Reports whether this was said under the key before. Servers before this one kept no mark of the
-        /// content.
+        /// Reports whether a stored request is the same. Older servers stored no hash of the content.
         private boolean isMarked(String kept) {
             return kept.equals(mark()) || kept.equals(request);
         }
@@ -50,7 +49,7 @@ public final class IdempotencyRecords {
 
     private record Kept(String request, String answer) {}
 
-    /// What was answered the first time, if this is not it.
+    /// Returns the first response, or nothing if this is the first request.
     public Optional<String> find(Saying saying) {
         var kept = db.read(sql -> sql.first(
                 "select request, answer from sandbox_answers where sandbox_id = ? and idempotency_key = ?",
@@ -64,7 +63,7 @@ public final class IdempotencyRecords {
         return kept.map(Kept::answer);
     }
 
-    /// Keeps an answer; the first one stands.
+    /// Stores a response, unless there is one.
     public void keep(Saying saying, String answer) {
         db.write(sql -> sql.update(
                 "insert into sandbox_answers (sandbox_id, idempotency_key, request, answer, created_at)"
@@ -76,7 +75,7 @@ public final class IdempotencyRecords {
                 clock.millis()));
     }
 
-    /// The run is over, and nobody repeats anything.
+    /// Deletes the records of a run that is over.
     static void forget(Sql sql, SandboxId sandbox) throws SQLException {
         sql.update("delete from sandbox_answers where sandbox_id = ?", sandbox.value());
     }

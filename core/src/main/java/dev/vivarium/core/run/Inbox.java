@@ -5,8 +5,8 @@ import dev.vivarium.core.log.AppendResult;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.sandbox.SandboxListener;
 import dev.vivarium.core.store.Db;
-import dev.vivarium.model.EventData;
 import dev.vivarium.model.Message;
+import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.NewMessage;
 import dev.vivarium.model.RunFailure;
@@ -18,7 +18,6 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
@@ -27,18 +26,19 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
-/// What was said to the agent of each sandbox and not heard yet. A message is kept on the disk before it is accepted,
-/// and given out once. Both are events. One that was on its way when the server died is given out again, under the same
-/// id: whoever has heard it knows. Thread-safe.
+/// Messages to the agents of all sandboxes. Thread-safe.
+///
+/// A message is durable before it is accepted, and is delivered once. Both are events. If the server crashes during a
+/// delivery, the next server delivers the message again with the same id.
 public final class Inbox implements SandboxListener {
     private static final int ID_BYTES = 12;
 
-    /// So many are given out together: a worker names them all in one line when it has them.
+    /// Messages in one delivery. A worker acknowledges all of them in one line.
     static final int AT_ONCE = 100;
 
     private static final int MOST = 1_000;
 
-    /// An agent that is drowned in words can still be interrupted.
+    /// Limit for interrupts, which are accepted when other messages are not.
     private static final int MOST_INTERRUPTED = MOST + 100;
 
     private final Db db;
@@ -55,26 +55,23 @@ public final class Inbox implements SandboxListener {
         db.write(MessageRows::putBackUndelivered);
     }
 
-    /// A message that was accepted, and how many wait with it.
+    /// An accepted message, and the number of waiting messages.
     public record Queued(Message message, int waiting) {}
 
     public Queued post(SandboxId sandbox, NewMessage said) {
         var message = message(newId(), said);
-        var data = EventData.of("message_id", message.id())
-                .with("content", message.content())
-                .with("inject_mode", message.mode().text());
-        var id = Optional.of(eventId(message.id(), "said"));
-        var event = new NewEvent(id, type(message.kind()), data.text(), message.source());
+        var body = new MessageEvent.Posted(message.id(), message.kind(), message.content(), message.mode());
+        var event = new NewEvent(Optional.of(eventId(message.id(), "said")), body, message.source());
         return post(sandbox, message, event).queued();
     }
 
-    /// A message that was said as an event, which has an id. Said again, it is neither a second time.
+    /// Posts a message that a client sent as an event with an id. A repeated event posts no second message.
     public AppendResult post(SandboxId sandbox, NewMessage said, NewEvent event) {
         String id = idOf(sandbox, event.id().orElseThrow());
         return post(sandbox, message(id, said), event).appended();
     }
 
-    /// The message that an event says: the same for the same event.
+    /// Returns the message id of an event, which is the same for the same event.
     public static String idOf(SandboxId sandbox, String event) {
         String text = sandbox + " " + event;
         return "msg" + Digests.sha256(text.getBytes(StandardCharsets.UTF_8)).substring(0, 2 * ID_BYTES);
@@ -86,7 +83,7 @@ public final class Inbox implements SandboxListener {
 
     private record Posted(AppendResult appended, Queued queued) {}
 
-    /// First the event: if the server dies before the message is kept, nobody was told that it was.
+    /// The event comes first: if the server crashes before it stores the message, no caller got a response.
     private Posted post(SandboxId sandbox, Message message, NewEvent event) {
         requireRoom(sandbox, message.kind());
         AppendResult appended = log.append(sandbox, event);
@@ -105,24 +102,17 @@ public final class Inbox implements SandboxListener {
         }
     }
 
-    /// The kind of message that an event of this type says, if it says one.
-    public static Optional<Message.Kind> kindOf(String type) {
-        return Arrays.stream(Message.Kind.values())
-                .filter(kind -> type(kind).equals(type))
-                .findFirst();
-    }
-
     private static String eventId(String message, String happening) {
         return NewEvent.OUR_IDS + message + "." + happening;
     }
 
-    /// What waits, for a reader that has what it was sent.
+    /// Returns a delivery that counts a message as delivered when it is sent.
     public Delivery taking(SandboxId sandbox) {
         return new AutoAckDelivery(this, sandbox);
     }
 
-    /// What waits, a page of it and interrupts first; waits at most `patience` for the first of it. Who cannot pass
-    /// it on gives it back.
+    /// Takes waiting messages, interrupts first. Waits at most `patience` for the first. A caller that cannot
+    /// deliver them calls [#putBack].
     public List<Message> take(SandboxId sandbox, Duration patience) throws InterruptedException {
         return await(sandbox, patience, () -> takeNow(sandbox));
     }
@@ -151,18 +141,18 @@ public final class Inbox implements SandboxListener {
         });
     }
 
-    /// What waits, like [#taking], but it goes on waiting until it is acknowledged: a worker that dies, or
-    /// an answer that is lost, loses nothing.
+    /// Returns a delivery whose messages wait until the worker acknowledges them, so that a crash of the worker
+    /// loses none.
     public Delivery offering(SandboxId sandbox) {
         return new AcknowledgedDelivery(this, sandbox);
     }
 
-    /// What waits, at most so many, as long as it waits.
+    /// Returns at most `most` waiting messages without taking them.
     List<Message> list(SandboxId sandbox, int most) {
         return db.read(sql -> MessageRows.list(sql, sandbox, most));
     }
 
-    /// The worker has these; what it names that does not wait is no matter.
+    /// Marks messages as delivered. Ignores ids of messages that do not wait.
     public void acknowledge(SandboxId sandbox, Collection<String> ids) {
         List<Message> heard = db.write(sql -> {
             var waiting = MessageRows.list(sql, sandbox, MOST_INTERRUPTED).stream()
@@ -174,7 +164,7 @@ public final class Inbox implements SandboxListener {
         delivered(sandbox, heard);
     }
 
-    /// They wait again, in their old places.
+    /// Puts messages back in their old order.
     public void putBack(SandboxId sandbox, List<Message> messages) {
         db.write(sql -> {
             MessageRows.putBack(sql, messages);
@@ -183,8 +173,8 @@ public final class Inbox implements SandboxListener {
         messageSignal(sandbox).ring();
     }
 
-    /// They have reached whoever took them. First the events: one whose row does not say so is given out again, and
-    /// its event is kept once.
+    /// Marks messages as delivered. The events come first: after a crash in between, the message is delivered
+    /// again, and the log stores its event once.
     public void delivered(SandboxId sandbox, List<Message> messages) {
         if (messages.isEmpty()) {
             return;
@@ -199,14 +189,11 @@ public final class Inbox implements SandboxListener {
     private NewEvent heard(Message message) {
         long latency = Duration.between(message.at(), now()).toMillis();
         usualLatency = (usualLatency * 7 + latency) / 8;
-        var data = EventData.of("message_id", message.id())
-                .with("message_type", message.kind().text())
-                .with("latency_ms", latency);
-        return new NewEvent(
-                Optional.of(eventId(message.id(), "delivered")), "user.message_delivered", data.text(), NewEvent.OURS);
+        var body = new MessageEvent.Delivered(message.id(), message.kind(), Duration.ofMillis(latency));
+        return new NewEvent(Optional.of(eventId(message.id(), "delivered")), body, NewEvent.OURS);
     }
 
-    /// How long messages took lately, from being said to being heard.
+    /// Returns the moving average of the time from post to delivery.
     public Duration usualLatency() {
         return Duration.ofMillis(usualLatency);
     }
@@ -223,24 +210,14 @@ public final class Inbox implements SandboxListener {
         }
     }
 
-    /// Forgets what was heard before that time, and what was said to sandboxes whose rows are gone. Returns how
-    /// much it was.
+    /// Deletes messages that were delivered before a time, and messages of sandboxes without a row. Returns their
+    /// number.
     public int prune(Instant before) {
         return db.write(sql -> MessageRows.prune(sql, before));
     }
 
     private MessageSignal messageSignal(SandboxId sandbox) {
         return bells.computeIfAbsent(sandbox, id -> new MessageSignal());
-    }
-
-    private static String type(Message.Kind kind) {
-        return switch (kind) {
-            case USER_MESSAGE -> "user.message";
-            case INTERRUPT -> "user.interrupt";
-            case GUIDANCE -> "user.guidance";
-            case GUARDIAN_NUDGE -> "guardian.intervention";
-            case SYSTEM -> "sandbox.message";
-        };
     }
 
     private Instant now() {

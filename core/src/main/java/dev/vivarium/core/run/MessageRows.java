@@ -8,13 +8,13 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
 
-/// Messages as rows. All of them are calls on a transaction of the caller.
+/// Rows of messages. Stateless; each method runs in the transaction of the caller.
 final class MessageRows {
     private static final String WAITING = " from sandbox_messages where sandbox_id = ? and taken_at is null";
 
     private MessageRows() {}
 
-    /// One that is there already is not there twice.
+    /// Does nothing if the id exists.
     static void insert(Sql sql, SandboxId sandbox, Message message) throws SQLException {
         long position = sql.first(
                         "select max(position) from sandbox_messages where sandbox_id = ?",
@@ -39,7 +39,7 @@ final class MessageRows {
                 .orElse(0);
     }
 
-    /// What waits, at most so many: interrupts first, then in the order in which they came.
+    /// Returns the waiting messages, interrupts first, then in the order of arrival.
     static List<Message> list(Sql sql, SandboxId sandbox, int limit) throws SQLException {
         return sql.list(
                 "select message_id, content, message_type, inject_mode, source, created_at" + WAITING
@@ -71,7 +71,7 @@ final class MessageRows {
                         .toList());
     }
 
-    /// Those that were given out and may not have arrived wait again. Returns how many there were.
+    /// Puts back messages that were taken and not marked as delivered. Returns their number.
     static int putBackUndelivered(Sql sql) throws SQLException {
         return sql.update(
                 "update sandbox_messages set taken_at = null where taken_at is not null and delivered_at is null");

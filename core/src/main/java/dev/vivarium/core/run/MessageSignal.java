@@ -4,8 +4,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/// Wakes who waits for something to be there. A ring between the look and the wait is not lost: the waiter says how
-/// many it had heard when it looked. Thread-safe.
+/// Signal for waiting threads. A signal between the check and the wait is not lost, because the waiter passes the count
+/// that it read before the check. Thread-safe.
 final class MessageSignal {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition rung = lock.newCondition();
@@ -30,8 +30,7 @@ final class MessageSignal {
         }
     }
 
-    /// Waits for a ring after the first `heard`, at most until `deadline` of the nano clock. Reports whether there
-    /// was one.
+    /// Waits until the count exceeds `heard`, or until `deadline` of `System.nanoTime`. Reports whether it does.
     boolean await(long heard, long deadline) throws InterruptedException {
         lock.lock();
         try {

@@ -3,19 +3,20 @@ package dev.vivarium.core.run;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 
-/// Dollars as the store counts them: in billionths, because a token may cost less than a millionth. Stateless.
+/// Conversion of dollars to the unit of the store: billionths, because a token can cost less than a millionth.
+/// Stateless.
 final class Money {
     private static final int DIGITS = 9;
 
     private Money() {}
 
-    /// What is too much for a number of the store is the most of it.
+    /// Returns the largest number if the amount is too large.
     static long nanos(BigDecimal dollars) {
         var nanos = dollars.movePointRight(DIGITS).setScale(0, RoundingMode.HALF_UP);
         return nanos.min(BigDecimal.valueOf(Long.MAX_VALUE)).longValue();
     }
 
-    /// As people write it: with cents at least.
+    /// Returns the amount with at least two decimals.
     static String text(BigDecimal dollars) {
         var plain = dollars.stripTrailingZeros();
         return "$"

@@ -8,21 +8,21 @@ import dev.vivarium.model.TaskId;
 import java.math.BigDecimal;
 import java.util.Optional;
 
-/// A request for an agent: at what task, made of what, and in which sandbox. Immutable.
+/// Request to start an agent. Immutable.
 ///
-/// @param resumeFrom the sandbox of a run whose conversation this one goes on with
+/// @param resumeFrom sandbox of the run whose conversation the new run continues
 public record NewRun(
         Assignment task,
         Run.Program program,
         NewSandbox sandbox,
         Optional<BigDecimal> budgetUsd,
         Optional<SandboxId> resumeFrom) {
-    /// What the agent is to do.
+    /// Task of the agent.
     public sealed interface Assignment {
-        /// A task that is told now.
+        /// A new task.
         record Fresh(NewTask task) implements Assignment {}
 
-        /// A task that is known.
+        /// An existing task.
         record Known(TaskId id) implements Assignment {}
     }
 }

@@ -15,8 +15,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Events that tell of a change in the store. Each is written down with the change, in one transaction, and then goes
-/// to the log: a server that dies between the two leaves it here for the next one. Thread-safe.
+/// Outbox of events about changes in the store. Thread-safe.
+///
+/// An event is stored in the transaction of its change, and then appended to the log. If the server crashes in between,
+/// the next server appends it.
 public final class Outbox {
     private static final Logger LOG = LoggerFactory.getLogger(Outbox.class);
 
@@ -25,10 +27,10 @@ public final class Outbox {
     private final InstantSource clock;
     private final AtomicLong newest = new AtomicLong();
 
-    /// Whether something may lie here that nobody is about to send.
+    /// Whether the outbox may contain events of a failed append or of an earlier server.
     private final AtomicBoolean isLeft = new AtomicBoolean(true);
 
-    /// Sends what the server before has left.
+    /// Appends the events that an earlier server left.
     public Outbox(Db db, EventLog log, InstantSource clock) {
         this.db = db;
         this.log = log;
@@ -36,14 +38,14 @@ public final class Outbox {
         sendLeft();
     }
 
-    /// What happened to a sandbox. Its event has an id, so that it is kept once however often it is sent.
+    /// Stored event. It has an id, so that the log contains it once however often it is appended.
     record Letter(SandboxId sandbox, NewEvent event) {
         String id() {
             return event.id().orElseThrow();
         }
     }
 
-    /// Writes it down; for the transaction that makes the change.
+    /// Stores an event in the transaction of the change.
     Letter put(Sql sql, SandboxId sandbox, NewEvent event) throws SQLException {
         var letter = new Letter(sandbox, event);
         sql.update(
@@ -52,25 +54,29 @@ public final class Outbox {
                 sandbox.value(),
                 letter.id(),
                 event.type(),
-                event.data(),
+                event.data(log.codec()),
                 event.source(),
-                // Never the same twice: they are told in this order.
+                // Unique, because events are appended in this order.
                 newest.updateAndGet(last -> Math.max(last + 1, clock.millis())));
         return letter;
     }
 
-    /// Brings it to the log, after the commit, and returns when it is there. The change stands: where the log
-    /// cannot take it now, it stays here until [#sendLeft].
+    /// Appends an event after the commit, and returns when it is durable. If the log fails, the event stays in the
+    /// outbox until [#sendLeft].
     void send(Letter letter) {
         try {
             deliver(letter);
         } catch (SandboxException e) {
-            LOG.warn("{} of {} is told later: {}", letter.event().type(), letter.sandbox(), e.getMessage());
+            LOG.warn(
+                    "The event {} of {} is appended later: {}",
+                    letter.event().type(),
+                    letter.sandbox(),
+                    e.getMessage());
             isLeft.set(true);
         }
     }
 
-    /// Sends what could not be sent before. Costs nothing when there was no such thing.
+    /// Appends the events whose append failed.
     void sendLeft() {
         if (!isLeft.getAndSet(false)) {
             return;

@@ -4,5 +4,5 @@ import dev.vivarium.model.Review;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 
-/// A review as a list of all sandboxes shows it: with whose it is, and the title of the task. Immutable.
+/// Review in a list of all sandboxes, with its owner and the title of its task. Immutable.
 public record ReviewEntry(Review review, ThreadId thread, UserId owner, String title) {}

@@ -17,13 +17,13 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// Reviews as rows. All of them are calls on a transaction of the caller. One that is not pending is never changed.
+/// Rows of reviews. Stateless; each method runs in the transaction of the caller. Only pending reviews change.
 final class ReviewRows {
     private static final String PENDING = "status = 'pending'";
 
     private ReviewRows() {}
 
-    /// Reports whether it is new.
+    /// Reports whether the review is new.
     static boolean insert(Sql sql, Review review) throws SQLException {
         return sql.update(
                         "insert into sandbox_reviews (review_id, sandbox_id, task_id, reason, description, context, options,"
@@ -59,8 +59,7 @@ final class ReviewRows {
                 limit);
     }
 
-    /// The newest of all sandboxes: those that stand so, if it is said how, and that `user` has or was invited to,
-    /// if there is one.
+    /// Returns the newest reviews of all sandboxes, with a status and of the threads of a user if given.
     static List<ReviewEntry> listAll(Sql sql, Optional<Review.Status> status, Optional<UserId> user, int limit)
             throws SQLException {
         @Nullable String wanted = status.map(Review.Status::text).orElse(null);
@@ -88,7 +87,7 @@ final class ReviewRows {
                 limit);
     }
 
-    /// How many of each sandbox have no answer yet.
+    /// Returns the number of pending reviews of each sandbox.
     static Map<SandboxId, Integer> pending(Sql sql) throws SQLException {
         var counts = new HashMap<SandboxId, Integer>();
         for (var count : sql.list(
@@ -99,7 +98,7 @@ final class ReviewRows {
         return counts;
     }
 
-    /// Those that nobody has answered in time.
+    /// Returns the pending reviews whose deadline has passed.
     static List<Review> due(Sql sql, Instant now) throws SQLException {
         return sql.list(
                 "select * from sandbox_reviews where " + PENDING + " and deadline <= ?",
@@ -107,7 +106,7 @@ final class ReviewRows {
                 now.toEpochMilli());
     }
 
-    /// One that the agent of a sandbox waits for.
+    /// Returns the oldest pending review that the agent of a sandbox waits for.
     static Optional<Review> blocking(Sql sql, SandboxId sandbox) throws SQLException {
         return sql.first(
                 "select * from sandbox_reviews where sandbox_id = ? and blocking = 1 and " + PENDING
@@ -124,7 +123,7 @@ final class ReviewRows {
                 .orElse(0);
     }
 
-    /// Reports whether it was pending until now.
+    /// Reports whether the review was pending.
     static boolean answer(Sql sql, ReviewId id, Review.Status status, Review.Answer answer) throws SQLException {
         return sql.update(
                         "update sandbox_reviews set status = ?, decision = ?, comment = ?, answered_by = ?, answered_at = ?"
@@ -138,14 +137,14 @@ final class ReviewRows {
                 == 1;
     }
 
-    /// Reports whether it was pending until now.
+    /// Reports whether the review was pending.
     static boolean expire(Sql sql, ReviewId id) throws SQLException {
         return sql.update(
                         "update sandbox_reviews set status = 'expired' where review_id = ? and " + PENDING, id.value())
                 == 1;
     }
 
-    /// The run is over, and nobody waits for an answer.
+    /// Cancels the pending reviews of a run that is over.
     static void cancel(Sql sql, SandboxId sandbox) throws SQLException {
         sql.update(
                 "update sandbox_reviews set status = 'cancelled' where sandbox_id = ? and " + PENDING, sandbox.value());

@@ -3,11 +3,11 @@ package dev.vivarium.core.run;
 import dev.vivarium.core.files.Digests;
 import dev.vivarium.core.sandbox.SandboxListener;
 import dev.vivarium.core.store.Db;
-import dev.vivarium.model.EventData;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.NewReview;
 import dev.vivarium.model.Review;
+import dev.vivarium.model.ReviewEvent;
 import dev.vivarium.model.ReviewId;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.RunFailure;
@@ -27,8 +27,8 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// What agents have asked people. The run of one that waits for an answer is paused until somebody gives one, or the
-/// deadline passes. All of it is on the disk, and in the log. Thread-safe.
+/// Reviews that agents request from people. A blocking review pauses the run until a person answers or the deadline
+/// passes. Thread-safe.
 public final class Reviews implements SandboxListener {
     private static final int MOST_PENDING = 100;
 
@@ -39,7 +39,7 @@ public final class Reviews implements SandboxListener {
     private final SecureRandom random = new SecureRandom();
     private final Map<SandboxId, MessageSignal> bells = new ConcurrentHashMap<>();
 
-    /// @param patience how long an answer may take
+    /// @param patience time from the request to the deadline
     public Reviews(Db db, Outbox outbox, InstantSource clock, Duration patience) {
         this.db = db;
         this.outbox = outbox;
@@ -47,7 +47,7 @@ public final class Reviews implements SandboxListener {
         this.patience = patience;
     }
 
-    /// Asks, for the agent of a run. Whoever gives a `key` and asks again with the same has asked once.
+    /// Requests a review for the agent of a run. Requests with the same `key` are one review.
     public Review ask(Run run, NewReview question, Optional<String> key) {
         var review = new Review(
                 key.map(text -> named(run.sandbox() + " " + text)).orElseGet(() -> ReviewId.random(random)),
@@ -71,23 +71,25 @@ public final class Reviews implements SandboxListener {
 
     private static NewEvent requested(Review review) {
         NewReview question = review.asked();
-        var data = EventData.of("review_id", review.id().value())
-                .with("task_id", review.task().value())
-                .with("reason", question.reason())
-                .with("description", question.description())
-                .withObject("context", question.context())
-                .with("blocking", question.blocking())
-                .with("deadline", review.deadline().toString());
-        return event(review, "agent.review_requested", "requested", data, "agent");
+        var body = new ReviewEvent.Requested(
+                review.id(),
+                review.task(),
+                question.reason(),
+                question.description(),
+                question.context(),
+                question.blocking(),
+                review.deadline());
+        // The worker reports the request too, with the same id.
+        return new NewEvent(Optional.of(review.id() + ".requested"), body, "agent");
     }
 
-    /// Reports whether a question of a sandbox's agent has no answer yet.
+    /// Reports whether a review of a sandbox is pending.
     public boolean isAwaited(SandboxId sandbox) {
         expireDue();
         return db.read(sql -> ReviewRows.pending(sql, sandbox)) > 0;
     }
 
-    /// A review of a sandbox, by its id as it was sent. Fails with `no-such-review`.
+    /// Returns the review with an id from a request. Fails with `no-such-review`.
     public Review require(SandboxId sandbox, String id) {
         expireDue();
         return Optional.of(id)
@@ -96,7 +98,7 @@ public final class Reviews implements SandboxListener {
                 .orElseThrow(() -> unknown(id));
     }
 
-    /// The same once it is answered or expired; waits for that at most so long.
+    /// Returns the review as soon as it is not pending, or at the timeout.
     public Review await(SandboxId sandbox, String id, Duration longest) throws InterruptedException {
         long end = System.nanoTime() + longest.toNanos();
         MessageSignal messageSignal = bells.computeIfAbsent(sandbox, any -> new MessageSignal());
@@ -114,33 +116,33 @@ public final class Reviews implements SandboxListener {
         }
     }
 
-    /// The newest reviews of a sandbox.
+    /// Returns the newest reviews of a sandbox.
     public List<Review> list(SandboxId sandbox, int limit) {
         expireDue();
         return db.read(sql -> ReviewRows.list(sql, sandbox, limit));
     }
 
-    /// The newest reviews of all sandboxes; of those that stand so, and that a user has or was invited to.
+    /// Returns the newest reviews with a status, of all sandboxes or of those that a user owns or is a member of.
     public List<ReviewEntry> list(Optional<Review.Status> status, Optional<UserId> user, int limit) {
         expireDue();
         return db.read(sql -> ReviewRows.listAll(sql, status, user, limit));
     }
 
-    /// How many of each sandbox have no answer yet.
+    /// Returns the number of pending reviews of each sandbox.
     public Map<SandboxId, Integer> pending() {
         expireDue();
         return db.read(ReviewRows::pending);
     }
 
-    /// Answers a review: `approve`, `reject` or one of its options. Fails with `review-answered` when that was
-    /// done, or is too late.
+    /// Answers a review: `approve`, `reject` or one of its options. Fails with `review-answered` if the review is
+    /// not pending.
     public Review answer(Review review, Review.Answer answer) {
         Review.Status status = status(review, answer.decision());
         Optional<Outbox.Letter> letter = db.write(sql -> {
             boolean isFirst = ReviewRows.answer(sql, review.id(), status, answer);
             RunRows.settle(sql, review.sandbox());
             return isFirst
-                    ? Optional.of(outbox.put(sql, review.sandbox(), answered(review, status, answer)))
+                    ? Optional.of(outbox.put(sql, review.sandbox(), answered(review, answer)))
                     : Optional.empty();
         });
         letter.ifPresent(told -> {
@@ -154,13 +156,9 @@ public final class Reviews implements SandboxListener {
         return now;
     }
 
-    private static NewEvent answered(Review review, Review.Status status, Review.Answer answer) {
-        String type = status == Review.Status.REJECTED ? "user.reject" : "user.approve";
-        var data = EventData.of("review_id", review.id().value())
-                .with("decision", answer.decision())
-                .with("comment", answer.comment())
-                .with("user_id", answer.by().value());
-        return event(review, type, "answered", data, "user");
+    private static NewEvent answered(Review review, Review.Answer answer) {
+        var body = new ReviewEvent.Answered(review.id(), answer.decision(), answer.comment(), answer.by());
+        return new NewEvent(Optional.of(NewEvent.OUR_IDS + review.id() + ".answered"), body, "user");
     }
 
     private static Review.Status status(Review review, String decision) {
@@ -179,13 +177,14 @@ public final class Reviews implements SandboxListener {
         };
     }
 
-    /// Gives up those whose deadline has passed.
+    /// Expires the reviews whose deadline has passed.
     void expireDue() {
         List<Review> due = db.read(sql -> ReviewRows.due(sql, now()));
         for (Review review : due) {
-            var data = EventData.of("review_id", review.id().value())
-                    .with("deadline", review.deadline().toString());
-            var event = event(review, "sandbox.review_expired", "expired", data, NewEvent.OURS);
+            var event = new NewEvent(
+                    Optional.of(NewEvent.OUR_IDS + review.id() + ".expired"),
+                    new ReviewEvent.Expired(review.id(), review.deadline()),
+                    NewEvent.OURS);
             Optional<Outbox.Letter> letter = db.write(sql -> {
                 boolean isFirst = ReviewRows.expire(sql, review.id());
                 RunRows.settle(sql, review.sandbox());
@@ -211,13 +210,6 @@ public final class Reviews implements SandboxListener {
         if (messageSignal != null) {
             messageSignal.ring();
         }
-    }
-
-    /// The same happening of the same review is kept once, whoever tells it.
-    private static NewEvent event(Review review, String type, String happening, EventData data, String source) {
-        // That it was asked for, the worker tells too.
-        String prefix = type.startsWith("agent.") ? "" : NewEvent.OUR_IDS;
-        return new NewEvent(Optional.of(prefix + review.id() + "." + happening), type, data.text(), source);
     }
 
     private static ReviewId named(String text) {

@@ -5,9 +5,11 @@ import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.EventReader;
 import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.Event;
+import dev.vivarium.model.EventCodec;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.TaskId;
+import dev.vivarium.model.WorkerEvent;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Set;
@@ -15,24 +17,20 @@ import java.util.Set;
 /// The events of workers, applied to the state of their runs by a durable reader of the log. Each event counts exactly
 /// once, because its effect and the reader's cursor are stored in one transaction. Thread-safe.
 public final class RunEvents {
-    private static final String USAGE = "agent.usage";
-    private static final Set<String> TYPES =
-            Set.of("agent.tool_use", USAGE, "agent.transcript", "agent.completed", "agent.failed");
-
     private final EventLog log;
     private final EventReader reader;
 
     /// Starts the reader; the log closes it.
-    public RunEvents(EventLog log, Runs runs, WorkerReport.Decoder decoder) {
+    public RunEvents(EventLog log, Runs runs) {
         this.log = log;
-        this.reader = log.reader("runs", new Handler(runs, decoder));
+        this.reader = log.reader("runs", new Handler(runs, log.codec()));
     }
 
     /// Appends events of the worker at a task, and returns when they are durable and applied to the run.
     public List<AppendResult> append(SandboxId sandbox, TaskId task, List<NewEvent> events) {
         List<AppendResult> appended = log.append(
                 sandbox, events.stream().map(event -> event.from(task)).toList());
-        if (events.stream().anyMatch(event -> TYPES.contains(event.type()))) {
+        if (events.stream().anyMatch(event -> WorkerEvent.TYPES.contains(event.type()))) {
             reader.await(sandbox);
         }
         return appended;
@@ -43,26 +41,23 @@ public final class RunEvents {
         reader.await(sandbox);
     }
 
-    private record Handler(Runs runs, WorkerReport.Decoder decoder) implements EventReader.Handler {
+    private record Handler(Runs runs, EventCodec codec) implements EventReader.Handler {
         @Override
         public Set<String> types() {
-            return TYPES;
+            return WorkerEvent.TYPES;
         }
 
         /// An event that no worker sent, such as a user's, does not change a run.
         @Override
         public void handle(Sql sql, Event event) throws SQLException {
-            if (event.task().isPresent()) {
-                var report = decoder.decode(event);
-                if (report.isPresent()) {
-                    runs.apply(sql, event.sandbox(), event.task().get(), report.get());
-                }
+            if (event.task().isPresent() && codec.decode(event) instanceof WorkerEvent body) {
+                runs.apply(sql, event.sandbox(), event.task().get(), body);
             }
         }
 
         @Override
         public void committed(Event event) {
-            if (event.type().equals(USAGE)) {
+            if (event.type().equals(WorkerEvent.USAGE)) {
                 runs.enforceBudget(event.sandbox());
             }
         }

@@ -1,19 +1,15 @@
 package dev.vivarium.core.run;
 
+import dev.vivarium.model.TextEnum;
 import java.util.Locale;
 
-/// What an agent said of how its run went. Immutable.
+/// Judgement of an agent about its own run. Immutable.
 ///
-/// @param text its summary, or the reason why it failed
+/// @param text summary, or reason of the failure
 public record RunOutcome(Kind kind, String text) {
-    /// How it went.
-    public enum Kind {
+    public enum Kind implements TextEnum {
         COMPLETED,
         FAILED;
-
-        String text() {
-            return name().toLowerCase(Locale.ROOT);
-        }
 
         static Kind of(String text) {
             return valueOf(text.toUpperCase(Locale.ROOT));

@@ -9,14 +9,15 @@ import dev.vivarium.model.TaskId;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.Usage;
 import dev.vivarium.model.UserId;
+import dev.vivarium.model.WorkerEvent;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/// Runs as rows. All of them are calls on a transaction of the caller. A run that has ended is never changed again,
-/// except for what it cost.
+/// Rows of runs. Stateless; each method runs in the transaction of the caller. After the end of a run only its cost
+/// changes.
 final class RunRows {
     private static final String ALIVE = "ended_at is null";
     private static final String NEWEST = " order by started_at desc, run_id desc";
@@ -44,7 +45,6 @@ final class RunRows {
                 run.startedAt().toEpochMilli());
     }
 
-    /// The newest run of a sandbox.
     static Optional<Run> find(Sql sql, SandboxId sandbox) throws SQLException {
         return sql.first(
                 "select * from sandbox_runs where sandbox_id = ?" + NEWEST + " limit 1",
@@ -52,12 +52,12 @@ final class RunRows {
                 sandbox.value());
     }
 
-    /// The run that is going on in a sandbox at this task.
+    /// Returns the active run of a sandbox at this task.
     static Optional<Run> atWork(Sql sql, SandboxId sandbox, TaskId task) throws SQLException {
         return find(sql, sandbox).filter(run -> run.isActive() && run.task().equals(task));
     }
 
-    /// The newest run of a sandbox at this task, also one that has ended.
+    /// Returns the newest run of a sandbox at this task, active or not.
     static Optional<Run> at(Sql sql, SandboxId sandbox, TaskId task) throws SQLException {
         return sql.first(
                 "select * from sandbox_runs where sandbox_id = ? and task_id = ?" + NEWEST + " limit 1",
@@ -66,19 +66,18 @@ final class RunRows {
                 task.value());
     }
 
-    /// Those that have not ended.
     static List<Run> active(Sql sql) throws SQLException {
         return sql.list("select * from sandbox_runs where " + ALIVE + NEWEST, RunRows::read);
     }
 
-    /// Reports whether somebody works at a task.
+    /// Reports whether a task has an active run.
     static boolean isTaken(Sql sql, TaskId task) throws SQLException {
         return sql.first(
                         "select 1 from sandbox_runs where task_id = ? and " + ALIVE, row -> row.getInt(1), task.value())
                 .isPresent();
     }
 
-    /// The runs of sandboxes that have not ended, newest first.
+    /// Returns the runs of sandboxes that exist, newest first.
     static List<Run> ofLiving(Sql sql) throws SQLException {
         return sql.list(
                 "select * from sandbox_runs where sandbox_id in (select id from sandboxes where ended_at is null)"
@@ -86,7 +85,7 @@ final class RunRows {
                 RunRows::read);
     }
 
-    /// The newest of all, with those of `owner` alone if there is one.
+    /// Returns the newest runs, of one owner if given.
     static List<Run> newest(Sql sql, Optional<UserId> owner, Optional<TaskId> task, int limit) throws SQLException {
         return sql.list(
                 "select * from sandbox_runs where (cast(? as text) is null or user_id = ?)"
@@ -103,7 +102,7 @@ final class RunRows {
         sql.update("update sandbox_runs set process = ? where run_id = ? and " + ALIVE, name, id.value());
     }
 
-    /// Reports whether it was not over yet.
+    /// Reports whether the run is active.
     static boolean started(Sql sql, RunId id) throws SQLException {
         return sql.update(
                         "update sandbox_runs set status = ? where run_id = ? and " + ALIVE,
@@ -112,10 +111,10 @@ final class RunRows {
                 == 1;
     }
 
-    /// How a run ended, and why: a sentence, and a word where there is one.
+    /// Status and reason of an end: a sentence, and a word if there is one.
     record End(Run.Status status, Optional<String> reason, Optional<String> code) {}
 
-    /// Reports whether it had not ended before.
+    /// Reports whether the run was active before.
     static boolean end(Sql sql, RunId id, End end, Instant at) throws SQLException {
         return sql.update(
                         "update sandbox_runs set status = ?, reason = ?, reason_code = ?, ended_at = ?"
@@ -128,7 +127,7 @@ final class RunRows {
                 == 1;
     }
 
-    /// The run of a sandbox shows that it waits, for an answer or because somebody holds it, or that it goes on.
+    /// Sets the status of the active run to paused or running, by its desired state and its blocking reviews.
     static void settle(Sql sql, SandboxId sandbox) throws SQLException {
         Optional<String> reason =
                 ReviewRows.blocking(sql, sandbox).map(review -> "waits for the answer to review " + review.id());
@@ -173,8 +172,8 @@ final class RunRows {
                 id.value());
     }
 
-    /// What a program that asks no model of ours says it has used; it never takes anything back.
-    static void reported(Sql sql, RunId id, Usage total) throws SQLException {
+    /// Stores the usage that a program reports. It never decreases.
+    static void reported(Sql sql, RunId id, WorkerEvent.UsageReported total) throws SQLException {
         sql.update(
                 "update sandbox_runs set cost_nanos = case when cost_nanos < ? then ? else cost_nanos end,"
                         + " input_tokens = case when input_tokens < ? then ? else input_tokens end,"
@@ -211,7 +210,7 @@ final class RunRows {
                 id.value());
     }
 
-    /// The first reason stands.
+    /// Keeps the first reason.
     static void desiredState(Sql sql, RunId id, DesiredState desiredState, Optional<String> reason)
             throws SQLException {
         sql.update(
@@ -230,7 +229,7 @@ final class RunRows {
                 .orElse(new Wished(DesiredState.RUN, Optional.empty()));
     }
 
-    /// What is wanted of a run, and why.
+    /// Desired state of a run, and its reason.
     record Wished(DesiredState desiredState, Optional<String> reason) {}
 
     private static Run read(ResultSet row) throws SQLException {

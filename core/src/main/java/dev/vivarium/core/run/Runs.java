@@ -3,9 +3,9 @@ package dev.vivarium.core.run;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.Sql;
-import dev.vivarium.model.EventData;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.Run;
+import dev.vivarium.model.RunEvent;
 import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxException;
@@ -16,16 +16,17 @@ import dev.vivarium.model.Task;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.Usage;
 import dev.vivarium.model.UserId;
+import dev.vivarium.model.WorkerEvent;
 import java.security.SecureRandom;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
-/// The book of runs: which there are, how they stand, and what they cost. What it writes down is told in the log of
-/// the sandbox. Thread-safe.
+/// Agent runs: their state and their cost. Changes of state are events in the log of the sandbox. Thread-safe.
 public final class Runs {
     /// Reason code of a run that was stopped because it spent its budget.
     static final String OVER_BUDGET = "budget";
@@ -36,66 +37,63 @@ public final class Runs {
     private final List<RunListener> listeners;
     private final SecureRandom random = new SecureRandom();
 
-    /// Hears of a run that has spent its budget.
-    private volatile Consumer<Run> overspent = run -> {};
-
     /// @param listeners called in this order on every signal
     public Runs(Db db, Outbox outbox, InstantSource clock, List<RunListener> listeners) {
         this.db = db;
         this.outbox = outbox;
         this.clock = clock;
-        this.listeners = List.copyOf(listeners);
+        this.listeners = new CopyOnWriteArrayList<>(listeners);
     }
 
-    void whenOverspent(Consumer<Run> listener) {
-        overspent = listener;
+    /// Registers a listener after those that exist.
+    void addListener(RunListener listener) {
+        listeners.add(listener);
     }
 
-    /// The newest run of a sandbox, if it has had one.
+    /// Returns the newest run of a sandbox.
     public Optional<Run> find(SandboxId sandbox) {
         return db.read(sql -> RunRows.find(sql, sandbox));
     }
 
-    /// Reports whether an agent is at work in a sandbox. What is said to nobody waits for the next run.
+    /// Reports whether a sandbox has an active run. Messages to a sandbox without one wait for the next run.
     public boolean isAtWork(SandboxId sandbox) {
         return find(sandbox).filter(Run::isActive).isPresent();
     }
 
-    /// The run that is going on in a sandbox. Fails with `no-run` when there is none.
+    /// Returns the active run of a sandbox. Fails with `no-run` if there is none.
     public Run requireActive(SandboxId sandbox) {
         return find(sandbox).filter(Run::isActive).orElseThrow(() -> noRun(sandbox));
     }
 
-    /// The same, if it is that of a worker at this task: one that comes late must not speak for the run after its
-    /// own.
+    /// Returns the active run of a sandbox at this task. Fails with `no-run` if there is none, so that a late
+    /// worker does not act for the next run.
     public Run requireActive(SandboxId sandbox, TaskId task) {
         return db.read(sql -> RunRows.atWork(sql, sandbox, task)).orElseThrow(() -> notAtWork(sandbox, task));
     }
 
-    /// Reports whether somebody is at work in a sandbox, at another task than this.
+    /// Reports whether a sandbox has an active run at another task.
     public boolean isAnothers(SandboxId sandbox, TaskId task) {
         return find(sandbox)
                 .filter(run -> run.isActive() && !run.task().equals(task))
                 .isPresent();
     }
 
-    /// The newest `limit` runs; of one owner, of one task, or of all.
+    /// Returns the newest `limit` runs of one owner, of one task, or of all.
     public List<Run> newest(Optional<UserId> owner, Optional<TaskId> task, int limit) {
         return db.read(sql -> RunRows.newest(sql, owner, task, limit));
     }
 
-    /// The runs of sandboxes that live, newest first.
+    /// Returns the runs of sandboxes that exist, newest first.
     public List<Run> ofLiving() {
         return db.read(RunRows::ofLiving);
     }
 
-    /// Those that have not ended.
     List<Run> active() {
         return db.read(RunRows::active);
     }
 
-    /// Writes down a run that is about to be started, and its task if that is new. Fails with `run-in-progress`
-    /// when the sandbox has one already, or somebody else works at the task.
+    /// Stores a run that is about to start, and its task if the task is new. Fails with `run-in-progress` if the
+    /// sandbox or the task has an active run.
     Run begin(SandboxInfo sandbox, NewRun wanted, Optional<String> session) {
         return db.write(sql -> {
             if (RunRows.find(sql, sandbox.id()).filter(Run::isActive).isPresent()) {
@@ -107,7 +105,7 @@ public final class Runs {
         });
     }
 
-    /// Fails with `run-in-progress` when somebody works at the task already.
+    /// Fails with `run-in-progress` if the task has an active run.
     void requireFree(NewRun.Assignment assignment) {
         if (assignment instanceof NewRun.Assignment.Known(var id) && db.read(sql -> RunRows.isTaken(sql, id))) {
             throw inProgress("somebody works at task " + id);
@@ -155,8 +153,8 @@ public final class Runs {
                 Optional.empty());
     }
 
-    /// By which name its worker will be known. Kept before there is one: a server that dies in between finds it
-    /// again, or finds that there is none.
+    /// Stores the name of the worker process before the process starts. If the server crashes in between, the next
+    /// server looks for a process of this name.
     Run named(Run run, String process) {
         return db.write(sql -> {
             RunRows.process(sql, run.id(), process);
@@ -164,54 +162,47 @@ public final class Runs {
         });
     }
 
-    /// Its worker runs. Nothing is told of one that is over already.
+    /// Stores that the worker runs. Appends no event if the run is over.
     Run started(Run run) {
-        var data = about(run).with("runtime", run.program().runtime().text());
+        var started = new RunEvent.Started(run.id(), run.task(), run.program().runtime());
         Optional<Outbox.Letter> letter = db.write(sql -> {
             boolean isAlive = RunRows.started(sql, run.id());
             RunRows.settle(sql, run.sandbox());
-            return isAlive
-                    ? Optional.of(outbox.put(sql, run.sandbox(), event(run, "sandbox.run_started", data)))
-                    : Optional.empty();
+            return isAlive ? Optional.of(outbox.put(sql, run.sandbox(), event(run, started))) : Optional.empty();
         });
         letter.ifPresent(outbox::send);
         return find(run.sandbox()).orElse(run);
     }
 
-    /// Tells what could not be told when it happened.
+    /// Appends the events that could not be appended when they happened.
     void tellLeft() {
         outbox.sendLeft();
-    }
-
-    private static EventData about(Run run) {
-        return EventData.of("run_id", run.id().value())
-                .with("task_id", run.task().value());
     }
 
     void end(Run run, Run.Status status, Optional<String> reason) {
         end(run, status, reason, Optional.empty());
     }
 
-    /// It is over: the task is too. The first end stands.
+    /// Ends the run and its task. Does nothing if the run is over.
     ///
-    /// @param code the reason in a word, where programs know one
+    /// @param code the reason as a word, if it has one
     void end(Run run, Run.Status status, Optional<String> reason, Optional<String> code) {
         if (find(run.sandbox())
                 .filter(now -> now.id().equals(run.id()) && now.isActive())
                 .isPresent()) {
-            tellEnding(run);
+            signal(listener -> listener.ending(run));
         }
         var end = new RunRows.End(status, reason.map(TextLimits::kept), code);
         db.write(sql -> ended(sql, run, end)).ifPresent(outbox::send);
     }
 
-    /// Calls every listener. If one throws, the run does not end now: its tokens may still be valid. The supervisor
-    /// tries again.
-    private void tellEnding(Run run) {
+    /// Calls every listener, then throws the first exception. A run whose listener throws does not end now, because
+    /// its tokens may still be valid: the supervisor tries again.
+    private void signal(Consumer<RunListener> call) {
         Optional<RuntimeException> failure = Optional.empty();
         for (RunListener listener : listeners) {
             try {
-                listener.ending(run);
+                call.accept(listener);
             } catch (RuntimeException e) {
                 failure.ifPresent(e::addSuppressed);
                 failure = Optional.of(e);
@@ -231,24 +222,18 @@ public final class Runs {
         IdempotencyRecords.forget(sql, run.sandbox());
         ReviewRows.cancel(sql, run.sandbox());
         Spent spent = RunRows.find(sql, run.sandbox()).orElse(run).spent();
-        var data = about(run)
-                .with("status", end.status().text())
-                .with("reason", end.reason())
-                .with("reason_code", end.code())
-                .with("cost_usd", spent.costUsd())
-                .with("tokens", spent.tokens())
-                .with("tool_calls", spent.toolCalls());
-        return Optional.of(outbox.put(sql, run.sandbox(), event(run, "sandbox.run_ended", data)));
+        var total = new RunEvent.Total(spent.costUsd(), spent.tokens(), spent.toolCalls());
+        var body = new RunEvent.Ended(run.id(), run.task(), end.status(), end.reason(), end.code(), total);
+        return Optional.of(outbox.put(sql, run.sandbox(), event(run, body)));
     }
 
-    /// The same event of the same run is kept once.
-    private static NewEvent event(Run run, String type, EventData data) {
-        return new NewEvent(Optional.of(NewEvent.OUR_IDS + run.id() + "." + type), type, data.text(), NewEvent.OURS);
+    /// The id is derived from the run and the type, so that the log contains the event once.
+    private static NewEvent event(Run run, RunEvent body) {
+        return new NewEvent(Optional.of(NewEvent.OUR_IDS + run.id() + "." + body.type()), body, NewEvent.OURS);
     }
 
-    /// Adds what one answer of a model took to the run of a sandbox at this task, also if it has just ended and
-    /// another has begun: it was used. Returns what the run may still cost. One that has spent its budget is
-    /// stopped.
+    /// Charges the usage of one model response to the run of a sandbox at this task, even if the run has just
+    /// ended. Signals a run that has spent its budget.
     public Budget charge(SandboxId sandbox, TaskId task, Usage usage) {
         Run run = db.write(sql -> {
             Run charged = RunRows.at(sql, sandbox, task).orElseThrow(() -> notAtWork(sandbox, task));
@@ -267,13 +252,12 @@ public final class Runs {
     private Budget bounded(Run run) {
         var left = allowance(run);
         if (left.isSpent() && run.isActive()) {
-            overspent.accept(run);
+            signal(listener -> listener.overspent(run));
         }
         return left;
     }
 
-    /// What the run that is going on in a sandbox at this task may cost, and has. Fails with `no-run` when there is
-    /// none.
+    /// Returns the budget of the active run of a sandbox at this task. Fails with `no-run` if there is none.
     public Budget allowance(SandboxId sandbox, TaskId task) {
         return allowance(requireActive(sandbox, task));
     }
@@ -282,25 +266,27 @@ public final class Runs {
         return new Budget(run.budgetUsd(), run.spent().costUsd());
     }
 
-    /// Applies a report of the worker at a task. Does nothing if that run is over.
-    void apply(Sql sql, SandboxId sandbox, TaskId task, WorkerReport report) throws SQLException {
+    /// Applies an event of the worker at a task. Does nothing if that run is over.
+    void apply(Sql sql, SandboxId sandbox, TaskId task, WorkerEvent event) throws SQLException {
         Optional<Run> run = RunRows.atWork(sql, sandbox, task);
         if (run.isEmpty()) {
             return;
         }
         RunId id = run.get().id();
-        switch (report) {
-            case WorkerReport.ToolUsed _ -> RunRows.toolUsed(sql, id);
-            case WorkerReport.Used(Usage total) -> reported(sql, run.get(), total);
-            case WorkerReport.Conversation(String session) -> RunRows.session(sql, id, TextLimits.kept(session));
-            case WorkerReport.Judged(RunOutcome(var kind, var text)) ->
-                RunRows.verdict(sql, id, new RunOutcome(kind, TextLimits.kept(text)));
+        switch (event) {
+            case WorkerEvent.ToolUsed _ -> RunRows.toolUsed(sql, id);
+            case WorkerEvent.UsageReported total -> reported(sql, run.get(), total);
+            case WorkerEvent.ConversationNamed(String session) -> RunRows.session(sql, id, TextLimits.kept(session));
+            case WorkerEvent.Completed(String summary) ->
+                RunRows.verdict(sql, id, new RunOutcome(RunOutcome.Kind.COMPLETED, TextLimits.kept(summary)));
+            case WorkerEvent.Failed(String reason) ->
+                RunRows.verdict(sql, id, new RunOutcome(RunOutcome.Kind.FAILED, TextLimits.kept(reason)));
         }
     }
 
     /// Only for a program that does not use the model gateway, which counts by itself. If the budget is spent, the
     /// abort is stored in the same transaction, so that a server that takes over the run stops it.
-    private static void reported(Sql sql, Run run, Usage total) throws SQLException {
+    private static void reported(Sql sql, Run run, WorkerEvent.UsageReported total) throws SQLException {
         if (run.program().runtime() != Run.Runtime.COMMAND) {
             return;
         }
@@ -313,9 +299,9 @@ public final class Runs {
         }
     }
 
-    /// The worker breathes. Returns what it should do.
+    /// Stores a heartbeat of the worker. Returns the desired state.
     ///
-    /// @param metrics what it says of itself, a JSON object as text
+    /// @param metrics of the worker, a JSON object as text
     public DesiredState heartbeat(SandboxId sandbox, TaskId task, String metrics) {
         return db.write(sql -> {
             Run run = RunRows.atWork(sql, sandbox, task).orElseThrow(() -> notAtWork(sandbox, task));
@@ -324,19 +310,19 @@ public final class Runs {
         });
     }
 
-    /// Asks the worker of a sandbox to hold its agent, for machines that cannot be frozen. Fails with `no-run`.
+    /// Asks the worker of a sandbox to hold its agent, for machines that cannot pause. Fails with `no-run`.
     void hold(SandboxId sandbox) {
         desiredState(requireActive(sandbox), DesiredState.PAUSE, Optional.empty());
     }
 
-    /// Lets an agent go on that was held.
+    /// Resumes an agent that is held.
     void letGo(SandboxId sandbox) {
         find(sandbox)
                 .filter(run -> run.isActive() && wished(run).desiredState() == DesiredState.PAUSE)
                 .ifPresent(run -> desiredState(run, DesiredState.RUN, Optional.empty()));
     }
 
-    /// Says what a worker should do. An abort is final.
+    /// Sets the desired state of a worker. An abort is final.
     void desiredState(Run run, DesiredState desiredState, Optional<String> reason) {
         db.write(sql -> {
             RunRows.desiredState(sql, run.id(), desiredState, reason);

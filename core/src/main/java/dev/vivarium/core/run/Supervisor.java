@@ -1,6 +1,6 @@
 package dev.vivarium.core.run;
 
-import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.exec.ManagedProcess;
 import dev.vivarium.core.exec.Signal;
 import dev.vivarium.core.exec.SignalTarget;
@@ -30,26 +30,26 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Looks after runs until they end: follows each worker, finds it again after a restart, stops it when it must, and
-/// writes down how it ended. Thread-safe.
+/// Supervisor of agent runs: follows each worker, finds it again after a restart, stops it if necessary, and stores the
+/// result. Thread-safe.
 ///
-/// On every beat it looks at all that run. One that nobody follows, because this server has just started, the stream
-/// to its sandbox broke, or it was paused, is followed again when its sandbox runs.
-public final class Supervisor implements SandboxListener, AutoCloseable {
+/// Every second it checks all active runs. After a restart, a lost connection or a pause, it follows a run again as
+/// soon as the sandbox runs.
+public final class Supervisor implements SandboxListener, RunListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
     private static final Duration BEAT = Duration.ofSeconds(1);
 
-    private static final int BEATS_BETWEEN_DEADLINES = 5;
-    private static final int BEATS_BETWEEN_TRANSCRIPTS = 10;
-    private static final int BEATS_BETWEEN_PRUNINGS = 600;
+    private static final Duration REVIEWS_EVERY = Duration.ofSeconds(5);
+    private static final Duration TRANSCRIPTS_EVERY = Duration.ofSeconds(10);
+    private static final Duration PRUNE_EVERY = Duration.ofMinutes(10);
     private static final Duration TRANSCRIPT_PATIENCE = Duration.ofSeconds(10);
 
-    /// From the request to end to the kill: enough for a worker to say why it ends.
+    /// Time from the signal to the kill, in which a worker can report its result.
     private static final Duration GRACE = Duration.ofSeconds(15);
 
     private static final String NOT_STARTED = "the server stopped while the worker was being started";
 
-    /// How often a worker may not be found before it counts as gone.
+    /// Number of failed searches after which a worker counts as gone.
     private static final int LOOKS = 3;
 
     private final Runs runs;
@@ -65,23 +65,27 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
             Thread.ofVirtual().name("run-", 0).factory());
     private final CountDownLatch stopped = new CountDownLatch(1);
     private volatile Optional<Sandboxes> sandboxes = Optional.empty();
-    private final Thread worker = VitalThread.unstarted("runs", this::beat);
+    private final Scheduler.Jobs jobs;
 
     /// Register it as a listener of [Sandboxes], then call [#start].
-    public Supervisor(Runs runs, RunEvents events, Reviews reviews, Transcripts transcripts, InstantSource clock) {
+    public Supervisor(Runs runs, RunEvents events, Reviews reviews, Transcripts transcripts, Scheduler scheduler) {
         this.runs = runs;
         this.events = events;
         this.reviews = reviews;
         this.transcripts = transcripts;
-        this.clock = clock;
+        this.clock = scheduler.clock();
+        this.jobs = scheduler.jobs();
     }
 
     /// Takes over the runs of an earlier server and supervises all runs until [#close].
     public void start(Sandboxes all) {
         sandboxes = Optional.of(all);
-        runs.whenOverspent(run -> stop(run, Runs.OVER_BUDGET));
+        runs.addListener(this);
         runs.active().forEach(this::takeOver);
-        worker.start();
+        jobs.every(BEAT, "supervision of runs", this::beat)
+                .every(REVIEWS_EVERY, "expiry of reviews", this::expireReviews)
+                .every(TRANSCRIPTS_EVERY, "saving of transcripts", this::saveTranscripts)
+                .every(BEAT, PRUNE_EVERY, "deletion of transcripts", () -> transcripts.prune(this::isAtWork));
     }
 
     private Optional<Sandbox> find(SandboxId id) {
@@ -99,15 +103,19 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
         }
     }
 
-    /// Looks after a run from now on.
+    /// Supervises a new run.
     void take(Run run) {
         active.put(run.id(), run);
         follow(run);
     }
 
-    /// Ends a run for a reason that has a word: the worker is asked, and killed if it does not.
-    private void stop(Run run, String code) {
-        runs.desiredState(run, DesiredState.ABORT, Optional.of(code));
+    @Override
+    public void ending(Run run) {}
+
+    /// Asks the worker to exit, and kills it after [#GRACE].
+    @Override
+    public void overspent(Run run) {
+        runs.desiredState(run, DesiredState.ABORT, Optional.of(Runs.OVER_BUDGET));
         kills.putIfAbsent(run.id(), clock.instant().plus(GRACE));
         signal(run, Signal.TERM, SignalTarget.PROCESS);
     }
@@ -120,28 +128,17 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
                 sandbox.get().processes().require(known.process().get()).signal(signal, target);
             }
         } catch (SandboxException e) {
-            LOG.debug("no signal for run {}: {}", run.id(), e.getMessage());
+            LOG.debug("The signal did not reach run {}: {}", run.id(), e.getMessage());
         }
     }
 
     private void beat() {
-        try {
-            for (long beat = 1; !stopped.await(BEAT.toMillis(), TimeUnit.MILLISECONDS); beat++) {
-                active.values().forEach(this::look);
-                followers.execute(this::tellLeft);
-                if (beat % BEATS_BETWEEN_DEADLINES == 0 && !active.isEmpty()) {
-                    expireReviews();
-                }
-                if (beat % BEATS_BETWEEN_TRANSCRIPTS == 0) {
-                    active.values().forEach(run -> followers.execute(() -> saveTranscript(run)));
-                }
-                if (beat % BEATS_BETWEEN_PRUNINGS == 1) {
-                    followers.execute(() -> transcripts.prune(this::isAtWork));
-                }
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        active.values().forEach(this::look);
+        followers.execute(this::tellLeft);
+    }
+
+    private void saveTranscripts() {
+        active.values().forEach(run -> followers.execute(() -> saveTranscript(run)));
     }
 
     private boolean isAtWork(SandboxId sandbox) {
@@ -150,9 +147,11 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
 
     private void expireReviews() {
         try {
-            reviews.expireDue();
+            if (!active.isEmpty()) {
+                reviews.expireDue();
+            }
         } catch (SandboxException e) {
-            LOG.warn("reviews that are due stay open a while: {}", e.getMessage());
+            LOG.warn("Reviews past their deadline stay pending: {}", e.getMessage());
         }
     }
 
@@ -160,7 +159,7 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
         try {
             runs.tellLeft();
         } catch (SandboxException e) {
-            LOG.warn("what happened to runs is told later: {}", e.getMessage());
+            LOG.warn("Events of runs are appended later: {}", e.getMessage());
         }
     }
 
@@ -181,7 +180,7 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
                 } catch (SandboxException e) {
                     missed(run, e.failure());
                 } catch (RuntimeException e) {
-                    LOG.warn("run {} is not being followed for a moment", run.id(), e);
+                    LOG.warn("Run {} is followed again in a second", run.id(), e);
                 } finally {
                     followed.remove(run.id());
                 }
@@ -201,7 +200,7 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
         ManagedProcess process = sandbox.get().processes().require(run.process().orElseThrow());
         misses.remove(run.id());
         if (run.status() == Run.Status.CREATING) {
-            // The server before died when it had started the worker, and before it could say so.
+            // An earlier server crashed between the start of the worker and the change of the state.
             active.replace(run.id(), runs.started(run));
         }
         var words = new WorkerOutputTail();
@@ -210,7 +209,7 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
                 .ifPresent(exit -> ended(run, exit, words.text()));
     }
 
-    /// A stream that broke is made anew, and the worker is found again by its name; unless its machine was.
+    /// After a lost connection the worker is found again by its name, unless its machine was started again.
     private void missed(Run run, Failure failure) {
         boolean isGone = failure instanceof Failure.NoSuchProcess && misses.merge(run.id(), 1, Integer::sum) >= LOOKS;
         if (isGone && active.containsKey(run.id())) {
@@ -219,7 +218,7 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
         }
     }
 
-    /// Of an agent that has said where its conversation is.
+    /// Saves the transcript if the agent has named its conversation.
     private void saveTranscript(Run run) {
         try {
             boolean hasOne = runs.find(run.sandbox()).flatMap(Run::session).isPresent();
@@ -227,7 +226,7 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
                 find(run.sandbox()).ifPresent(sandbox -> transcripts.save(sandbox, run, TRANSCRIPT_PATIENCE));
             }
         } catch (SandboxException e) {
-            LOG.warn("the transcript of {} is copied later: {}", run.sandbox(), e.getMessage());
+            LOG.warn("The transcript of {} is saved later: {}", run.sandbox(), e.getMessage());
         }
     }
 
@@ -261,7 +260,7 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
         }
     }
 
-    /// Why a run was stopped, with what people want to know of it.
+    /// Returns the reason of a stop as a sentence.
     private String sentence(String code, Run run) {
         Run now = runs.find(run.sandbox()).orElse(run);
         return code.equals(Runs.OVER_BUDGET)
@@ -325,13 +324,13 @@ public final class Supervisor implements SandboxListener, AutoCloseable {
         misses.remove(run.id());
     }
 
-    /// Lets go of the runs; their workers go on. Idempotent.
+    /// Stops the supervision. The workers continue. Idempotent.
     @Override
     public void close() {
         stopped.countDown();
+        jobs.close();
         followers.shutdownNow();
         try {
-            worker.join(); // Returns at once if the supervisor was not started.
             boolean _ = followers.awaitTermination(5, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// Tasks as rows. All of them are calls on a transaction of the caller.
+/// Rows of tasks. Stateless; each method runs in the transaction of the caller.
 final class TaskRows {
-    /// So many are looked for at once, whether there are as many or not: one text, prepared once.
+    /// Number of ids in one query. Shorter lists are padded, so that the statement is prepared once.
     private static final int IDS_AT_ONCE = 64;
 
     private static final String TITLES = "select task_id, title from sandbox_tasks where task_id in ("
@@ -78,7 +78,7 @@ final class TaskRows {
                 id.value());
     }
 
-    /// For a task that is given again: what it has is then of this run.
+    /// Deletes the result of a task that is started again.
     static void forgetResult(Sql sql, TaskId id) throws SQLException {
         sql.update("update sandbox_tasks set result = null where task_id = ?", id.value());
     }

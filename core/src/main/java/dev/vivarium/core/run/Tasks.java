@@ -9,7 +9,6 @@ import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.Task;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.UserId;
-import java.security.SecureRandom;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -20,25 +19,14 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 
-/// What agents are asked to do. Thread-safe.
+/// Tasks of agents. Thread-safe.
 public final class Tasks {
     private final Db db;
     private final InstantSource clock;
-    private final SecureRandom random = new SecureRandom();
 
     public Tasks(Db db, InstantSource clock) {
         this.db = db;
         this.clock = clock;
-    }
-
-    /// Keeps a task of `owner`, which nobody works at yet.
-    public Task add(UserId owner, NewTask wanted) {
-        var task = fresh(TaskId.random(random), owner, wanted, now());
-        db.write(sql -> {
-            TaskRows.insert(sql, task);
-            return task;
-        });
-        return task;
     }
 
     static Task fresh(TaskId id, UserId owner, NewTask wanted, Instant now) {
@@ -49,12 +37,11 @@ public final class Tasks {
         return db.read(sql -> TaskRows.find(sql, id));
     }
 
-    /// The titles of these tasks.
     public Map<TaskId, String> titles(Collection<TaskId> ids) {
         return db.read(sql -> TaskRows.titles(sql, List.copyOf(Set.copyOf(ids))));
     }
 
-    /// The task with this id, as it was sent, if its owner is one of `mine`; throws `no-such-task` otherwise.
+    /// Returns the task with an id from a request, if its owner is one of `mine`. Fails with `no-such-task`.
     public Task require(String id, Predicate<UserId> mine) {
         return Optional.of(id)
                 .filter(TaskId::isWellFormed)
@@ -63,8 +50,8 @@ public final class Tasks {
                 .orElseThrow(() -> unknown(id));
     }
 
-    /// Says how far a task is, for the worker in a sandbox, and returns it as it then is. Fails with `task-over`
-    /// when that worker's run is.
+    /// Sets the status of a task for the worker in a sandbox. Fails with `task-over` if the run of that worker is
+    /// over.
     public Task status(SandboxId sandbox, TaskId id, Task.Status status, Optional<String> message) {
         return db.write(sql -> {
             requireAtWork(sql, sandbox, id);
@@ -73,7 +60,7 @@ public final class Tasks {
         });
     }
 
-    /// Keeps what the worker in a sandbox handed in: a JSON object as text. Fails with `task-over`.
+    /// Stores the result of the worker in a sandbox, a JSON object as text. Fails with `task-over`.
     public void result(SandboxId sandbox, TaskId id, String result) {
         db.write(sql -> {
             requireAtWork(sql, sandbox, id);
@@ -82,7 +69,8 @@ public final class Tasks {
         });
     }
 
-    /// Fails with `task-over` when nobody in a sandbox works at a task, which is as it will stay then.
+    /// Fails with `task-over` if the sandbox has no active run at the task. Such a task never becomes active again
+    /// there.
     public void requireAtWork(SandboxId sandbox, TaskId id) {
         db.read(sql -> {
             requireAtWork(sql, sandbox, id);

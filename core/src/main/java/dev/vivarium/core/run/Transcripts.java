@@ -33,12 +33,13 @@ import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The conversations of agents: what their runtimes keep of them in the sandbox, copied to the server while they grow,
-/// so that another sandbox can go on with one. Thread-safe.
+/// Copies of the conversations of agents, so that a run in another sandbox can continue one. Thread-safe.
+///
+/// The runtime of an agent stores the conversation in the sandbox; the server copies it while it grows.
 public final class Transcripts {
     private static final Logger LOG = LoggerFactory.getLogger(Transcripts.class);
 
-    /// Of one conversation. What is beyond that stays in the sandbox, the oldest first.
+    /// Bytes of one conversation. The server does not copy the oldest files beyond it.
     private static final long MOST_BYTES = 64L * 1024 * 1024;
 
     private static final int MOST_FILES = 5000;
@@ -49,17 +50,17 @@ public final class Transcripts {
     private final InstantSource clock;
     private final Map<SandboxId, Semaphore> turns = new ConcurrentHashMap<>();
 
-    /// Which of them stay: for how long after they last grew, and how many bytes of them together.
+    /// Retention: time since the last change, and bytes of all conversations.
     public record Kept(Duration age, long bytes) {}
 
-    /// @param root where they are kept
+    /// @param root directory of the copies
     public Transcripts(Path root, Kept kept, InstantSource clock) {
         this.root = root;
         this.kept = kept;
         this.clock = clock;
     }
 
-    /// Copies what has changed, and waits for that at most so long: a sandbox may do anything to be slow.
+    /// Copies the changed files. Waits at most `patience`, because a sandbox can delay the copy.
     void save(Sandbox sandbox, Run run, Duration patience) {
         var worker = Thread.ofVirtual().name("transcript-" + run.id()).start(() -> saveInTurn(sandbox, run));
         try {
@@ -87,7 +88,7 @@ public final class Transcripts {
                 turn.release();
             }
         } catch (SandboxException | IOException e) {
-            // What was copied before stays; the next time gets the rest.
+            // The next call copies the rest.
             LOG.debug("the transcript of {} was not copied: {}", run.sandbox(), e.getMessage());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -112,7 +113,7 @@ public final class Transcripts {
         try {
             for (FileEntry entry : found) {
                 var copy = Copy.of(entry);
-                // A size may be anything: subtracted, it cannot overflow.
+                // Subtraction, because the sum of sizes from a sandbox can overflow.
                 if (entry.size() > MOST_BYTES - total) {
                     continue;
                 }
@@ -122,7 +123,7 @@ public final class Transcripts {
                 }
             }
         } catch (SandboxException e) {
-            // The guest was lost in the middle: what was copied before is all there will ever be of the rest.
+            // The guest was lost. The earlier copies of the other files stay.
             copies.forEach(copy -> before.put(copy.path(), copy));
             fileMirror.settle(List.copyOf(before.values()));
             throw e;
@@ -130,8 +131,8 @@ public final class Transcripts {
         fileMirror.settle(copies);
     }
 
-    /// A file that has gone since it was listed, or has an impossible name, does not keep the others from being
-    /// copied.
+    /// A file that was deleted since the listing, or whose name is invalid, does not prevent the copy of the
+    /// others.
     private static boolean isCopied(Workspace files, String directory, Copy copy, FileMirror fileMirror)
             throws IOException {
         try {
@@ -145,7 +146,7 @@ public final class Transcripts {
         }
     }
 
-    /// As much as it had when it was listed: a conversation only grows at its end.
+    /// Copies as many bytes as the listing says. A conversation only grows at its end.
     private static void copy(Workspace files, String path, Copy copy, FileMirror fileMirror) throws IOException {
         Path fresh = fileMirror.unfinished(copy.path());
         try (Download download = files.read(path, 0, copy.size());
@@ -155,12 +156,12 @@ public final class Transcripts {
         Files.move(fresh, fileMirror.file(copy.path()), StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /// The sandbox has ended; what was copied stays.
+    /// The sandbox has ended. Its copies stay.
     void forget(SandboxId sandbox) {
         turns.remove(sandbox);
     }
 
-    /// Reports whether there is one of that sandbox, and all of it is there.
+    /// Reports whether the copy of a sandbox is complete.
     boolean has(SandboxId sandbox) {
         try {
             return new FileMirror(root.resolve(sandbox.value())).isWhole();
@@ -173,8 +174,8 @@ public final class Transcripts {
         return new SandboxException(new RunFailure.NoTranscript(sandbox));
     }
 
-    /// Puts the conversation of one sandbox into another, where its runtime looks for it. Fails with
-    /// `no-transcript` when it has been removed meanwhile.
+    /// Writes the conversation of one sandbox into another, to the directory of its runtime. Fails with
+    /// `no-transcript` if it was deleted.
     void restore(SandboxId from, Sandbox to, Run run) {
         var fileMirror = new FileMirror(root.resolve(from.value()));
         try {
@@ -200,8 +201,7 @@ public final class Transcripts {
         }
     }
 
-    /// Removes those that have not grown for so long that nobody will go on with them, and the oldest of the others
-    /// while all together take more room than they may. One that still grows stays.
+    /// Deletes conversations beyond the retention, the oldest first. Keeps those of active runs.
     void prune(Predicate<SandboxId> isAtWork) {
         Instant limit = clock.instant().minus(kept.age());
         long room = kept.bytes();
@@ -219,7 +219,7 @@ public final class Transcripts {
         }
     }
 
-    /// Not while it is copied: an index would name what is gone.
+    /// Waits for a copy that is under way, because its index would name deleted files.
     private void deleteInTurn(SandboxId sandbox, FileMirror fileMirror) throws IOException {
         Semaphore turn = turns.computeIfAbsent(sandbox, any -> new Semaphore(1));
         if (turn.tryAcquire()) {
@@ -232,7 +232,7 @@ public final class Transcripts {
         }
     }
 
-    /// A conversation, and when it last grew: asked once, as it may grow while it is compared.
+    /// A conversation and the time of its last change, read once, because it can change during a sort.
     private record Found(SandboxId sandbox, Instant grown) {}
 
     private static boolean isOne(Path directory) {

@@ -10,14 +10,15 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
-/// Follows a worker to its end and remembers the last of what it wrote. Confined to one reader.
+/// Last output of a worker. Confined to one thread.
 final class WorkerOutputTail {
     private static final Duration BREATH = Duration.ofSeconds(5);
     private static final int KEPT = 4 * 1024;
 
     private byte[] tail = new byte[0];
 
-    /// How the worker ended. Nothing when `stopped` is so before. Throws the failure by which it was lost.
+    /// Waits for the exit of the worker. Returns nothing if `stopped` becomes true first. Throws if the worker is
+    /// lost.
     Optional<Exit> await(ManagedProcess process, BooleanSupplier stopped) {
         OutputFollower follower = process.follow();
         while (!stopped.getAsBoolean()) {

@@ -12,14 +12,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/// Puts the worker into sandboxes and starts it there. It goes on without this server. Thread-safe.
+/// Installer and starter of workers in sandboxes. A worker outlives the server. Thread-safe.
 public final class Workers {
-    /// Where the worker keeps its files, in the workspace.
+    /// Directory of the worker's files in the workspace.
     static final String STATE = ".vivarium";
 
     private static final String FILE = STATE + "/worker.pyz";
 
-    /// The image's own Python comes first, because the agents' SDKs were installed for it.
+    /// The Python of the image comes first, because it has the SDKs of the agents.
     private static final String START = """
             chmod 700 "$WORKER_STATE_DIR" || exit 1
             for python in /opt/vivarium/python/bin/python3 python3; do
@@ -44,7 +44,7 @@ public final class Workers {
             "WORKSPACE_DIR",
             "WORKER_STATE_DIR");
 
-    /// The gateway, as the libraries of its makers look for it.
+    /// Address of the model gateway, in the variables that the libraries of the vendors read.
     private static final Set<String> ANTHROPIC = Set.of("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY");
 
     private static final Set<String> OPENAI = Set.of("OPENAI_BASE_URL", "OPENAI_API_KEY");
@@ -52,12 +52,12 @@ public final class Workers {
     private final byte[] program;
     private final Passes passes;
 
-    /// Makes the tokens of a run.
+    /// Issuer of the tokens of a run.
     public interface Passes {
-        /// One for the worker API.
+        /// Issues a token for the worker API.
         String worker(Run run);
 
-        /// One for the model gateway, which the agent's programs may see.
+        /// Issues a token for the model gateway. Programs of the agent may read it.
         String model(Run run);
     }
 
@@ -67,7 +67,7 @@ public final class Workers {
         this.passes = passes;
     }
 
-    /// Reports whether a run has its own value for that variable, or none, whatever anybody asks for.
+    /// Reports whether the server alone sets this variable of a run.
     public static boolean sets(Run.Runtime runtime, String variable) {
         return OWN.contains(variable)
                 || switch (runtime) {
@@ -77,7 +77,7 @@ public final class Workers {
                 };
     }
 
-    /// Starts it under the name that the run has for it.
+    /// Starts the worker with the process name of the run.
     void start(Sandbox sandbox, Run run, Map<String, String> more) {
         try (Upload upload = sandbox.files().write(FILE, Upload.Limits.NONE)) {
             upload.write(program, 0, program.length);
@@ -99,7 +99,7 @@ public final class Workers {
         return argv;
     }
 
-    /// The tokens are here and nowhere else: not in the sandbox's own environment, which every command gets.
+    /// Only the worker gets the tokens. The environment of the sandbox, which every command gets, has none.
     private Map<String, String> env(Sandbox sandbox, Run run, Map<String, String> more) {
         String server = sandbox.openDoor().toString();
         String workspace = sandbox.workspace();

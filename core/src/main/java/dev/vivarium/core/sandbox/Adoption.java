@@ -1,5 +1,6 @@
 package dev.vivarium.core.sandbox;
 
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.provider.Inventory;
 import dev.vivarium.core.provider.InventoryRecord;
 import dev.vivarium.core.provider.Label;
@@ -50,7 +51,7 @@ public final class Adoption {
         this.db = db;
         this.rows = new SandboxRows(db);
         this.snapshots = new SnapshotRows(db);
-        this.timeSource = TimeSource.of(clock);
+        this.timeSource = TimeSource.of(new Scheduler(clock));
         this.lifetime = lifetime;
     }
 

@@ -1,6 +1,8 @@
 package dev.vivarium.core.sandbox;
 
 import dev.vivarium.core.VitalThread;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -9,15 +11,17 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Work that goes on in the background, one virtual thread each, and is waited for at the end. What it throws is
-/// logged. Thread-safe.
+/// Background work of the sandboxes, one virtual thread each, until the server drains. An exception is logged.
+/// Thread-safe.
 final class BackgroundTasks implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(BackgroundTasks.class);
     private static final Duration PATIENCE = Duration.ofSeconds(15);
 
     private final ExecutorService workers = Executors.newVirtualThreadPerTaskExecutor();
 
-    /// Starts `work` unless the engine is closing. The name is what logs and dumps show.
+    private volatile boolean draining;
+
+    /// Starts `work` unless this object is closed. The name appears in logs and thread dumps.
     void start(String name, Runnable work) {
         try {
             workers.execute(() -> {
@@ -27,16 +31,30 @@ final class BackgroundTasks implements AutoCloseable {
                 } catch (RuntimeException e) {
                     LOG.warn("{} failed: {}", name, e.getMessage(), e);
                 } catch (Error e) {
-                    // The executor would give it to nobody.
+                    // The executor would drop it.
                     VitalThread.report(e);
                 }
             });
         } catch (RejectedExecutionException e) {
-            LOG.debug("{} was not started, because the engine is closing", name);
+            LOG.debug("{} was not started, because the server is closing", name);
         }
     }
 
-    /// Waits for what is under way; work that takes too long is interrupted.
+    boolean isDraining() {
+        return draining;
+    }
+
+    void startDraining() {
+        draining = true;
+    }
+
+    void refuseWhileDraining() {
+        if (draining) {
+            throw new SandboxException(new Failure.ShuttingDown());
+        }
+    }
+
+    /// Waits for the running work, and interrupts it after a timeout.
     @Override
     public void close() {
         workers.shutdown();

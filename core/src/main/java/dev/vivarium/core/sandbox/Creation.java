@@ -75,7 +75,7 @@ final class Creation {
         Sandbox sandbox = warm.isPresent() ? handOut(warm.get()) : coldStart(order);
         SandboxListener.Origin origin = warm.isPresent() ? SandboxListener.Origin.WARM : SandboxListener.Origin.COLD;
         Duration took = Duration.ofNanos(engine.timeSource.nanos() - began);
-        engine.tell(listener -> listener.created(sandbox.info(), origin, took));
+        engine.listeners.call(listener -> listener.created(sandbox.info(), origin, took));
         return sandbox;
     }
 

@@ -1,5 +1,6 @@
 package dev.vivarium.core.sandbox;
 
+import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.sandbox.DiskSpace.Reading;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -44,7 +45,10 @@ final class DiskGuard implements AutoCloseable {
     /// Below this share of the mark all growers are frozen.
     private static final int CRITICAL_SHARE = 4;
 
-    private final Engine engine;
+    private final Provider provider;
+    private final Registry registry;
+    private final DiskSpace space;
+    private final BackgroundTasks tasks;
     private final Set<SandboxId> beingFrozen = ConcurrentHashMap.newKeySet();
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Thread worker =
@@ -56,9 +60,12 @@ final class DiskGuard implements AutoCloseable {
     private long freeBefore;
     private long usageNanos;
 
-    DiskGuard(Engine engine) {
-        this.engine = engine;
-        this.freeBefore = engine.space.reading().freeBytes();
+    DiskGuard(Provider provider, Registry registry, DiskSpace space, BackgroundTasks tasks) {
+        this.provider = provider;
+        this.registry = registry;
+        this.space = space;
+        this.tasks = tasks;
+        this.freeBefore = space.reading().freeBytes();
         this.usageNanos = System.nanoTime() - USAGE_EVERY.toNanos();
     }
 
@@ -70,7 +77,7 @@ final class DiskGuard implements AutoCloseable {
         try {
             do {
                 beat();
-            } while (!closed.await(pause(engine.space.reading()), TimeUnit.MILLISECONDS));
+            } while (!closed.await(pause(space.reading()), TimeUnit.MILLISECONDS));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -86,7 +93,7 @@ final class DiskGuard implements AutoCloseable {
 
     private void beat() {
         try {
-            Reading now = engine.space.measure();
+            Reading now = space.measure();
             boolean isNear = now.freeBytes() < 2 * now.lowWaterBytes();
             if (isNear || System.nanoTime() - usageNanos >= USAGE_EVERY.toNanos()) {
                 measureDisks(now);
@@ -99,9 +106,9 @@ final class DiskGuard implements AutoCloseable {
 
     private void measureDisks(Reading now) {
         Map<SandboxId, Long> before = usage;
-        usage = engine.provider.diskUsage();
-        boolean isLimited = !engine.provider.capabilities().diskLimit().equals("none");
-        engine.space.usedByDisks(
+        usage = provider.diskUsage();
+        boolean isLimited = !provider.capabilities().diskLimit().equals("none");
+        space.usedByDisks(
                 isLimited ? usage.values().stream().mapToLong(Long::longValue).sum() : -1);
         if (now.freeBytes() < now.lowWaterBytes()) {
             freezeGrowers(before, now);
@@ -115,7 +122,7 @@ final class DiskGuard implements AutoCloseable {
     private void freezeGrowers(Map<SandboxId, Long> before, Reading now) {
         boolean isCritical = now.freeBytes() < now.lowWaterBytes() / CRITICAL_SHARE;
         long least = isCritical ? LEAST_GROWTH : Math.max(LEAST_GROWTH, (freeBefore - now.freeBytes()) / LEAST_SHARE);
-        Stream<Grower> growers = engine.registry.all().stream()
+        Stream<Grower> growers = registry.all().stream()
                 .filter(sandbox -> sandbox.lifecycle().state() instanceof State.Running)
                 .map(sandbox -> new Grower(sandbox, growth(sandbox.id(), before)))
                 .filter(grower -> grower.bytes() >= least)
@@ -136,7 +143,7 @@ final class DiskGuard implements AutoCloseable {
         var why = PauseReason.diskLow("its disk grew by " + grower.bytes() / MIB + " MiB while the server had "
                 + now.freeBytes() / MIB + " MiB of disk space left (low-water mark " + now.lowWaterBytes() / MIB
                 + " MiB)");
-        engine.tasks.start("freeze-" + id, () -> {
+        tasks.start("freeze-" + id, () -> {
             try {
                 grower.sandbox().pause(why);
                 LOG.warn("Sandbox {} is frozen: {}", id, why.detail());

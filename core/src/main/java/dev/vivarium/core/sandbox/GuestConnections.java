@@ -1,10 +1,15 @@
 package dev.vivarium.core.sandbox;
 
+import dev.vivarium.core.egress.EgressProxy;
+import dev.vivarium.core.egress.SandboxEgress;
 import dev.vivarium.core.guest.Disconnect;
 import dev.vivarium.core.guest.Guest;
+import dev.vivarium.core.inside.ControlPort;
+import dev.vivarium.core.inside.ControlPorts;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.Polling;
 import dev.vivarium.core.sandbox.Lifecycle.Move;
+import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Status;
 import java.time.Duration;
@@ -12,48 +17,70 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Looks after the streams between sandboxes and their guests: what becomes of a sandbox whose stream breaks.
-/// Thread-safe.
+/// Connections between sandboxes and their guests, and the reconnect after a lost stream. Thread-safe.
 ///
 /// A guest whose machine lives has three chances to connect again. It loses a chance when it breaks the protocol, keeps
-/// hanging up, or does not answer; without chances the sandbox is quarantined. If the machine died, the sandbox ends
-/// with the cause of that. A failure of the server takes no chance: it tries again, without limit, while the machine
+/// closing the stream, or does not reply; without chances the sandbox is quarantined. If the machine died, the sandbox
+/// ends with the cause. A failure of the server takes no chance: the server retries without limit while the machine
 /// lives.
 final class GuestConnections {
     private static final Duration RECONNECT = Duration.ofSeconds(3);
 
-    /// How long a machine that hung up may take to die. Its stream ends before its last process does, and on a busy
-    /// host that is a while before.
+    /// Maximum time between the end of a stream and the death of its machine. The stream ends before the last process
+    /// does.
     private static final Duration DEATH = Duration.ofSeconds(10);
     private static final int CHANCES = 3;
 
     private static final Logger LOG = LoggerFactory.getLogger(GuestConnections.class);
 
-    private final Engine engine;
+    private final BackgroundTasks tasks;
+    private final Listeners listeners;
+    private final EgressProxy egressProxy;
+    private final ControlPorts controlPorts;
     private final Launch launch;
     private final Termination ending;
 
-    GuestConnections(Engine engine, Launch launch, Termination ending) {
-        this.engine = engine;
+    GuestConnections(
+            BackgroundTasks tasks,
+            Listeners listeners,
+            EgressProxy egressProxy,
+            ControlPorts controlPorts,
+            Launch launch,
+            Termination ending) {
+        this.tasks = tasks;
+        this.listeners = listeners;
+        this.egressProxy = egressProxy;
+        this.controlPorts = controlPorts;
         this.launch = launch;
         this.ending = ending;
+    }
+
+    /// Returns the egress of a sandbox. Each request is reported to the listeners.
+    SandboxEgress egressOf(Sandbox sandbox) {
+        SandboxRow row = sandbox.row();
+        return new SandboxEgress(
+                row.id(), egressProxy, row.egress(), request -> listeners.call(to -> to.passed(sandbox.info(), request)));
+    }
+
+    ControlPort controlPortOf(Sandbox sandbox) {
+        return controlPorts.of(sandbox.id());
     }
 
     /// Binds a guest to its sandbox. Call it before the guest is used and after the sandbox can be found.
     void attach(Sandbox sandbox, Machine machine, Guest guest) {
         guest.keptBy(sandbox.guestTraffic());
-        guest.onLost(() -> engine.tasks.start("lost-" + sandbox.id(), () -> lost(sandbox, machine, guest)));
+        guest.onLost(() -> tasks.start("lost-" + sandbox.id(), () -> lost(sandbox, machine, guest)));
         sandbox.shells().moveTo(guest);
         sandbox.sandboxEgress().attach(guest);
         sandbox.controlPort().attach(guest);
         sandbox.processes().moveTo(guest);
     }
 
-    /// The guest of a sandbox whose machine has just been thawed.
+    /// Returns the guest of a resumed machine.
     Guest thawed(Sandbox sandbox, State.Paused paused) {
         Optional<Guest> kept = paused.guest().guest().filter(Guest::isOpen);
         if (kept.isPresent()) {
-            // What it may reach may have changed while it could not be told.
+            // The egress rules may have changed during the pause.
             sandbox.sandboxEgress().attach(kept.get());
             return kept.get();
         }
@@ -63,7 +90,7 @@ final class GuestConnections {
     }
 
     private void lost(Sandbox sandbox, Machine machine, Guest guest) {
-        if (engine.isDraining() || sandbox.lifecycle().state().findEnd().isPresent()) {
+        if (tasks.isDraining() || sandbox.lifecycle().state().findEnd().isPresent()) {
             return;
         }
         Optional<Move> begun = sandbox.lifecycle().tryBegin(Transition.LOSE, RECONNECT);
@@ -80,21 +107,21 @@ final class GuestConnections {
         reconnect(sandbox, machine, guest.loss());
     }
 
-    /// A frozen guest cannot hang up, so a stream that breaks during a pause means that the machine died, or that
-    /// we closed it; in that case it is greeted anew when it has thawed.
+    /// A frozen guest cannot close its stream. If the stream breaks during a pause, either the machine died or this
+    /// server closed the stream. In the second case the guest connects again after the resume.
     private void buryIfDead(Sandbox sandbox, Machine machine, Guest guest) {
         boolean closedByUs = guest.loss()
                 .filter(loss -> loss.cause() == Disconnect.Cause.CLOSED)
                 .isPresent();
         Duration patience = closedByUs ? Duration.ZERO : DEATH;
         boolean decided = Polling.until(
-                patience, () -> !isMachineOf(sandbox, machine) || !machine.isAlive() || engine.isDraining());
+                patience, () -> !isMachineOf(sandbox, machine) || !machine.isAlive() || tasks.isDraining());
         if (decided && isMachineOf(sandbox, machine) && !machine.isAlive()) {
             bury(sandbox, machine);
         }
     }
 
-    /// One that is being started again on other files has no machine at the moment, and the old one is not missed.
+    /// A sandbox that restarts on other files has no machine.
     private static boolean isMachineOf(Sandbox sandbox, Machine machine) {
         return sandbox.lifecycle().state().findMachine().filter(machine::equals).isPresent();
     }
@@ -102,7 +129,7 @@ final class GuestConnections {
     private void reconnect(Sandbox sandbox, Machine machine, Optional<Disconnect> loss) {
         String why = loss.map(Disconnect::why).orElse("the stream broke");
         int failures = sandbox.losses().count(loss);
-        var retry = new Retry(engine, sandbox);
+        var retry = new Retry(tasks, sandbox);
         while (retry.isWanted()) {
             try {
                 if (!machine.isAlive()) {
@@ -128,7 +155,7 @@ final class GuestConnections {
         }
     }
 
-    /// Takes back that a sandbox runs with `guest`, if that was reached.
+    /// Sets the sandbox back to `Recovering`, if it runs with `guest`.
     private static void forget(Sandbox sandbox, Guest guest) {
         sandbox.lifecycle().tryBegin(Transition.LOSE, RECONNECT).ifPresent(begun -> {
             try (Move move = begun) {
@@ -147,13 +174,13 @@ final class GuestConnections {
         }
     }
 
-    /// Makes a sandbox that was being recovered run, or drops the guest if the sandbox has ended meanwhile. If the
-    /// server fails on the way, the sandbox is being recovered as before.
+    /// Sets a recovering sandbox to `Running`, or closes the guest if the sandbox has ended meanwhile. If that fails,
+    /// the sandbox is `Recovering` as before.
     void recovered(Sandbox sandbox, Machine machine, Guest guest, SandboxListener.Recovery how) {
         try {
             run(sandbox, machine, guest, how);
         } catch (RuntimeException e) {
-            forget(sandbox, guest); // First: otherwise the closed stream would be taken for a new loss.
+            forget(sandbox, guest); // First, because the closed stream would count as a new loss.
             guest.close();
             throw e;
         }
@@ -167,7 +194,7 @@ final class GuestConnections {
         }
         sandbox.shells().expectMove();
         sandbox.processes().expectMove();
-        // Before it runs: the time without server would look like idleness to a reaper that comes in between.
+        // First, because the reaper would count the time without a server as idle time.
         sandbox.lease().touch();
         try (Move move = begun.get()) {
             if (!move.to(new State.Running(machine, guest))) {
@@ -176,6 +203,6 @@ final class GuestConnections {
             }
         }
         attach(sandbox, machine, guest);
-        engine.tell(listener -> listener.recovered(sandbox.info(), how));
+        listeners.call(listener -> listener.recovered(sandbox.info(), how));
     }
 }

@@ -8,34 +8,36 @@ import dev.vivarium.model.SandboxException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// What a sandbox knows of the traffic with its guest: that it is in use, how many commands run, and what a lost stream
-/// or a killed command really means. Thread-safe.
+/// Observer of the requests to one guest. It extends the lease, limits the number of commands, and finds the cause of a
+/// lost stream or a killed command. Thread-safe.
 final class GuestTraffic implements GuestObserver {
     private static final int SIGKILL = 9;
 
-    /// How long a caller whose stream broke waits to learn whether the sandbox died. That is decided within ten
-    /// seconds, on a busy host in more.
+    /// Maximum wait of a caller whose stream broke for the state of the sandbox. The state is known within ten
+    /// seconds, or later on a busy host.
     private static final Duration DIAGNOSIS = Duration.ofSeconds(30);
 
     private final Sandbox sandbox;
-    private final Engine engine;
+    private final BackgroundTasks tasks;
+    private final int mostCommands;
     private final AtomicInteger commands = new AtomicInteger();
 
-    GuestTraffic(Sandbox sandbox, Engine engine) {
+    GuestTraffic(Sandbox sandbox, BackgroundTasks tasks, int mostCommands) {
         this.sandbox = sandbox;
-        this.engine = engine;
+        this.tasks = tasks;
+        this.mostCommands = mostCommands;
     }
 
     @Override
     public void began(Service service) {
-        engine.refuseWhileDraining();
+        tasks.refuseWhileDraining();
         switch (service) {
             case EXEC, PTY -> {
                 takeSlot();
                 sandbox.lease().began();
             }
             case READ, WRITE, MKDIR, MOVE, REMOVE, DIAL, HASH -> sandbox.lease().began();
-            // Somebody who only looks does not keep it alive. (Sandbox.files() does: it is asked for by a user.)
+            // Reads of metadata do not extend the lease.
             case STAT, LIST, WATCH, STATS, SETUP, LISTEN -> {}
         }
     }
@@ -53,19 +55,18 @@ final class GuestTraffic implements GuestObserver {
     }
 
     private void takeSlot() {
-        int limit = engine.config.room().commands();
-        if (commands.incrementAndGet() > limit) {
+        if (commands.incrementAndGet() > mostCommands) {
             commands.decrementAndGet();
-            throw new SandboxException(new Failure.TooManyCommands(sandbox.id(), limit));
+            throw new SandboxException(new Failure.TooManyCommands(sandbox.id(), mostCommands));
         }
     }
 
     @Override
     public Failure explain(Failure.GuestUnreachable loss) {
-        if (engine.isDraining()) {
+        if (tasks.isDraining()) {
             return new Failure.ShuttingDown();
         }
-        // The loss was noticed just now: whoever finds out whether the machine lives may not have begun.
+        // The check whether the machine lives may not have started yet.
         State outcome = sandbox.awaitDiagnosis(DIAGNOSIS);
         return outcome.findEnd()
                 .<Failure>map(end -> new Failure.SandboxEnded(sandbox.id(), end))

@@ -1,38 +1,47 @@
 package dev.vivarium.core.sandbox;
 
+import dev.vivarium.core.StoreId;
 import dev.vivarium.core.Undo;
 import dev.vivarium.core.exec.Processes;
 import dev.vivarium.core.guest.Guest;
+import dev.vivarium.core.guest.GuestLoop;
 import dev.vivarium.core.guest.SurvivingProcess;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.MachineSpec;
 import dev.vivarium.core.provider.Provider.Disk;
+import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.shell.Shells;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.model.Limits;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 
-/// The steps that make a machine with a guest that answers, each with its undo. Thread-safe.
+/// Start of a machine with a connected guest. Failed steps are rolled back. Thread-safe.
 final class Launch {
     private static final Duration FIRST_GREETING = Duration.ofSeconds(30);
 
-    private final Engine engine;
+    private final Provider provider;
+    private final GuestLoop loop;
+    private final StoreId store;
+    private final SandboxesConfig.Times times;
 
-    Launch(Engine engine) {
-        this.engine = engine;
+    Launch(Provider provider, GuestLoop loop, StoreId store, SandboxesConfig.Times times) {
+        this.provider = provider;
+        this.loop = loop;
+        this.store = store;
+        this.times = times;
     }
 
     /// A machine and the guest inside.
     record Launched(Machine machine, Guest guest) {}
 
-    /// Starts a machine for `row`, whose id must be claimed and whose secret must be stored. When a step fails the
-    /// machine is removed again, and its disk as `onFailure` says.
+    /// Starts a machine for `row`, whose id must be claimed and whose secret must be stored. If a step fails, removes
+    /// the machine, and its disk according to `onFailure`.
     Launched start(SandboxRow row, Disk onFailure) {
         try (var undo = new Undo()) {
-            undo.add("remove machine " + row.id(), () -> engine.provider.remove(row.id(), onFailure));
-            Machine machine = engine.provider.start(
-                    new MachineSpec(row.id(), row.secret(), row.image(), row.limits(), engine.store, grace(row)));
+            undo.add("remove machine " + row.id(), () -> provider.remove(row.id(), onFailure));
+            Machine machine = provider.start(
+                    new MachineSpec(row.id(), row.secret(), row.image(), row.limits(), store, grace(row)));
             Guest guest = greet(machine, row.secret(), FIRST_GREETING);
             undo.add("close the stream of " + row.id(), guest::close);
             undo.keep();
@@ -41,16 +50,15 @@ final class Launch {
     }
 
     private MachineSpec.OrphanGrace grace(SandboxRow row) {
-        var times = engine.config.times();
         Duration first = row.owner().isPresent() ? times.orphanGrace() : times.unusedGrace();
         return new MachineSpec.OrphanGrace(first, times.orphanGrace());
     }
 
-    /// Takes the guest's next connection. What it still runs from before goes on alone, since nobody can be
-    /// listening; only shells and detached processes wait to be taken over.
+    /// Accepts the next connection of the guest. Processes of an earlier connection are detached, except shells and
+    /// detached commands, which the server takes over.
     Guest greet(Machine machine, String secret, Duration patience) {
         SocketChannel socket = machine.connect(patience).channel();
-        Guest guest = Guest.greet(engine.loop, machine.id(), socket, secret);
+        Guest guest = Guest.greet(loop, machine.id(), socket, secret);
         try {
             for (SurvivingProcess survivor : guest.survivors()) {
                 if (!Shells.isShell(survivor) && !Processes.isDetached(survivor)) {
@@ -67,13 +75,13 @@ final class Launch {
     /// Sends a guest of the pool the number of its processors and its grace as a used machine. The reply also
     /// proves that the guest is there. Close the result.
     Guest.Setup startSetup(Launched launched, Limits limits) {
-        Duration grace = engine.config.times().orphanGrace();
+        Duration grace = times.orphanGrace();
         return launched.guest().startSetup(limits.visibleCpus(), MachineSpec.seconds(grace));
     }
 
-    /// The same for a machine that an earlier server, perhaps with another grace, has started.
+    /// Like [#startSetup] for a machine of an earlier server, which may have had another grace. Waits for the reply.
     void setUp(Launched launched, Limits limits) {
-        launched.machine().orphanGrace(engine.config.times().orphanGrace());
+        launched.machine().orphanGrace(times.orphanGrace());
         try (var setup = startSetup(launched, limits)) {
             setup.await();
         }

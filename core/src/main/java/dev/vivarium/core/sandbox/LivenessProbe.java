@@ -6,26 +6,28 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Asks every guest now and then whether it still answers. A program can stop its own sandbox's guest (whoever wins a
-/// race against the start of a command can), and whoever waits for such a guest, the reaper among them, would wait for
-/// ever. One that stays silent loses its stream; what then becomes of it is decided as for any other loss. Thread-safe.
+/// Periodic ping of every guest. A program that wins a race against the start of a command can stop the guest of its
+/// sandbox, and every caller of that guest would wait without end. The probe closes the stream of a guest that does not
+/// reply, and the server then handles the loss like any other. Thread-safe.
 final class LivenessProbe {
     static final Duration EVERY = Duration.ofSeconds(20);
 
     /// Generous: a guest shares the processor time of the sandbox it serves.
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-    private final Engine engine;
+    private final Registry registry;
+    private final BackgroundTasks tasks;
     private final Set<SandboxId> beingAsked = ConcurrentHashMap.newKeySet();
 
-    LivenessProbe(Engine engine) {
-        this.engine = engine;
+    LivenessProbe(Registry registry, BackgroundTasks tasks) {
+        this.registry = registry;
+        this.tasks = tasks;
     }
 
     void beat() {
-        for (Sandbox sandbox : engine.registry.all()) {
+        for (Sandbox sandbox : registry.all()) {
             if (sandbox.lifecycle().state() instanceof State.Running running && beingAsked.add(sandbox.id())) {
-                engine.tasks.start("vigil-" + sandbox.id(), () -> {
+                tasks.start("liveness-" + sandbox.id(), () -> {
                     try {
                         ask(sandbox, running);
                     } finally {
@@ -40,8 +42,8 @@ final class LivenessProbe {
         try {
             running.guest().pingWithin(PATIENCE);
         } catch (SandboxException e) {
-            // One that was paused meanwhile cannot answer, and need not. A drain interrupts the question.
-            if (!engine.isDraining() && sandbox.lifecycle().state().equals(running)) {
+            // A paused guest cannot reply. A drain interrupts the ping.
+            if (!tasks.isDraining() && sandbox.lifecycle().state().equals(running)) {
                 running.guest().close();
             }
         }

@@ -1,10 +1,14 @@
 package dev.vivarium.core.sandbox;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.vivarium.core.provider.Inventory;
 import dev.vivarium.core.provider.InventoryRecord;
 import dev.vivarium.core.provider.Provider.Disk;
+import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.store.SandboxRow;
+import dev.vivarium.core.store.SandboxRows;
 import dev.vivarium.model.SandboxId;
+import java.time.Duration;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,11 +18,27 @@ import org.slf4j.LoggerFactory;
 final class OrphanCleanup {
     private static final Logger LOG = LoggerFactory.getLogger(OrphanCleanup.class);
 
-    private final Engine engine;
+    private final Provider provider;
+    private final Inventory inventory;
+    private final SandboxRows rows;
+    private final Registry registry;
+    private final TimeSource timeSource;
+    private final Duration keepOrphans;
     private final Termination ending;
 
-    OrphanCleanup(Engine engine, Termination ending) {
-        this.engine = engine;
+    OrphanCleanup(
+            Provider provider,
+            SandboxRows rows,
+            Registry registry,
+            TimeSource timeSource,
+            Duration keepOrphans,
+            Termination ending) {
+        this.provider = provider;
+        this.inventory = provider.inventory();
+        this.rows = rows;
+        this.registry = registry;
+        this.timeSource = timeSource;
+        this.keepOrphans = keepOrphans;
         this.ending = ending;
     }
 
@@ -31,7 +51,7 @@ final class OrphanCleanup {
             isDisposable = isDisposable(id);
         } catch (RuntimeException e) {
             LOG.warn("cannot decide whether to keep the disk of {}, and will try again: {}", id, e.getMessage());
-            engine.registry.release(id);
+            registry.release(id);
             return false;
         }
         return isDisposable ? remove(id) : setAside(id);
@@ -40,7 +60,7 @@ final class OrphanCleanup {
     private boolean remove(SandboxId id) {
         boolean removed = ending.remove(id);
         if (removed) {
-            engine.rows.forgetUnowned(id);
+            rows.forgetUnowned(id);
         }
         return removed;
     }
@@ -48,11 +68,11 @@ final class OrphanCleanup {
     /// Asks the store only if the files do not give the answer: the pool must get rid of machines when the store
     /// fails.
     private boolean isDisposable(SandboxId id) {
-        InventoryRecord trace = engine.inventory.trace(id);
+        InventoryRecord trace = inventory.trace(id);
         if (!trace.hasDisk() || trace.isUnused()) {
             return true;
         }
-        Optional<SandboxRow> row = engine.rows.find(id);
+        Optional<SandboxRow> row = rows.find(id);
         if (row.isEmpty()) {
             return false;
         }
@@ -67,39 +87,39 @@ final class OrphanCleanup {
     /// that row would say that the disk was never used.
     private boolean setAside(SandboxId id) {
         try {
-            engine.rows.forgetUnowned(id);
+            rows.forgetUnowned(id);
             keepDisk(id);
             LOG.warn(
                     "the store has no sandbox {}; its disk is in orphans/ and will be deleted after {} days",
                     id,
-                    engine.config.times().keepOrphans().toDays());
+                    keepOrphans.toDays());
             return true;
         } catch (RuntimeException e) {
             LOG.warn("the disk of {} could not be moved to orphans/, and will be tried again: {}", id, e.getMessage());
             return false;
         } finally {
-            engine.registry.release(id);
+            registry.release(id);
         }
     }
 
     /// Ends the machine and moves its disk to `orphans/`.
     void keepDisk(SandboxId id) {
-        engine.registry.inTurn(id, () -> {
-            engine.provider.remove(id, Disk.KEEP);
-            engine.inventory.setAside(id, engine.timeSource.now());
+        registry.inTurn(id, () -> {
+            provider.remove(id, Disk.KEEP);
+            inventory.setAside(id, timeSource.now());
             return id;
         });
     }
 
     /// Moves disks back from `orphans/` whose rows are there again: somebody has put the newer store back.
     void takeBackKnown() {
-        for (SandboxId id : engine.inventory.orphanDisks().keySet()) {
-            Optional<SandboxRow> row = engine.rows.find(id);
+        for (SandboxId id : inventory.orphanDisks().keySet()) {
+            Optional<SandboxRow> row = rows.find(id);
             // A row without an owner is older than the disk, and would have it deleted as unused.
             if (row.isPresent()
                     && row.get().end().isEmpty()
                     && row.get().owner().isPresent()) {
-                engine.inventory.takeBack(id);
+                inventory.takeBack(id);
                 LOG.info("the disk of {} was moved back from orphans/", id);
             }
         }
@@ -107,7 +127,7 @@ final class OrphanCleanup {
 
     /// Deletes what has been in `orphans/` for long enough.
     void deleteOldOrphans() {
-        var before = engine.timeSource.now().minus(engine.config.times().keepOrphans());
-        engine.inventory.deleteOrphans(before).forEach(id -> LOG.info("orphan {} was deleted", id));
+        var before = timeSource.now().minus(keepOrphans);
+        inventory.deleteOrphans(before).forEach(id -> LOG.info("orphan {} was deleted", id));
     }
 }

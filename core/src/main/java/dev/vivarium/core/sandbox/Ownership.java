@@ -1,5 +1,7 @@
 package dev.vivarium.core.sandbox;
 
+import dev.vivarium.core.StoreId;
+import dev.vivarium.core.provider.Inventory;
 import dev.vivarium.core.provider.InventoryRecord;
 import dev.vivarium.core.provider.Label;
 import java.util.Optional;
@@ -8,26 +10,28 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Writes beside each disk whose it is, so that a server with another store can give it back. Thread-safe.
+/// Writer of the labels beside the disks. A label names the owner, so that a server with another store can adopt the
+/// disk. Thread-safe.
 final class Ownership {
     private static final Logger LOG = LoggerFactory.getLogger(Ownership.class);
 
-    private final Engine engine;
+    private final Inventory inventory;
+    private final StoreId store;
 
-    /// Handed out since the last [#flush].
+    /// Sandboxes without a label since the last [#flush].
     private final Set<Sandbox> unlabelled = ConcurrentHashMap.newKeySet();
 
-    Ownership(Engine engine) {
-        this.engine = engine;
+    Ownership(Inventory inventory, StoreId store) {
+        this.inventory = inventory;
+        this.store = store;
     }
 
-    /// Remembers that a sandbox that is handed out needs a label. The next [#flush] writes it: a file at this
-    /// moment would make the creation slower.
+    /// Lets the next [#flush] write the label of a new sandbox. Writing it now would delay the creation.
     void labelLater(Sandbox sandbox) {
         unlabelled.add(sandbox);
     }
 
-    /// Writes the labels of sandboxes that were handed out.
+    /// Writes the labels of new sandboxes.
     void flush() {
         for (Sandbox sandbox : unlabelled) {
             unlabelled.remove(sandbox);
@@ -37,11 +41,11 @@ final class Ownership {
         }
     }
 
-    /// For a sandbox of an earlier server, which may have been killed before it wrote the label.
+    /// Writes the label of a recovered sandbox, if the earlier server was killed before it did.
     void confirm(Sandbox sandbox) {
         try {
-            engine.inventory.recordUse(sandbox.id());
-            InventoryRecord trace = engine.inventory.trace(sandbox.id());
+            inventory.recordUse(sandbox.id());
+            InventoryRecord trace = inventory.trace(sandbox.id());
             if (!trace.label().equals(Optional.of(labelOf(sandbox)))) {
                 label(sandbox);
             }
@@ -50,13 +54,13 @@ final class Ownership {
         }
     }
 
-    /// The sandbox may have ended meanwhile, and its files may be gone: then the label must not stay.
+    /// If the sandbox has ended meanwhile and its disk is gone, deletes the label again.
     private void label(Sandbox sandbox) {
         try {
-            engine.inventory.label(sandbox.id(), labelOf(sandbox));
+            inventory.label(sandbox.id(), labelOf(sandbox));
             if (sandbox.info().end().isPresent()
-                    && !engine.inventory.trace(sandbox.id()).hasDisk()) {
-                engine.inventory.deleteLabel(sandbox.id());
+                    && !inventory.trace(sandbox.id()).hasDisk()) {
+                inventory.deleteLabel(sandbox.id());
             }
         } catch (RuntimeException e) {
             LOG.warn("the label of {} could not be written: {}", sandbox.id(), e.getMessage());
@@ -64,6 +68,6 @@ final class Ownership {
     }
 
     private Label labelOf(Sandbox sandbox) {
-        return LabelFields.of(engine.store, sandbox.row());
+        return LabelFields.of(store, sandbox.row());
     }
 }

@@ -3,9 +3,11 @@ package dev.vivarium.core.sandbox;
 import dev.vivarium.core.Undo;
 import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.provider.Machine;
+import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.sandbox.PauseReason.Cause;
 import dev.vivarium.core.store.SandboxRow.Phase;
 import dev.vivarium.core.store.SandboxRows.StoredPause;
+import dev.vivarium.core.store.SandboxRows;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.Status;
@@ -22,19 +24,31 @@ final class Pausing {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final Sandbox sandbox;
-    private final Engine engine;
+    private final Provider provider;
+    private final SandboxRows rows;
+    private final DiskSpace space;
+    private final Listeners listeners;
     private final GuestConnections streams;
 
-    Pausing(Sandbox sandbox, Engine engine, GuestConnections streams) {
+    Pausing(
+            Sandbox sandbox,
+            Provider provider,
+            SandboxRows rows,
+            DiskSpace space,
+            Listeners listeners,
+            GuestConnections streams) {
         this.sandbox = sandbox;
-        this.engine = engine;
+        this.provider = provider;
+        this.rows = rows;
+        this.space = space;
+        this.listeners = listeners;
         this.streams = streams;
     }
 
     void pause(PauseReason why) {
-        if (!engine.provider.capabilities().pauses()) {
+        if (!provider.capabilities().pauses()) {
             throw new SandboxException(
-                    new Failure.Unsupported("pause", "the provider " + engine.provider.name() + " cannot freeze"));
+                    new Failure.Unsupported("pause", "the provider " + provider.name() + " cannot freeze"));
         }
         Optional<Lifecycle.Move> begun = sandbox.lifecycle().tryBegin(Transition.PAUSE, PATIENCE);
         if (begun.isEmpty()) {
@@ -56,7 +70,7 @@ final class Pausing {
         }
         sandbox.sandboxEgress().cut();
         sandbox.lease().touch();
-        engine.tell(listener -> listener.paused(sandbox.info(), why));
+        listeners.call(listener -> listener.paused(sandbox.info(), why));
     }
 
     /// A sandbox that fills the disk is frozen whether or not the store works. If the store has no row of the
@@ -71,7 +85,7 @@ final class Pausing {
     }
 
     private void save(PauseReason why) {
-        engine.rows.pause(sandbox.id(), new StoredPause(why.cause().label(), why.detail()));
+        rows.pause(sandbox.id(), new StoredPause(why.cause().label(), why.detail()));
     }
 
     private void freeze(Machine machine) {
@@ -80,7 +94,7 @@ final class Pausing {
         } catch (RuntimeException e) {
             // Some processes may be frozen and some not: back to what the caller had.
             try (var undo = new Undo()) {
-                undo.add("save " + sandbox.id() + " as running", () -> engine.rows.phase(sandbox.id(), Phase.RUNNING));
+                undo.add("save " + sandbox.id() + " as running", () -> rows.phase(sandbox.id(), Phase.RUNNING));
                 undo.add("thaw " + sandbox.id(), machine::resume);
             }
             throw e;
@@ -101,7 +115,7 @@ final class Pausing {
             }
         }
         sandbox.lease().touch();
-        engine.tell(listener -> listener.resumed(sandbox.info(), why));
+        listeners.call(listener -> listener.resumed(sandbox.info(), why));
     }
 
     /// A sandbox that was frozen for disk space is resumed by a person, and only when there is space.
@@ -111,7 +125,7 @@ final class Pausing {
             if (why.cause() == Cause.TRAFFIC) {
                 throw refusal(paused);
             }
-            engine.space.requireRoom("resume " + sandbox.id());
+            space.requireRoom("resume " + sandbox.id());
         }
     }
 
@@ -129,7 +143,7 @@ final class Pausing {
     private Guest thaw(State.Paused paused) {
         try (var undo = new Undo()) {
             undo.add("save " + sandbox.id() + " as paused", () -> save(paused.why()));
-            engine.rows.phase(sandbox.id(), Phase.RUNNING);
+            rows.phase(sandbox.id(), Phase.RUNNING);
             undo.add("freeze " + sandbox.id() + " again", paused.machine()::pause);
             paused.machine().resume();
             Guest guest = streams.thawed(sandbox, paused);

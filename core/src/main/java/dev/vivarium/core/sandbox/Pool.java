@@ -172,7 +172,7 @@ final class Pool {
 
     /// Starts machines in the background until the pool is full, there is no more room, or one fails.
     void refill() {
-        if (engine.isDraining()) {
+        if (engine.tasks.isDraining()) {
             return;
         }
         synchronized (lock) {
@@ -188,9 +188,9 @@ final class Pool {
         try {
             do {
                 fillOne();
-            } while (!engine.isDraining() && capacity.enterPool());
+            } while (!engine.tasks.isDraining() && capacity.enterPool());
         } catch (SandboxException e) {
-            engine.tell(listener -> listener.poolStartFailed(e.failure()));
+            engine.listeners.call(listener -> listener.poolStartFailed(e.failure()));
         } finally {
             synchronized (lock) {
                 fillers--;
@@ -236,7 +236,7 @@ final class Pool {
     private void lost(Warm warm) {
         boolean waiting;
         synchronized (lock) {
-            waiting = !engine.isDraining() && ready.remove(warm);
+            waiting = !engine.tasks.isDraining() && ready.remove(warm);
         }
         if (waiting) {
             capacity.leavePool();

@@ -6,25 +6,26 @@ import dev.vivarium.model.SandboxId;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Ends sandboxes whose time is over. Thread-safe.
+/// Ends sandboxes whose lifetime or idle time is over. Thread-safe.
 ///
-/// It looks at every lease on each beat: a thousand of them cost microseconds, and no lease can be overlooked because
-/// it was extended, shortened or restored. Only for one that looks idle does it ask the guest whether something runs
-/// inside.
+/// The reaper checks every lease on each run: a thousand leases cost microseconds, and an extended, shortened or
+/// restored lease needs no special case. It asks the guest for running processes only if a lease is idle.
 final class Reaper {
-    private final Engine engine;
+    private final Registry registry;
+    private final BackgroundTasks tasks;
     private final Termination ending;
     private final Set<SandboxId> underExamination = ConcurrentHashMap.newKeySet();
 
-    Reaper(Engine engine, Termination ending) {
-        this.engine = engine;
+    Reaper(Registry registry, BackgroundTasks tasks, Termination ending) {
+        this.registry = registry;
+        this.tasks = tasks;
         this.ending = ending;
     }
 
     void beat() {
-        for (Sandbox sandbox : engine.registry.all()) {
+        for (Sandbox sandbox : registry.all()) {
             if (isDue(sandbox) && underExamination.add(sandbox.id())) {
-                engine.tasks.start("reap-" + sandbox.id(), () -> {
+                tasks.start("reap-" + sandbox.id(), () -> {
                     try {
                         reapIfIdle(sandbox);
                     } finally {
@@ -51,7 +52,7 @@ final class Reaper {
             if (runsSomething(sandbox)) {
                 sandbox.lease().touch();
             } else if (sandbox.lease().isIdleTooLong()) {
-                // Asked again: somebody may have come while the guest was asked.
+                // A client may have used the sandbox during the request to the guest.
                 ending.end(
                         sandbox,
                         End.Cause.IDLE,
@@ -66,7 +67,7 @@ final class Reaper {
                 try {
                     yield running.guest().stats().processes() > 0;
                 } catch (SandboxException e) {
-                    // A stream that broke just now: whoever looks after it decides, and the next beat looks again.
+                    // The stream broke. The next run checks again.
                     yield true;
                 }
             }

@@ -4,8 +4,6 @@ import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.core.store.SandboxRow.Phase;
 import dev.vivarium.model.End;
 import dev.vivarium.model.SandboxId;
-import java.time.Instant;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -17,8 +15,6 @@ final class Reconciler {
     private final OrphanCleanup leftovers;
     private final AtomicLong passes = new AtomicLong();
     private final AtomicLong orphans = new AtomicLong();
-    private final AtomicLong rows = new AtomicLong();
-    private volatile Optional<Instant> lastPass = Optional.empty();
 
     Reconciler(Engine engine, Termination ending, OrphanCleanup leftovers) {
         this.engine = engine;
@@ -27,7 +23,7 @@ final class Reconciler {
     }
 
     Reconciliation counts() {
-        return new Reconciliation(passes.get(), orphans.get(), rows.get(), lastPass);
+        return new Reconciliation(passes.get(), orphans.get());
     }
 
     void beat() {
@@ -38,7 +34,6 @@ final class Reconciler {
         // After the removal: a disk whose row was pruned could not be told from one whose row was lost.
         engine.rows.prune(engine.timeSource.now().minus(engine.config.times().keepEnded()));
         passes.incrementAndGet();
-        lastPass = Optional.of(engine.timeSource.now());
     }
 
     /// The order matters: an id is claimed before anything of it exists, so what is found first and is not claimed
@@ -48,7 +43,7 @@ final class Reconciler {
         for (SandboxId id : found) {
             if (!engine.registry.isClaimed(id) && leftovers.clear(id)) {
                 orphans.incrementAndGet();
-                engine.tell(listener -> listener.orphanRemoved(id));
+                engine.listeners.call(listener -> listener.orphanRemoved(id));
             }
         }
     }
@@ -59,7 +54,6 @@ final class Reconciler {
                     || ending.findUnstored(row.id()).isPresent()) {
                 continue;
             }
-            rows.incrementAndGet();
             if (row.owner().isEmpty()) {
                 engine.rows.forgetUnowned(row.id());
             } else {

@@ -8,10 +8,13 @@ import dev.vivarium.core.sandbox.Launch.Launched;
 import dev.vivarium.core.sandbox.Lifecycle.Move;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.core.store.SandboxRow.Phase;
+import dev.vivarium.core.store.SandboxRows.StoredPause;
 import dev.vivarium.model.End;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.Status;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.function.BooleanSupplier;
@@ -46,6 +49,9 @@ final class Recovery {
     private final Pool pool;
     private final Semaphore places = new Semaphore(AT_A_TIME, true);
 
+    /// Pause reasons of the sandboxes that an earlier server paused.
+    private final Map<SandboxId, StoredPause> pauses;
+
     Recovery(Parts parts, OrphanCleanup leftovers, Ownership ownership, Capacity capacity, Pool pool) {
         this.engine = parts.engine();
         this.launch = parts.launch();
@@ -55,6 +61,7 @@ final class Recovery {
         this.ownership = ownership;
         this.capacity = capacity;
         this.pool = pool;
+        this.pauses = engine.rows.pauses();
     }
 
     /// The parts that start and end machines.
@@ -99,7 +106,7 @@ final class Recovery {
     /// Looks for the machine of a sandbox in the background, until the sandbox is found or ends. A failure of the
     /// server does not end it: the next attempt follows after a pause.
     void findLater(Sandbox sandbox, Status status) {
-        var retry = new Retry(engine, sandbox);
+        var retry = new Retry(engine.tasks, sandbox);
         engine.tasks.start("recover-" + sandbox.id(), () -> {
             while (retry.isWanted() && !inPlace(() -> recover(sandbox, status))) {
                 retry.pause();
@@ -141,13 +148,13 @@ final class Recovery {
         try {
             Optional<Machine> machine = engine.provider.adopt(sandbox.id(), ADOPTION);
             boolean found = machine.isPresent() && adopted(sandbox, machine.get(), status);
-            if (!found && !engine.isDraining()) {
+            if (!found && !engine.tasks.isDraining()) {
                 revive(sandbox);
             }
             ownership.confirm(sandbox);
             return true;
         } catch (RuntimeException e) {
-            if (engine.isDraining() || sandbox.info().end().isPresent()) {
+            if (engine.tasks.isDraining() || sandbox.info().end().isPresent()) {
                 return true; // The next server will find it; or somebody ended it and has seen to its machine.
             }
             LOG.warn("the server failed to recover sandbox {} and tries again: {}", sandbox.id(), e.getMessage());
@@ -164,7 +171,7 @@ final class Recovery {
             return true;
         }
         machine.resume();
-        for (int attempt = 1; attempt <= ATTEMPTS && machine.isAlive() && !engine.isDraining(); attempt++) {
+        for (int attempt = 1; attempt <= ATTEMPTS && machine.isAlive() && !engine.tasks.isDraining(); attempt++) {
             try {
                 Guest guest = launch.greet(machine, sandbox.secret(), ADOPTION);
                 renewGrace(
@@ -197,11 +204,15 @@ final class Recovery {
         sandbox.lifecycle().tryBegin(Transition.FIND_PAUSED, ADOPTION).ifPresent(begun -> {
             try (Move move = begun) {
                 var guest = new State.Frozen(Optional.empty());
-                move.to(new State.Paused(machine, guest, engine.pauseReason(sandbox.id())));
+                move.to(new State.Paused(machine, guest, pauseReason(sandbox.id())));
             }
             sandbox.lease().touch();
-            engine.tell(listener -> listener.recovered(sandbox.info(), SandboxListener.Recovery.ADOPTED));
+            engine.listeners.call(listener -> listener.recovered(sandbox.info(), SandboxListener.Recovery.ADOPTED));
         });
+    }
+
+    private PauseReason pauseReason(SandboxId id) {
+        return Optional.ofNullable(pauses.get(id)).map(PauseReason::of).orElse(PauseReason.UNKNOWN);
     }
 
     /// Starts the machine again on its disk. The files are all that is left of it; that is better than nothing.

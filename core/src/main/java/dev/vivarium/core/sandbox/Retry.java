@@ -5,31 +5,29 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.time.Duration;
 
-/// The pauses between attempts of the server to get a sandbox back. They double up to [#LONGEST] and end when the
-/// server shuts down or the sandbox ends. Confined to one worker.
+/// Exponential backoff between attempts to recover a sandbox, up to [#LONGEST]. It ends when the server shuts down or the
+/// sandbox ends. Confined to one thread.
 final class Retry {
     private static final Duration FIRST = Duration.ofMillis(200);
     private static final Duration LONGEST = Duration.ofSeconds(30);
 
-    private final Engine engine;
+    private final BackgroundTasks tasks;
     private final Sandbox sandbox;
     private Duration pause = FIRST;
 
-    Retry(Engine engine, Sandbox sandbox) {
-        this.engine = engine;
+    Retry(BackgroundTasks tasks, Sandbox sandbox) {
+        this.tasks = tasks;
         this.sandbox = sandbox;
     }
 
-    /// Reports whether the guest caused a failure; otherwise the server did, and the sandbox must not suffer for
-    /// it.
+    /// Reports whether the guest caused a failure. A failure of the server must not end the sandbox.
     static boolean isFaultOfGuest(RuntimeException failure) {
         return failure instanceof SandboxException known && known.failure() instanceof Failure.GuestUnreachable;
     }
 
-    /// Reports whether another attempt makes sense. A sandbox that a draining server leaves is found by the next
-    /// one.
+    /// Reports whether another attempt is useful. After a drain the next server recovers the sandbox.
     boolean isWanted() {
-        return !engine.isDraining() && sandbox.info().end().isEmpty();
+        return !tasks.isDraining() && sandbox.info().end().isEmpty();
     }
 
     void pause() {

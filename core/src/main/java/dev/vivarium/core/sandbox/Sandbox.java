@@ -15,7 +15,6 @@ import dev.vivarium.core.preview.Connection;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.shell.Shell;
 import dev.vivarium.core.shell.Shells;
-import dev.vivarium.core.shell.Terminal;
 import dev.vivarium.core.shell.TerminalSize;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.model.Command;
@@ -65,19 +64,17 @@ public final class Sandbox {
         this.secret = row.secret();
         this.owner = row.owner().orElseThrow();
         this.lease = new Lease(engine.timeSource, row.idleTimeout(), row.lastActivity(), row.endsAt());
-        this.lifecycle = new Lifecycle(first, step -> engine.tell(listener -> listener.moved(row.id(), step)));
-        this.pausing = new Pausing(this, engine, streams);
-        this.guestTraffic = new GuestTraffic(this, engine);
+        this.lifecycle = new Lifecycle(first, step -> engine.listeners.call(listener -> listener.moved(row.id(), step)));
+        this.pausing = new Pausing(
+                this, engine.provider, engine.rows, engine.space, engine.listeners, streams);
+        this.guestTraffic = new GuestTraffic(
+                this, engine.tasks, engine.config.room().commands());
         this.ooms = new OomWatch(engine.timeSource);
         this.losses = new DisconnectCounter(engine.timeSource);
         this.processes = new Processes(row.id(), engine.timeSource.clock(), this::announce);
         this.shells = new Shells(engine.timeSource.random(), engine.timeSource.clock(), this::announce);
-        this.sandboxEgress = new SandboxEgress(
-                row.id(),
-                engine.egressProxy,
-                row.egress(),
-                egressRecord -> engine.tell(to -> to.passed(info(), egressRecord)));
-        this.controlPort = engine.controlPort(row.id());
+        this.sandboxEgress = streams.egressOf(this);
+        this.controlPort = streams.controlPortOf(this);
         this.environment = new Environment(sandboxEgress, row.env());
     }
 
@@ -109,7 +106,7 @@ public final class Sandbox {
     }
 
     private OutputListener announce(CommandStarted commandStarted) {
-        return engine.outputListener(id(), commandStarted);
+        return engine.listeners.outputListener(id(), commandStarted);
     }
 
     /// Starts a command that nobody waits for, under a [name][Processes#newName()] by which the next server finds
@@ -121,12 +118,6 @@ public final class Sandbox {
     /// What was started in it and is still known. Never waits; looking is no use.
     public Processes processes() {
         return processes;
-    }
-
-    /// Opens a terminal that runs `command`. Close the result.
-    public Terminal terminal(Command command, int columns, int rows) {
-        var terminal = Terminal.open(guest(), environment.onTerminal(command, workspace()), columns, rows);
-        return terminal.heardBy(announce(CommandStarted.of(command, terminal.pid())));
     }
 
     /// Starts `command` on a terminal that several people can share and that outlives this server.
@@ -146,7 +137,7 @@ public final class Sandbox {
 
     /// Its files for whoever only looks: does not extend the lease.
     public Workspace look() {
-        engine.refuseWhileDraining();
+        engine.tasks.refuseWhileDraining();
         return new Workspace(running().guest().unnoticed(), turns);
     }
 
@@ -212,7 +203,7 @@ public final class Sandbox {
 
     /// The guest, for a use: it extends the lease.
     private Guest guest() {
-        engine.refuseWhileDraining();
+        engine.tasks.refuseWhileDraining();
         State.Running running = running();
         lease.touch();
         return running.guest();
@@ -237,13 +228,13 @@ public final class Sandbox {
 
     /// The state once it is not being found again, and a stream that has just broken has been noticed.
     private State settled() {
-        engine.refuseWhileDraining();
+        engine.tasks.refuseWhileDraining();
         return awaitDiagnosis(PATIENCE);
     }
 
     /// Waits while the server looks for it after a restart, or makes a broken stream anew.
     public void awaitFound() {
-        if (!engine.isDraining()) {
+        if (!engine.tasks.isDraining()) {
             awaitDiagnosis(PATIENCE);
         }
     }

@@ -1,8 +1,11 @@
 package dev.vivarium.core.sandbox;
 
 import dev.vivarium.core.ByteBudget;
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.Undo;
+import dev.vivarium.core.egress.EgressProxy;
 import dev.vivarium.core.guest.Guest;
+import dev.vivarium.core.guest.GuestLoop;
 import dev.vivarium.core.inside.ControlPorts;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.store.Db;
@@ -21,7 +24,6 @@ import dev.vivarium.model.SnapshotInfo;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -46,6 +48,10 @@ public final class Sandboxes implements AutoCloseable {
     private static final Duration FLUSH_EVERY = Duration.ofSeconds(5);
 
     private final Engine engine;
+    private final ByteBudget memory;
+    private final GuestLoop loop;
+    private final EgressProxy egressProxy;
+    private final ControlPorts controlPorts;
     private final Capacity capacity;
     private final Termination ending;
     private final EndedSandboxes ended;
@@ -56,43 +62,58 @@ public final class Sandboxes implements AutoCloseable {
     private final Snapshots snapshots;
     private final ActivityWriter activity;
     private final Ownership ownership;
-    private final Scheduler scheduler;
+    private final Scheduler.Jobs jobs;
     private final DiskGuard diskGuard;
     private final Map<ThreadId, CompletableFuture<Sandbox>> beingCreated = new ConcurrentHashMap<>();
 
-    private Sandboxes(Engine engine, SnapshotRows snapshotRows, DiskOrigins origins) {
+    private Sandboxes(Engine engine, Db db, Undo undo) {
         this.engine = engine;
+        this.memory = new ByteBudget(engine.config.maxBytesInFlight());
+        this.loop = undo.add(GuestLoop.start(memory));
+        this.egressProxy = undo.add(new EgressProxy(engine.config.egress()));
+        this.controlPorts = new ControlPorts(engine.rows.controlPortNumbers());
+        undo.add(engine.tasks);
+        undo.add("start to drain", engine.tasks::startDraining);
         this.capacity =
                 new Capacity(engine.config.room(), engine.config.limits().diskBytes(), engine.space);
         this.ending = new Termination(engine, capacity);
         this.ended = new EndedSandboxes(engine.rows, ending);
-        var leftovers = new OrphanCleanup(engine, ending);
-        this.ownership = new Ownership(engine);
-        var launch = new Launch(engine);
-        var streams = new GuestConnections(engine, launch, ending);
+        var leftovers = new OrphanCleanup(
+                engine.provider,
+                engine.rows,
+                engine.registry,
+                engine.timeSource,
+                engine.config.times().keepOrphans(),
+                ending);
+        this.ownership = new Ownership(engine.inventory, engine.store);
+        var launch = new Launch(engine.provider, loop, engine.store, engine.config.times());
+        var streams = new GuestConnections(
+                engine.tasks, engine.listeners, egressProxy, controlPorts, launch, ending);
         this.pool = new Pool(engine, launch, leftovers, capacity);
         this.creation = new Creation(engine, launch, streams, ending, ownership, capacity, pool);
-        this.reaper = new Reaper(engine, ending);
+        this.reaper = new Reaper(engine.registry, engine.tasks, ending);
         this.reconciler = new Reconciler(engine, ending, leftovers);
-        this.activity = new ActivityWriter(engine);
+        this.activity = new ActivityWriter(engine.registry, engine.rows);
         var parts = new Recovery.Parts(engine, launch, streams, ending);
         var recovery = new Recovery(parts, leftovers, ownership, capacity, pool);
-        this.snapshots = new Snapshots(engine, snapshotRows, origins, launch, streams, recovery);
+        this.snapshots = new Snapshots(
+                engine, new SnapshotRows(db), new DiskOrigins(db), launch, streams, recovery);
         snapshots.takeBackKnown();
         engine.tasks.start("label-snapshots", snapshots::labelAll);
         recovery.start();
-        this.scheduler = new Scheduler(engine)
-                .every(REAP_EVERY, "reaper", reaper::beat)
-                .every(REAP_EVERY, "unstored-ends", ending::settle)
-                .every(REAP_EVERY, "pool", pool::refill)
-                .every(FLUSH_EVERY, "activity", activity::flush)
-                .every(LABEL_EVERY, "labels", ownership::flush)
-                .every(LivenessProbe.EVERY, "vigil", new LivenessProbe(engine)::beat)
-                .every(engine.config.times().reconcileEvery(), "reconciler", reconciler::beat)
-                .every(engine.config.times().reconcileEvery(), "snapshots", snapshots::reconcile);
-        this.diskGuard = new DiskGuard(engine);
-        scheduler.start();
+        this.diskGuard = new DiskGuard(engine.provider, engine.registry, engine.space, engine.tasks);
         diskGuard.start();
+        this.jobs = engine.timeSource
+                .scheduler()
+                .jobs()
+                .every(Duration.ZERO, REAP_EVERY, "reaper", reaper::beat)
+                .every(Duration.ZERO, REAP_EVERY, "unstored ends", ending::settle)
+                .every(Duration.ZERO, REAP_EVERY, "pool", pool::refill)
+                .every(Duration.ZERO, FLUSH_EVERY, "activity", activity::flush)
+                .every(Duration.ZERO, LABEL_EVERY, "labels", ownership::flush)
+                .every(Duration.ZERO, LivenessProbe.EVERY, "liveness probe", new LivenessProbe(engine.registry, engine.tasks)::beat)
+                .every(Duration.ZERO, engine.config.times().reconcileEvery(), "reconciler", reconciler::beat)
+                .every(Duration.ZERO, engine.config.times().reconcileEvery(), "snapshots", snapshots::reconcile);
     }
 
     /// Opens the sandboxes that `db` contains and looks for their machines in the background. The caller closes the
@@ -100,28 +121,24 @@ public final class Sandboxes implements AutoCloseable {
     ///
     /// @param listeners called in this order on every signal
     public static Sandboxes open(
-            Provider provider, Db db, SandboxesConfig config, List<SandboxListener> listeners, InstantSource clock) {
-        return open(provider, db, config, listeners, TimeSource.of(clock));
+            Provider provider, Db db, SandboxesConfig config, List<SandboxListener> listeners, Scheduler scheduler) {
+        return open(provider, db, config, listeners, TimeSource.of(scheduler));
     }
 
     static Sandboxes open(
             Provider provider, Db db, SandboxesConfig config, List<SandboxListener> listeners, TimeSource timeSource) {
         var engine = new Engine(provider, db, config, listeners, timeSource);
-        try {
-            return new Sandboxes(engine, new SnapshotRows(db), new DiskOrigins(db));
-        } catch (RuntimeException e) {
-            engine.startDraining();
-            engine.tasks.close();
-            engine.egressProxy.close();
-            engine.loop.close();
-            throw e;
+        try (var undo = new Undo()) {
+            var sandboxes = new Sandboxes(engine, db, undo);
+            undo.keep();
+            return sandboxes;
         }
     }
 
     /// The thread's sandbox; made if it has none. Of several calls at once for one thread, one makes it. Fails with
     /// `NoSandboxForThread` when the thread is another user's, and with `AtCapacity` when there is no room.
     public OpenResult open(NewSandbox request) {
-        engine.refuseWhileDraining();
+        engine.tasks.refuseWhileDraining();
         check(request);
         try {
             while (true) {
@@ -131,7 +148,7 @@ public final class Sandboxes implements AutoCloseable {
                 }
             }
         } catch (SandboxException e) {
-            engine.tell(listener -> listener.refused(e.failure()));
+            engine.listeners.call(listener -> listener.refused(e.failure()));
             throw e;
         }
     }
@@ -177,7 +194,7 @@ public final class Sandboxes implements AutoCloseable {
     /// Fails with `NoSandboxForThread` when the thread is another user's, and with `ThreadHasSandbox` when it has
     /// one.
     public Sandbox fork(NewSandbox request, SnapshotInfo from) {
-        engine.refuseWhileDraining();
+        engine.tasks.refuseWhileDraining();
         check(request);
         find(request.thread()).ifPresent(sandbox -> {
             throw taken(sandbox.owner().user(), request);
@@ -213,7 +230,7 @@ public final class Sandboxes implements AutoCloseable {
             throw new SandboxException(new Failure.NoSandboxForThread(request.thread()));
         }
         sandbox.lease().touch();
-        engine.tell(listener -> listener.reused(sandbox.info()));
+        engine.listeners.call(listener -> listener.reused(sandbox.info()));
         return new OpenResult(sandbox, OpenResult.Outcome.EXISTING);
     }
 
@@ -306,7 +323,7 @@ public final class Sandboxes implements AutoCloseable {
 
     /// The bytes that are held for unfinished work.
     public ByteBudget memory() {
-        return engine.memory;
+        return memory;
     }
 
     /// Every sandbox of a thread that has not ended, oldest first.
@@ -331,7 +348,7 @@ public final class Sandboxes implements AutoCloseable {
     /// Changes what a sandbox may reach outside, from now on and after a restart too. Fails with `NotAllowed` when
     /// that is more than anybody may have.
     public void allow(Sandbox sandbox, Egress list) {
-        engine.refuseWhileDraining();
+        engine.tasks.refuseWhileDraining();
         engine.config.egress().require(list);
         sandbox.requireNotEnded();
         State state = sandbox.lifecycle().state();
@@ -342,7 +359,7 @@ public final class Sandboxes implements AutoCloseable {
 
     /// Where the doors of all sandboxes lead.
     public ControlPorts controlPorts() {
-        return engine.controlPorts;
+        return controlPorts;
     }
 
     /// What threads' disks were.
@@ -361,7 +378,7 @@ public final class Sandboxes implements AutoCloseable {
 
     /// Reports whether the loop that reads from all guests runs, and answers within `timeout`.
     public boolean isGuestLoopResponsive(Duration timeout) {
-        return engine.loop.isResponsive(timeout);
+        return loop.isResponsive(timeout);
     }
 
     /// What was found without an owner and removed, so far.
@@ -372,17 +389,17 @@ public final class Sandboxes implements AutoCloseable {
     /// Refuses new work, saves what has to be saved, removes unused machines and disconnects the guests. Machines
     /// that are used go on. Idempotent.
     public void drain() {
-        if (engine.isDraining()) {
+        if (engine.tasks.isDraining()) {
             return;
         }
-        engine.startDraining();
-        scheduler.close();
+        engine.tasks.startDraining();
+        jobs.close();
         diskGuard.close();
         engine.tasks.close();
         try (var undo = new Undo()) {
             // Both, whatever becomes of the first: a store that fails must not keep the streams open.
-            undo.add("close the way out", engine.egressProxy::close);
-            undo.add("close the streams", engine.loop::close);
+            undo.add("close the way out", egressProxy::close);
+            undo.add("close the streams", loop::close);
             undo.add("write the labels of new sandboxes", ownership::flush);
             undo.add("save when sandboxes were last used", activity::flush);
             undo.add("remove the machines of the pool", pool::close);

@@ -62,7 +62,8 @@ public final class Snapshots {
 
     /// Saves the files of a sandbox that runs or is paused. Its processes stand still meanwhile and then go on.
     public SnapshotInfo take(Sandbox sandbox, String name) {
-        engine.refuseWhileDraining();
+        engine.tasks.refuseWhileDraining();
+        engine.provider.requireSnapshots();
         engine.space.requireRoom("take a snapshot");
         SnapshotInfo.requireName(name);
         if (rows.count(sandbox.thread()) >= PER_THREAD) {
@@ -161,8 +162,10 @@ public final class Snapshots {
         }
     }
 
-    /// Holds the files of a snapshot. Fails with `NoSuchSnapshot` when it has been deleted.
+    /// Holds the files of a snapshot. Fails with `NoSuchSnapshot` if the snapshot was deleted, and with `Unsupported`
+    /// if the provider does not keep snapshots.
     Use use(SnapshotInfo snapshot) {
+        engine.provider.requireSnapshots();
         var use = new Use(snapshot.id());
         if (rows.find(snapshot.id()).isEmpty()) {
             use.close();
@@ -194,7 +197,7 @@ public final class Snapshots {
     /// Gives a sandbox the files of a snapshot in place of its own. It keeps its id; its processes end, and it runs
     /// afterwards even if it was paused. If the files cannot be had, it goes on with its old ones.
     public void restore(Sandbox sandbox, SnapshotInfo snapshot) {
-        engine.refuseWhileDraining();
+        engine.tasks.refuseWhileDraining();
         engine.space.requireRoom("restore a snapshot");
         if (snapshot.diskBytes() != sandbox.info().limits().diskBytes()) {
             throw new SandboxException(new Failure.Unsupported(

@@ -29,6 +29,9 @@ final class Termination {
     private final Engine engine;
     private final Capacity capacity;
 
+    /// Markers of ends that the store has not accepted yet.
+    private final Optional<EndMarkers> markers;
+
     /// Ends that the store has not taken yet; [#settle] tries again.
     private final Map<SandboxId, Owed> owed = new ConcurrentHashMap<>();
 
@@ -38,6 +41,8 @@ final class Termination {
     Termination(Engine engine, Capacity capacity) {
         this.engine = engine;
         this.capacity = capacity;
+        this.markers =
+                engine.config.disk().map(disk -> new EndMarkers(disk.home().resolve("ended")));
     }
 
     /// Ends `sandbox` and returns when its machine is gone; if somebody else ends it already, waits for that. If
@@ -45,7 +50,7 @@ final class Termination {
     void end(Sandbox sandbox, End.Cause cause, String detail) {
         Kind kind = Transition.endKind(cause);
         if (kind == Kind.TERMINATED && sandbox.info().end().isEmpty()) {
-            engine.tell(listener -> listener.ending(sandbox));
+            engine.listeners.call(listener -> listener.ending(sandbox));
         }
         Optional<Lifecycle.Move> begun = sandbox.lifecycle().tryEnd(kind, PATIENCE);
         if (begun.isEmpty()) {
@@ -78,7 +83,7 @@ final class Termination {
     }
 
     private void mark(Marker marker) {
-        engine.markers.ifPresent(markers -> markers.put(marker));
+        markers.ifPresent(files -> files.put(marker));
     }
 
     /// The sandbox as it was, if it has ended and the store does not know that yet.
@@ -104,7 +109,7 @@ final class Termination {
 
     private void dispose(Sandbox sandbox, State before) {
         engine.registry.unassign(sandbox);
-        engine.tell(listener -> listener.ended(sandbox.info()));
+        engine.listeners.call(listener -> listener.ended(sandbox.info()));
         closeStream(before);
         try {
             remove(sandbox.id());
@@ -115,7 +120,7 @@ final class Termination {
             capacity.leave(sandbox.row().limits().diskBytes());
             sandbox.markGone();
         }
-        engine.tell(listener -> listener.removed(sandbox.info()));
+        engine.listeners.call(listener -> listener.removed(sandbox.info()));
     }
 
     private static void closeStream(State state) {
@@ -137,7 +142,7 @@ final class Termination {
             });
         } catch (RuntimeException e) {
             LOG.warn("machine {} could not be removed and will be tried again: {}", id, e.getMessage());
-            engine.tell(listener -> listener.removalFailed(id, String.valueOf(e.getMessage())));
+            engine.listeners.call(listener -> listener.removalFailed(id, String.valueOf(e.getMessage())));
             return false;
         } finally {
             engine.registry.release(id);
@@ -159,19 +164,19 @@ final class Termination {
 
     private void settle(Marker marker) {
         engine.rows.end(marker.id(), marker.phase(), marker.end());
-        engine.markers.ifPresent(markers -> markers.remove(marker));
+        markers.ifPresent(files -> files.remove(marker));
     }
 
     /// Takes over the ends that an earlier server could not store, and removes what is left of those machines. Call
     /// it before sandboxes are looked for: their rows still say that they live.
     void adoptMarked() {
-        List<Marker> marked = engine.markers.map(EndMarkers::list).orElse(List.of());
+        List<Marker> marked = markers.map(EndMarkers::list).orElse(List.of());
         for (Marker marker : marked) {
             SandboxId id = marker.id();
             Optional<SandboxInfo> known = engine.rows.find(id).flatMap(SandboxRow::info);
             known.ifPresent(info -> owed.put(id, new Owed(marker, info.ended(status(marker.phase()), marker.end()))));
             if (known.isEmpty()) {
-                engine.markers.ifPresent(markers -> markers.remove(marker));
+                markers.ifPresent(files -> files.remove(marker));
             }
             engine.registry.claim(id);
             engine.tasks.start("remove-" + id, () -> remove(id));

@@ -1,5 +1,6 @@
 package dev.vivarium.core.sandbox;
 
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SnapshotId;
 import java.security.SecureRandom;
@@ -9,22 +10,26 @@ import java.time.temporal.ChronoUnit;
 import java.util.HexFormat;
 import java.util.random.RandomGenerator;
 
-/// What the engine takes from outside: the time of day for people and the store, elapsed time for decisions, and
-/// chance. Thread-safe if its parts are.
-record TimeSource(InstantSource clock, Ticker ticker, RandomGenerator random) {
+/// Source of time, timers and random numbers. Thread-safe.
+record TimeSource(Scheduler scheduler, RandomGenerator random) {
     private static final int SECRET_BYTES = 32;
 
-    static TimeSource of(InstantSource clock) {
-        return new TimeSource(clock, System::nanoTime, new SecureRandom());
+    static TimeSource of(Scheduler scheduler) {
+        return new TimeSource(scheduler, new SecureRandom());
     }
 
-    /// The time of day, as fine as the store keeps it.
+    InstantSource clock() {
+        return scheduler.clock();
+    }
+
+    /// Returns the time of day with the resolution of the store.
     Instant now() {
-        return clock.instant().truncatedTo(ChronoUnit.MILLIS);
+        return clock().instant().truncatedTo(ChronoUnit.MILLIS);
     }
 
+    /// Returns elapsed time. Only differences count.
     long nanos() {
-        return ticker.nanos();
+        return scheduler.nanos();
     }
 
     SandboxId newId() {

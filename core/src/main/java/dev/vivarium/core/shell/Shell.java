@@ -344,7 +344,7 @@ public final class Shell {
     /// The terminal takes the size of the typist.
     void resize(TerminalSize wanted) {
         if (takeSize(wanted)) {
-            attachment.current().resize(wanted.columns(), wanted.rows());
+            attachment.current().resize(wanted);
         }
     }
 

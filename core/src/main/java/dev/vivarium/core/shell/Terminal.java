@@ -8,16 +8,13 @@ import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.guest.SurvivingProcess;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.ExecEvent;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.ProcessInfo;
-import dev.vivarium.model.SandboxException;
 import java.util.HashMap;
 import java.util.Optional;
 
 /// Command on a terminal of its own, for interactive use. Thread-safe, with a single reader: other threads may write,
 /// resize, signal and close.
 public final class Terminal implements AutoCloseable {
-    private static final int MAX_SIDE = 65_535;
     private static final String TERM = "xterm-256color";
 
     private final Execution execution;
@@ -26,14 +23,8 @@ public final class Terminal implements AutoCloseable {
         this.execution = execution;
     }
 
-    /// Starts `command` on a new terminal of this size. The output limit of the command does not apply. Sets `TERM`
-    /// unless the environment contains it.
-    public static Terminal open(Guest guest, Command command, int columns, int rows) {
-        requireSize(columns, rows);
-        return new Terminal(Execution.startOnTerminal(guest, interactive(command), columns, rows));
-    }
-
-    /// Like [#open], for a terminal that the guest keeps under `name` when the connection is lost.
+    /// Starts `command` on a new terminal, which the guest keeps under `name` when the connection is lost. The output
+    /// limit of the command does not apply. Sets `TERM` unless the environment contains it.
     static Terminal openKept(Guest guest, Command command, String name, TerminalSize size) {
         Command interactive = interactive(command);
         return new Terminal(Execution.startOnKeptTerminal(guest, interactive, name, size.columns(), size.rows()));
@@ -83,9 +74,8 @@ public final class Terminal implements AutoCloseable {
         execution.write(bytes, offset, length);
     }
 
-    public void resize(int columns, int rows) {
-        requireSize(columns, rows);
-        execution.resize(columns, rows);
+    public void resize(TerminalSize size) {
+        execution.resize(size.columns(), size.rows());
     }
 
     public void signal(int signal, SignalTarget target) {
@@ -96,12 +86,5 @@ public final class Terminal implements AutoCloseable {
     @Override
     public void close() {
         execution.close();
-    }
-
-    private static void requireSize(int columns, int rows) {
-        if (columns < 1 || columns > MAX_SIDE || rows < 1 || rows > MAX_SIDE) {
-            throw new SandboxException(
-                    new Failure.InvalidRequest("size", "must be between 1 and " + MAX_SIDE + " columns and rows"));
-        }
     }
 }

@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.vivarium.core.exec.Signal;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.Utf8Decoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
@@ -24,7 +25,7 @@ public final class Viewer implements AutoCloseable {
     private final Participant who;
 
     @GuardedBy("shell.lock")
-    private final Utf8Decoder characters = new Utf8Decoder();
+    private final Utf8Decoder decoder = new Utf8Decoder();
 
     /// Position at which the viewer joined. Output before it is replayed.
     private final long arrival;
@@ -96,7 +97,7 @@ public final class Viewer implements AutoCloseable {
         if (position < scrollback.first()) {
             long missed = scrollback.first() - position;
             position = scrollback.first();
-            characters.cut();
+            decoder.end();
             return Optional.of(new ShellEvent.Missed(missed));
         }
         if (position < scrollback.end()) {
@@ -112,14 +113,14 @@ public final class Viewer implements AutoCloseable {
         byte[] bytes = scrollback.read(position, isOld ? (int) Math.min(PORTION, arrival - position) : PORTION);
         position += bytes.length;
         shell.takenLocked();
-        String decoded = characters.decode(bytes);
+        String decoded = decoder.decode(bytes);
         String text = isOld ? TerminalQueryFilter.without(decoded) : decoded;
         return text.isEmpty() ? pollLocked() : Optional.of(new ShellEvent.Output(text));
     }
 
     @GuardedBy("shell.lock")
     private ShellEvent lastLocked(ShellEvent last) {
-        String half = characters.cut();
+        String half = decoder.end();
         if (!half.isEmpty()) {
             return new ShellEvent.Output(half);
         }

@@ -6,6 +6,7 @@ import dev.vivarium.model.Limits;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.Status;
+import dev.vivarium.model.TextEnum;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import java.time.Duration;
@@ -38,7 +39,7 @@ public record SandboxRow(
     public record Owner(ThreadId thread, UserId user) {}
 
     /// Stored state of a sandbox. Each state has one recovery after a restart.
-    public enum Phase {
+    public enum Phase implements TextEnum {
         CREATING,
         /// The guest is connected and ready in the warm pool.
         POOLED,
@@ -46,10 +47,6 @@ public record SandboxRow(
         PAUSED,
         TERMINATED,
         FAILED;
-
-        String text() {
-            return name().toLowerCase(Locale.ROOT);
-        }
 
         static Phase of(String text) {
             return valueOf(text.toUpperCase(Locale.ROOT));

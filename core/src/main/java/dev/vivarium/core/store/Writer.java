@@ -1,17 +1,14 @@
 package dev.vivarium.core.store;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.GroupQueue;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -34,14 +31,12 @@ final class Writer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Writer.class);
     private static final int QUEUE = 4096;
     private static final int GROUP = 512;
+    private static final String CLOSED = "it is closed";
     private static final boolean CALLERS_COMMIT = Runtime.getRuntime().availableProcessors() > 1;
 
     private final Connector connector;
     private final Duration patience;
-    private final BlockingQueue<Pending<?>> queue = new ArrayBlockingQueue<>(QUEUE);
-    private final Pending<?> stop = new Pending<>(ignored -> 0);
-    private final Thread worker;
-    private volatile boolean closed;
+    private final GroupQueue<Pending<?>> queue;
 
     /// The holder writes. Fair, so that callers that find it free do not starve the worker's group.
     private final ReentrantLock turn = new ReentrantLock(true);
@@ -53,7 +48,7 @@ final class Writer implements AutoCloseable {
     Writer(Connector connector, Duration patience) {
         this.connector = connector;
         this.patience = patience;
-        this.worker = VitalThread.start("store-writer", this::run);
+        this.queue = new GroupQueue<>("store-writer", QUEUE, GROUP, this::commitGroup);
     }
 
     /// Opens a connection with automatic commits off.
@@ -107,7 +102,9 @@ final class Writer implements AutoCloseable {
     /// The caller must hold the lock, which this method releases.
     private void commitHere(Pending<?> pending) {
         try {
-            requireOpen(closed);
+            if (queue.isClosed()) {
+                throw failed(CLOSED);
+            }
             commitLocked(List.of(pending));
         } catch (Error e) {
             // The next commit must not find a partial change in the transaction.
@@ -140,54 +137,27 @@ final class Writer implements AutoCloseable {
     private <T extends @Nullable Object> T enqueueAndWait(Pending<T> pending, long deadline)
             throws InterruptedException {
         if (!pending.queued) {
-            requireOpen(closed);
-            if (!queue.offer(pending, deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
-                throw failed("it has " + QUEUE + " writes waiting");
+            if (!queue.offer(pending, deadline - System.nanoTime())) {
+                throw failed(queue.isClosed() ? CLOSED : "it has " + QUEUE + " writes waiting");
             }
             pending.queued = true;
         }
-        // The worker may have ended between the check and the offer. In that case it never takes the entry.
-        requireOpen(closed && queue.remove(pending));
         if (!pending.done.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
             throw failed("a write took longer than " + 2 * patience.toSeconds() + " s");
         }
         return pending.outcome();
     }
 
-    private static void requireOpen(boolean isClosed) {
-        if (isClosed) {
-            throw failed("it is closed");
-        }
-    }
-
-    private void run() {
-        var group = new ArrayList<Pending<?>>(GROUP);
-        boolean last = false;
-        while (!last || !queue.isEmpty()) {
-            try {
-                group.add(queue.take());
-            } catch (InterruptedException e) {
-                continue; // Only close() ends this worker, with its own entry in the queue.
-            }
-            turn.lock();
-            try {
-                queue.drainTo(group, GROUP - 1);
-                last |= group.remove(stop);
-                commitLocked(group);
-            } catch (RuntimeException | Error e) {
-                // The next group must not find a partial change in the transaction, and no caller may wait for this
-                // group.
-                disconnectLocked();
-                group.forEach(pending -> pending.fail(failed("the writer failed: " + e)));
-                throw e;
-            } finally {
-                turn.unlock();
-            }
-            group.clear();
-        }
+    private void commitGroup(List<Pending<?>> group) {
         turn.lock();
         try {
+            queue.fill(group);
+            commitLocked(group);
+        } catch (RuntimeException | Error e) {
+            // The next group must not find a partial change in the transaction, and no caller may wait for this group.
             disconnectLocked();
+            group.forEach(pending -> pending.fail(failed("the writer failed: " + e)));
+            throw e;
         } finally {
             turn.unlock();
         }
@@ -305,22 +275,13 @@ final class Writer implements AutoCloseable {
     /// Writes the queued changes, then ends the worker.
     @Override
     public void close() {
-        if (closed) {
-            return;
-        }
-        closed = true;
-        boolean interrupted = false;
-        while (worker.isAlive()) {
+        queue.close(patience.multipliedBy(2));
+        if (isMyTurn(patience)) {
             try {
-                queue.offer(stop, patience.toMillis(), TimeUnit.MILLISECONDS);
-                worker.join(2 * patience.toMillis());
-                break;
-            } catch (InterruptedException e) {
-                interrupted = true;
+                disconnectLocked();
+            } finally {
+                turn.unlock();
             }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
         }
     }
 

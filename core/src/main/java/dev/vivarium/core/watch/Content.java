@@ -10,8 +10,6 @@ import java.util.Optional;
 ///
 /// @param text the whole content, if it is small and text
 record Content(Optional<String> sha256, Optional<String> text) {
-    static final Content UNKNOWN = new Content(Optional.empty(), Optional.empty());
-
     static Content of(byte[] bytes) {
         return new Content(Optional.of(Digests.sha256(bytes)), text(bytes));
     }

@@ -2,17 +2,16 @@ package dev.vivarium.core.watch;
 
 import dev.vivarium.core.files.Digests;
 import dev.vivarium.core.files.FileChange;
-import dev.vivarium.model.EventData;
+import dev.vivarium.model.EventCodec;
 import dev.vivarium.model.FileEntry;
+import dev.vivarium.model.FileEvent;
 import dev.vivarium.model.NewEvent;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 
 /// Factory of file events. Stateless.
 final class FileEvents {
-    private static final String SOURCE = "sandbox";
     private static final int LONGEST_DIFF = 24 * 1024;
     private static final int ID_DIGITS = 32;
 
@@ -24,41 +23,39 @@ final class FileEvents {
     /// @param below number of paths that were deleted with a directory
     /// @param since newest recorded event before the change; it distinguishes repeated changes of a path
     static NewEvent of(FileChange change, Optional<Version> before, Optional<Version> after, int below, long since) {
-        var data = EventData.of("path", change.path());
-        Version shown = after.or(() -> before).orElse(null);
-        if (shown != null) {
-            data = described(data, shown);
-        }
-        if (below > 0) {
-            data = data.with("files", below);
-        }
-        String type = "file." + change.kind().name().toLowerCase(Locale.ROOT);
-        String with = withDiff(data, change.path(), before, after).text();
-        boolean fits = with.getBytes(StandardCharsets.UTF_8).length <= NewEvent.LONGEST_DATA;
-        String text = fits ? with : data.with("diff_omitted", true).text();
-        return new NewEvent(Optional.of(id(type, change.path(), after, since)), type, text, SOURCE);
+        var body = new FileEvent.Changed(
+                FileEvent.Kind.valueOf(change.kind().name()),
+                change.path(),
+                after.or(() -> before).map(FileEvents::metadata),
+                below,
+                diff(change.path(), before, after));
+        String id = id(body.type(), change.path(), after, since);
+        return new NewEvent(Optional.of(id), body, NewEvent.OURS);
     }
 
-    private static EventData described(EventData data, Version version) {
-        return switch (version.type()) {
-            case FILE -> data.with("size", version.size()).with("sha256", version.sha256());
-            case DIRECTORY -> data.with("directory", true);
-            case LINK, OTHER -> data.with("type", version.type().name().toLowerCase(Locale.ROOT));
-        };
+    /// Returns the event, without its diff if it would be too long for the log.
+    static NewEvent fitting(NewEvent event, EventCodec codec) {
+        boolean fits = codec.encode(event.body()).getBytes(StandardCharsets.UTF_8).length <= NewEvent.LONGEST_DATA;
+        return fits || !(event.body() instanceof FileEvent.Changed changed)
+                ? event
+                : new NewEvent(event.id(), changed.withDiff(FileEvent.Diff.OMITTED), event.source());
     }
 
-    /// Adds a diff if the old and the new text are known, or if the file is new.
-    private static EventData withDiff(EventData data, String path, Optional<Version> before, Optional<Version> after) {
+    private static FileEvent.Metadata metadata(Version version) {
+        return new FileEvent.Metadata(version.type(), version.size(), version.sha256());
+    }
+
+    /// Returns the difference if the old and the new text are known, or if the file is new.
+    private static FileEvent.Diff diff(String path, Optional<Version> before, Optional<Version> after) {
         Optional<String> old = before.flatMap(Version::content);
         Optional<String> now = after.flatMap(Version::content);
         if (now.isEmpty() || before.isPresent() && old.isEmpty()) {
-            return data;
+            return FileEvent.Diff.NONE;
         }
         String diff = TextDiff.of(path, old, now);
-        return diff.length() <= LONGEST_DIFF
-                ? data.with("diff", diff)
-                : data.with("diff", diff.substring(0, diff.lastIndexOf('\n', LONGEST_DIFF) + 1))
-                        .with("diff_truncated", true);
+        boolean isLong = diff.length() > LONGEST_DIFF;
+        String shown = isLong ? diff.substring(0, diff.lastIndexOf('\n', LONGEST_DIFF) + 1) : diff;
+        return new FileEvent.Diff(Optional.of(shown), isLong, false);
     }
 
     private static String id(String type, String path, Optional<Version> after, long since) {
@@ -76,11 +73,9 @@ final class FileEvents {
     /// Returns one event for many changes.
     static NewEvent folded(List<FileChange> net, boolean incomplete) {
         ChangeCoalescer.Counts counts = ChangeCoalescer.count(net);
-        var data = EventData.of("created", counts.created())
-                .with("modified", counts.modified())
-                .with("deleted", counts.deleted())
-                .with("directories", counts.directories());
-        return NewEvent.of("file.changes_folded", (incomplete ? data.with("incomplete", true) : data).text(), SOURCE);
+        var body = new FileEvent.Folded(
+                counts.created(), counts.modified(), counts.deleted(), counts.directories(), incomplete);
+        return NewEvent.of(body, NewEvent.OURS);
     }
 
     /// Reports whether a file is worth reading after a burst: source files qualify, files that tools download do

@@ -185,7 +185,8 @@ final class FileIndex {
                 ? FileChange.Kind.DELETED
                 : before.isEmpty() ? FileChange.Kind.CREATED : FileChange.Kind.MODIFIED;
         var really = new FileChange(kind, change.directory(), change.path());
-        return Optional.of(new Told(FileEvents.of(really, before, after, pairs.size() - 1, lastSeq), pairs));
+        NewEvent event = FileEvents.of(really, before, after, pairs.size() - 1, lastSeq);
+        return Optional.of(new Told(FileEvents.fitting(event, log.codec()), pairs));
     }
 
     /// Drops the text if the limit of stored characters is reached.

@@ -4,9 +4,9 @@ import dev.vivarium.core.guest.GuestStats;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.sandbox.Sandbox;
-import dev.vivarium.model.EventData;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.NewEvent;
+import dev.vivarium.model.SandboxEvent;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
 import java.time.Duration;
@@ -66,17 +66,17 @@ final class UsageSampler {
     }
 
     private static NewEvent event(Machine.Usage usage, GuestStats stats, Limits limits, double cpus) {
-        var data = EventData.nothing()
-                .with("cpu_percent", percent(cpus))
-                .with("cpu_limit_percent", percent(limits.cpus()))
-                .with("memory_bytes", usage.memoryBytes())
-                .with("memory_limit_bytes", limits.memoryBytes())
-                .with("processes", stats.processes())
-                .with("processes_limit", limits.processes())
-                .with("disk_bytes", Math.max(0, stats.diskTotal() - stats.diskFree()))
-                .with("disk_limit_bytes", limits.diskBytes())
-                .with("oom_kills", usage.oomKills());
-        return NewEvent.of("sandbox.metrics", data.text(), "sandbox");
+        var body = new SandboxEvent.Metrics(
+                percent(cpus),
+                percent(limits.cpus()),
+                usage.memoryBytes(),
+                limits.memoryBytes(),
+                stats.processes(),
+                limits.processes(),
+                Math.max(0, stats.diskTotal() - stats.diskFree()),
+                limits.diskBytes(),
+                usage.oomKills());
+        return NewEvent.of(body, NewEvent.OURS);
     }
 
     void forget(SandboxId sandbox) {

@@ -43,10 +43,6 @@ public record Version(
         return new Version(path, type, size, modified, found.sha256(), found.text(), seq);
     }
 
-    Version at(long event) {
-        return new Version(path, type, size, modified, sha256, content, event);
-    }
-
     Version withoutContent() {
         return new Version(path, type, size, modified, sha256, Optional.empty(), seq);
     }

@@ -1,6 +1,6 @@
 package dev.vivarium.core.watch;
 
-import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.sandbox.PauseReason;
 import dev.vivarium.core.sandbox.Sandbox;
@@ -11,7 +11,6 @@ import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.Status;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -19,7 +18,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -40,25 +38,23 @@ public final class Watchers implements SandboxListener, AutoCloseable {
             Thread.ofVirtual().name("watcher-", 0).factory());
     private final UsageSampler meter;
     private final Duration metricsEvery;
-    private final ScheduledExecutorService scheduler = Executors.newSingleThreadScheduledExecutor(
-            Thread.ofPlatform().daemon().name("watching").factory());
+    private final Scheduler.Jobs jobs;
     private final Set<SandboxId> beingRead = ConcurrentHashMap.newKeySet();
     private volatile Optional<Sandboxes> sandboxes = Optional.empty();
 
     /// @param metricsEvery interval between usage samples of a sandbox in use
-    public Watchers(EventLog log, FileHistory history, Duration metricsEvery, InstantSource clock) {
+    public Watchers(EventLog log, FileHistory history, Duration metricsEvery, Scheduler scheduler) {
         this.log = log;
         this.history = history;
         this.metricsEvery = metricsEvery;
-        this.meter = new UsageSampler(log, clock);
+        this.meter = new UsageSampler(log, scheduler.clock());
+        this.jobs = scheduler.jobs();
     }
 
     /// Watches all existing sandboxes, and from now on each new one.
     public void begin(Sandboxes all) {
         sandboxes = Optional.of(all);
-        long beat = metricsEvery.toMillis();
-        var _ = scheduler.scheduleWithFixedDelay(
-                VitalThread.repeating("measuring sandboxes", () -> readMeters(all)), beat, beat, TimeUnit.MILLISECONDS);
+        jobs.every(metricsEvery, "usage sampling", () -> readMeters(all));
         all.list().forEach(info -> start(() -> all.find(info.id()).ifPresent(sandbox -> watch(sandbox, Age.OLD))));
     }
 
@@ -150,7 +146,7 @@ public final class Watchers implements SandboxListener, AutoCloseable {
     /// Stops all watchers. Close it after the sandboxes and before the log. Idempotent.
     @Override
     public void close() {
-        scheduler.shutdownNow();
+        jobs.close();
         watchers.values().forEach(Watcher::close);
         workers.shutdownNow();
         try {

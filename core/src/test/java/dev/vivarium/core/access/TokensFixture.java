@@ -3,6 +3,7 @@ package dev.vivarium.core.access;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.core.store.SandboxRows;
@@ -34,6 +35,7 @@ abstract class TokensFixture {
 
     final AtomicReference<Instant> time = new AtomicReference<>(Instant.parse("2026-01-01T10:00:00Z"));
     final InstantSource clock = time::get;
+    final Scheduler scheduler = new Scheduler(clock);
 
     @TempDir
     Path home;
@@ -46,12 +48,13 @@ abstract class TokensFixture {
         db = Db.sqlite(home.resolve("store.db"));
         insert(BOX, "thread");
         insert(OTHER, "other");
-        tokens = Tokens.open(db, home, Tokens.Mode.JWT, clock);
+        tokens = Tokens.open(db, home, Tokens.Mode.JWT, scheduler);
     }
 
     @AfterEach
     void close() {
         tokens.close();
+        scheduler.close();
         db.close();
     }
 
@@ -95,6 +98,6 @@ abstract class TokensFixture {
 
     void reopen(Tokens.Mode mode) {
         tokens.close();
-        tokens = Tokens.open(db, home, mode, clock);
+        tokens = Tokens.open(db, home, mode, scheduler);
     }
 }

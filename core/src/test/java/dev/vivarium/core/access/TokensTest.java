@@ -239,7 +239,7 @@ class TokensTest extends TokensFixture {
     void aMasterKeyThatIsNoneStopsTheStart(String text) throws Exception {
         Files.writeString(home.resolve("master.key"), text);
 
-        assertThatThrownBy(() -> Tokens.open(db, home, Tokens.Mode.JWT, clock))
+        assertThatThrownBy(() -> Tokens.open(db, home, Tokens.Mode.JWT, scheduler))
                 .hasMessageContaining("64 hexadecimal digits");
     }
 

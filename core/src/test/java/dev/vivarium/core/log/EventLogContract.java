@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.Sql;
+import dev.vivarium.json.EventBodyJson;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxException;
@@ -20,8 +21,11 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.Predicate;
+import java.util.logging.Logger;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
@@ -48,7 +52,7 @@ abstract class EventLogContract {
     @BeforeEach
     void open() {
         db = openDb();
-        log = new EventLog(db, () -> now);
+        log = new EventLog(db, () -> now, new EventBodyJson());
     }
 
     @AfterEach
@@ -71,7 +75,7 @@ abstract class EventLogContract {
         }
         log.close();
 
-        log = new EventLog(db, () -> now);
+        log = new EventLog(db, () -> now, new EventBodyJson());
         assertThat(log.read(sandbox, Query.after(0, 1000))).hasSize(1000);
     }
 
@@ -86,7 +90,7 @@ abstract class EventLogContract {
         reader.await(other);
         assertThat(handler.sum(db)).isEqualTo(2);
         log.close();
-        log = new EventLog(db, () -> now);
+        log = new EventLog(db, () -> now, new EventBodyJson());
         for (int i = 0; i < 250; i++) {
             log.note(sandbox, NewEvent.of("add", "{}", "agent"));
         }
@@ -103,16 +107,68 @@ abstract class EventLogContract {
     void aFailedHandOverChangesNothingAndIsRepeated() {
         var handler = new Sum();
         var reader = log.reader("sum", handler);
-        handler.isBroken = true;
+        handler.isBroken = _ -> true;
         append(sandbox, "add");
         assertThatThrownBy(() -> reader.await(sandbox)).hasMessageContaining("a bug in a handler");
         assertThat(handler.sum(db)).isZero();
 
-        handler.isBroken = false;
+        handler.isBroken = _ -> false;
 
         await().until(() -> handler.sum(db) == 1);
         reader.await(sandbox);
         assertThat(handler.sum(db)).isEqualTo(1);
+    }
+
+    @Test
+    void anEventThatAlwaysFailsStopsOnlyItsOwnLogAndIsLoggedOnce() {
+        var handler = new Sum();
+        handler.isBroken = event -> event.sandbox().equals(sandbox) && event.seq() == 2;
+        var reader = log.reader("sum", handler);
+        var warnings = new ConcurrentLinkedQueue<String>();
+        var logger = Logger.getLogger(EventReader.class.getName());
+        logger.setFilter(entry -> !warnings.add(entry.getMessage()));
+        try {
+            IntStream.range(0, 3).forEach(_ -> append(sandbox, "add"));
+            append(other, "add");
+
+            IntStream.range(0, 3)
+                    .forEach(
+                            _ -> assertThatThrownBy(() -> reader.await(sandbox)).hasMessageContaining("a bug"));
+            reader.await(other);
+            assertThat(handler.sum(db))
+                    .as("the first of one log, and the other log")
+                    .isEqualTo(2);
+            assertThat(warnings).singleElement().asString().contains("sum", "event 2", sandbox.value());
+        } finally {
+            logger.setFilter(null);
+        }
+
+        handler.isBroken = _ -> false;
+        reader.await(sandbox);
+        assertThat(handler.sum(db)).isEqualTo(4);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 1", "2, 2", "3, 4", "9, 256", "10, 300", "1000000, 300"})
+    void thePauseBeforeARetryGrowsToFiveMinutes(int failures, long seconds) {
+        assertThat(EventReader.pauseAfter(failures)).hasSeconds(seconds);
+    }
+
+    @Test
+    void aLogWithAnEventThatFailsDoesNotPreventThePruningOfOthers() {
+        var handler = new Sum();
+        handler.isBroken = event -> event.sandbox().equals(sandbox);
+        log.reader("sum", handler);
+        for (SandboxId one : List.of(sandbox, other)) {
+            append(one, "add");
+            append(one, "ignored");
+        }
+        now = NOON.plus(Duration.ofDays(2));
+
+        log.prune(new Retention(Duration.ofDays(1), Long.MAX_VALUE), () -> now);
+
+        assertThat(log.first(sandbox)).isEqualTo(1);
+        assertThat(log.first(other)).isEqualTo(2);
     }
 
     @Test
@@ -133,7 +189,7 @@ abstract class EventLogContract {
 
     /// Counts events in a table of the database, in the transaction of the cursor.
     private static final class Sum implements EventReader.Handler {
-        private volatile boolean isBroken;
+        private volatile Predicate<Event> isBroken = _ -> false;
 
         @Override
         public Set<String> types() {
@@ -146,7 +202,7 @@ abstract class EventLogContract {
                     "insert into event_cursors (reader, sandbox_id, seq) values ('total', ?, 1)"
                             + " on conflict (reader, sandbox_id) do update set seq = event_cursors.seq + 1",
                     event.sandbox().value());
-            if (isBroken) {
+            if (isBroken.test(event)) {
                 throw new IllegalStateException("a bug in a handler");
             }
         }
@@ -167,7 +223,7 @@ abstract class EventLogContract {
 
         Event kept = log.append(sandbox, given).event();
 
-        assertThat(kept).isEqualTo(new Event(sandbox, 1, "mine", "agent.started", given.data(), "agent", NOON));
+        assertThat(kept).isEqualTo(new Event(sandbox, 1, "mine", "agent.started", "{\"a\":\"€\\n\"}", "agent", NOON));
         assertThat(log.read(sandbox, Query.after(0, 10))).containsExactly(kept);
         assertThat(log.read(other, Query.after(0, 10))).isEmpty();
     }

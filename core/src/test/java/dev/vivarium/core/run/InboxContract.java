@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.store.Db;
+import dev.vivarium.json.EventBodyJson;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.Message;
 import dev.vivarium.model.Message.Kind;
@@ -42,7 +43,7 @@ abstract class InboxContract {
     @BeforeEach
     void open() {
         db = openDb();
-        log = new EventLog(db, InstantSource.system());
+        log = new EventLog(db, InstantSource.system(), new EventBodyJson());
         inbox = new Inbox(db, log, InstantSource.system());
     }
 

@@ -9,6 +9,7 @@ import dev.vivarium.core.access.WorkerTokens;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.store.Db;
+import dev.vivarium.json.EventBodyJson;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.NewReview;
@@ -23,6 +24,7 @@ import dev.vivarium.model.Task;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.Usage;
 import dev.vivarium.model.UserId;
+import dev.vivarium.model.WorkerEvent;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -34,6 +36,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -59,7 +62,7 @@ abstract class RunsContract {
     @BeforeEach
     void open() {
         db = openDb();
-        log = new EventLog(db, clock);
+        log = new EventLog(db, clock, new EventBodyJson());
         outbox = new Outbox(db, log, clock);
         runs = new Runs(db, outbox, clock, List.of());
         tasks = new Tasks(db, clock);
@@ -77,9 +80,9 @@ abstract class RunsContract {
         Run run = begin(Optional.of("0.5"));
         assertThat(run.status()).isEqualTo(Run.Status.CREATING);
         assertThat(started(run).status()).isEqualTo(Run.Status.RUNNING);
-        report(run, new WorkerReport.ToolUsed());
-        report(run, new WorkerReport.Conversation("session"));
-        report(run, new WorkerReport.Judged(new RunOutcome(RunOutcome.Kind.COMPLETED, "well")));
+        report(run, new WorkerEvent.ToolUsed());
+        report(run, new WorkerEvent.ConversationNamed("session"));
+        report(run, new WorkerEvent.Completed("well"));
         runs.end(run, Run.Status.COMPLETED, Optional.empty());
         runs.end(run, Run.Status.FAILED, Optional.of("too late"));
 
@@ -119,7 +122,9 @@ abstract class RunsContract {
     @Test
     void whatAModelTookIsAddedToTheBillionthAndABudgetIsHeld() {
         var stopped = new ArrayList<Run>();
-        runs.whenOverspent(stopped::add);
+        var alsoCalled = new ArrayList<Run>();
+        runs.addListener(onOverspent(stopped::add));
+        runs.addListener(onOverspent(alsoCalled::add));
         Run run = started(begin(Optional.of("0.001")));
 
         assertThat(runs.charge(sandbox.id(), run.task(), usage("0.0000003")).isSpent())
@@ -130,6 +135,7 @@ abstract class RunsContract {
                 .isTrue();
 
         assertThat(stopped).extracting(Run::sandbox).containsExactly(sandbox.id());
+        assertThat(alsoCalled).isEqualTo(stopped);
         assertThat(runs.find(sandbox.id()).orElseThrow().spent().tokens()).isEqualTo(220);
         runs.end(stopped.getFirst(), Run.Status.FAILED, Optional.of("budget"));
         assertThatThrownBy(() -> runs.allowance(sandbox.id(), run.task())).hasMessageContaining("is over");
@@ -173,15 +179,15 @@ abstract class RunsContract {
     @Test
     void aReportThatSpendsTheBudgetStoresTheAbort() {
         Run run = started(begin(Optional.of("1")));
-        report(run, new WorkerReport.Used(usage("0.5")));
+        report(run, new WorkerEvent.UsageReported(10, 5, new BigDecimal("0.5")));
         assertThat(runs.wished(run).desiredState()).isEqualTo(DesiredState.RUN);
 
-        report(run, new WorkerReport.Used(usage("1")));
+        report(run, new WorkerEvent.UsageReported(10, 5, new BigDecimal("1")));
 
         assertThat(runs.wished(run)).isEqualTo(new RunRows.Wished(DesiredState.ABORT, Optional.of("budget")));
     }
 
-    private void report(Run run, WorkerReport report) {
+    private void report(Run run, WorkerEvent report) {
         db.write(sql -> {
             runs.apply(sql, run.sandbox(), run.task(), report);
             return run;
@@ -234,10 +240,10 @@ abstract class RunsContract {
         time.updateAndGet(now -> now.plusMillis(1));
         Run next = started(begin(Optional.of("1")));
 
-        report(old, new WorkerReport.ToolUsed());
-        report(old, new WorkerReport.Conversation("old"));
-        report(old, new WorkerReport.Judged(new RunOutcome(RunOutcome.Kind.FAILED, "old")));
-        report(old, new WorkerReport.Used(usage("5")));
+        report(old, new WorkerEvent.ToolUsed());
+        report(old, new WorkerEvent.ConversationNamed("old"));
+        report(old, new WorkerEvent.Failed("old"));
+        report(old, new WorkerEvent.UsageReported(10, 5, new BigDecimal("5")));
         assertThatThrownBy(() -> runs.heartbeat(sandbox.id(), old.task(), "{}")).hasMessageContaining("is over");
         assertThatThrownBy(() -> runs.requireActive(sandbox.id(), old.task())).hasMessageContaining("is over");
 
@@ -376,6 +382,18 @@ abstract class RunsContract {
 
     private static NewReview question() {
         return new NewReview("reason", "description", "{\"options\":[\"a\",\"b\"]}", List.of("a", "b"), true);
+    }
+
+    private static RunListener onOverspent(Consumer<Run> action) {
+        return new RunListener() {
+            @Override
+            public void ending(Run run) {}
+
+            @Override
+            public void overspent(Run run) {
+                action.accept(run);
+            }
+        };
     }
 
     private static Usage usage(String cost) {

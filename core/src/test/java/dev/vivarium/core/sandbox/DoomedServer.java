@@ -2,6 +2,7 @@ package dev.vivarium.core.sandbox;
 
 import static org.awaitility.Awaitility.await;
 
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.core.provider.process.ProcessProvider;
 import dev.vivarium.core.store.Db;
@@ -59,7 +60,7 @@ record DoomedServer(Process process, SandboxId id, String backgroundPid) impleme
                 Db.sqlite(home.resolve("viv.db")),
                 House.plain().withPoolSize(1),
                 List.of(),
-                InstantSource.system());
+                new Scheduler(InstantSource.system()));
         await().until(() -> sandboxes.pool().available() == 1);
         Sandbox sandbox =
                 sandboxes.open(NewSandbox.of(House.ANN, new ThreadId("t1"))).sandbox();

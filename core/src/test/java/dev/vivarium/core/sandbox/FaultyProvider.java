@@ -28,6 +28,7 @@ final class FaultyProvider implements Provider {
     private final AtomicInteger seemingLives = new AtomicInteger();
     final Set<Limits> limitsGiven = ConcurrentHashMap.newKeySet();
     volatile long oomKills;
+    volatile boolean keepsSnapshots = true;
 
     enum Step {
         START,
@@ -101,7 +102,17 @@ final class FaultyProvider implements Provider {
 
     @Override
     public Capabilities capabilities() {
-        return inner.capabilities();
+        Capabilities real = inner.capabilities();
+        return keepsSnapshots
+                ? real
+                : new Capabilities(
+                        real.isolation(),
+                        real.diskLimit(),
+                        "none",
+                        real.cgroups(),
+                        real.isolates(),
+                        real.pauses(),
+                        real.limits());
     }
 
     @Override

@@ -144,6 +144,7 @@ final class House implements AutoCloseable {
     @Override
     public void close() {
         stop();
+        time.close();
         try (var inner = ProcessProvider.open(home, GuestPrograms.extractTo(home))) {
             inner.survivors().forEach(id -> inner.remove(id, Disk.ERASE));
         }

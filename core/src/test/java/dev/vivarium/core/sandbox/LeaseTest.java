@@ -2,6 +2,7 @@ package dev.vivarium.core.sandbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.vivarium.core.Scheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Random;
@@ -14,7 +15,7 @@ class LeaseTest {
 
     private Instant day = START;
     private long nanos = Long.MAX_VALUE - 1000; // So that the count wraps round during the tests.
-    private final TimeSource timeSource = new TimeSource(() -> day, () -> nanos, new Random(1));
+    private final TimeSource timeSource = new TimeSource(new Scheduler(() -> day, () -> nanos), new Random(1));
     private final Lease lease = new Lease(timeSource, IDLE, START, START.plus(LIFE));
 
     @Test

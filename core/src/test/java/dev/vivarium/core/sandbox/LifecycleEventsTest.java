@@ -3,12 +3,15 @@ package dev.vivarium.core.sandbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.vivarium.core.Scheduler;
+import dev.vivarium.core.lifecycle.LifecycleEvents;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.provider.process.ProcessProvider;
 import dev.vivarium.core.store.Db;
+import dev.vivarium.json.EventBodyJson;
 import dev.vivarium.model.End;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.ThreadId;
@@ -32,10 +35,11 @@ class LifecycleEventsTest {
     void theEndOfAMachineThatDiedIsToldWithItsReason(int kills, String reason, String detail) throws Exception {
         var clock = InstantSource.system();
         try (var db = Db.sqlite(home.resolve("viv.db"));
-                var log = new EventLog(db, clock);
-                var lifecycleEvents = new LifecycleEvents(log);
+                var log = new EventLog(db, clock, new EventBodyJson());
+                var scheduler = new Scheduler(clock);
+                var lifecycleEvents = new LifecycleEvents(log, scheduler);
                 var provider = new FaultyProvider(ProcessProvider.open(home, GuestPrograms.extractTo(home)))) {
-            var sandboxes = Sandboxes.open(provider, db, House.plain(), List.of(lifecycleEvents), clock);
+            var sandboxes = Sandboxes.open(provider, db, House.plain(), List.of(lifecycleEvents), scheduler);
             var id = sandboxes
                     .open(NewSandbox.of(House.ANN, new ThreadId("t1")))
                     .sandbox()
@@ -58,10 +62,11 @@ class LifecycleEventsTest {
     void anEndThatTheStoreRefusedIsLoggedWhenTheStoreWorksAgain() {
         var clock = InstantSource.system();
         try (var db = Db.sqlite(home.resolve("viv.db"));
-                var log = new EventLog(db, clock);
-                var lifecycleEvents = new LifecycleEvents(log);
+                var log = new EventLog(db, clock, new EventBodyJson());
+                var scheduler = new Scheduler(clock);
+                var lifecycleEvents = new LifecycleEvents(log, scheduler);
                 var provider = ProcessProvider.open(home, GuestPrograms.extractTo(home));
-                var sandboxes = Sandboxes.open(provider, db, House.plain(), List.of(lifecycleEvents), clock)) {
+                var sandboxes = Sandboxes.open(provider, db, House.plain(), List.of(lifecycleEvents), scheduler)) {
             var id = sandboxes
                     .open(NewSandbox.of(House.ANN, new ThreadId("t1")))
                     .sandbox()

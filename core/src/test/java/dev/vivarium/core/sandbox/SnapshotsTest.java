@@ -23,9 +23,11 @@ import dev.vivarium.model.UserId;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Executors;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -89,6 +91,24 @@ class SnapshotsTest {
         assertThat(house.sandboxes.require(new ThreadId("t"))).isSameAs(sandbox);
         assertThat(output(sandbox, "cat file; ls")).isEqualTo("before\nfile");
         assertThat(house.recorder.recoveries).containsExactly(SandboxListener.Recovery.RESTORED);
+    }
+
+    @Test
+    void aProviderWithoutSnapshotsRefusesThemBeforeAnythingChanges() {
+        Sandbox sandbox = house.sandbox("t");
+        SnapshotInfo snapshot = snapshots().take(sandbox, "");
+        String process = output(sandbox, "sleep 1000 >/dev/null 2>&1 & echo $!");
+        house.provider.keepsSnapshots = false;
+
+        for (ThrowingCallable call : List.<ThrowingCallable>of(
+                () -> snapshots().take(sandbox, ""),
+                () -> snapshots().restore(sandbox, snapshot),
+                () -> house.sandboxes.fork(request("another"), snapshot))) {
+            assertThat(failure(Failure.Unsupported.class, call).why()).contains("does not keep snapshots");
+        }
+
+        assertThat(HostProcess.isAlive(Long.parseLong(process))).isTrue();
+        assertThat(snapshots().list(sandbox.thread())).containsExactly(snapshot);
     }
 
     @Test

@@ -1,15 +1,16 @@
 package dev.vivarium.core.sandbox;
 
-import java.security.SecureRandom;
+import dev.vivarium.core.Scheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.concurrent.atomic.AtomicLong;
 
 /// Real time that a test can jump ahead of, the time of day and elapsed time each on its own. Thread-safe.
-final class TravellingTime implements InstantSource, Ticker {
+final class TravellingTime implements InstantSource, AutoCloseable {
     private final AtomicLong dayNanos = new AtomicLong();
     private final AtomicLong elapsedNanos = new AtomicLong();
+    private final Scheduler scheduler = new Scheduler(this, this::nanos);
 
     void advance(Duration time) {
         dayNanos.addAndGet(time.toNanos());
@@ -26,12 +27,16 @@ final class TravellingTime implements InstantSource, Ticker {
         return Instant.now().plusNanos(dayNanos.get());
     }
 
-    @Override
-    public long nanos() {
+    private long nanos() {
         return System.nanoTime() + elapsedNanos.get();
     }
 
     TimeSource timeSource() {
-        return new TimeSource(this, this, new SecureRandom());
+        return TimeSource.of(scheduler);
+    }
+
+    @Override
+    public void close() {
+        scheduler.close();
     }
 }

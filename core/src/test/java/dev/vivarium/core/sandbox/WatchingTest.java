@@ -3,6 +3,7 @@ package dev.vivarium.core.sandbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.provider.GuestPrograms;
@@ -12,6 +13,7 @@ import dev.vivarium.core.sandbox.FaultyProvider.Step;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.watch.FileHistory;
 import dev.vivarium.core.watch.Watchers;
+import dev.vivarium.json.EventBodyJson;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.ThreadId;
@@ -20,7 +22,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -38,6 +39,8 @@ class WatchingTest {
     private FaultyProvider provider;
     private Db db;
     private EventLog log;
+    private Scheduler scheduler;
+    private Scheduler frozen;
     private Watchers watching;
     private Sandboxes sandboxes;
     private Sandbox sandbox;
@@ -47,12 +50,13 @@ class WatchingTest {
     void open() {
         var clock = InstantSource.system();
         db = Db.sqlite(home.resolve("viv.db"));
-        log = new EventLog(db, clock);
-        watching = new Watchers(log, new FileHistory(db), Duration.ofHours(1), clock);
+        log = new EventLog(db, clock, new EventBodyJson());
+        scheduler = new Scheduler(clock);
+        watching = new Watchers(log, new FileHistory(db), Duration.ofHours(1), scheduler);
         provider = new FaultyProvider(ProcessProvider.open(home, GuestPrograms.extractTo(home)));
         // No time passes, so that nobody asks a guest that a test has stopped whether it is still there.
-        var timeSource = new TimeSource(clock, () -> 0, new SecureRandom());
-        sandboxes = Sandboxes.open(provider, db, House.plain(), List.of(watching), timeSource);
+        frozen = new Scheduler(clock, () -> 0);
+        sandboxes = Sandboxes.open(provider, db, House.plain(), List.of(watching), frozen);
         watching.begin(sandboxes);
         sandbox = sandboxes.open(NewSandbox.of(House.ANN, new ThreadId("t1"))).sandbox();
         workspace = home.resolve("disks").resolve(sandbox.id().value()).resolve("workspace");
@@ -62,6 +66,8 @@ class WatchingTest {
     void close() {
         sandboxes.drain();
         watching.close();
+        frozen.close();
+        scheduler.close();
         provider.survivors().forEach(id -> provider.remove(id, Disk.ERASE));
         provider.close();
         log.close();

@@ -1,15 +1,12 @@
 package dev.vivarium.core.shell;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.vivarium.core.exec.SignalTarget;
 import dev.vivarium.core.guest.RealGuest;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.Exit;
-import dev.vivarium.model.Failure;
-import dev.vivarium.model.SandboxException;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -50,7 +47,7 @@ final class TerminalTest {
     @Test
     void aResizeReachesTheProgram() {
         try (Terminal terminal = open(Command.of("bash", "--norc"))) {
-            terminal.resize(132, 43);
+            terminal.resize(new TerminalSize(132, 43));
             type(terminal, "stty size\n");
             screenUntil(terminal, "43 132");
         }
@@ -75,16 +72,8 @@ final class TerminalTest {
         }
     }
 
-    @Test
-    void aTerminalWithoutSizeIsInvalid() {
-        assertThatThrownBy(() -> Terminal.open(real.guest(), Command.of("true"), 0, 24))
-                .isInstanceOfSatisfying(
-                        SandboxException.class,
-                        e -> assertThat(e.failure()).isInstanceOf(Failure.InvalidRequest.class));
-    }
-
     private static Terminal open(Command command) {
-        return Terminal.open(real.guest(), command, 100, 30);
+        return Terminal.openKept(real.guest(), command, "terminal", new TerminalSize(100, 30));
     }
 
     private static void type(Terminal terminal, String text) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
+import dev.vivarium.json.EventBodyJson;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxException;
@@ -34,7 +35,7 @@ class LateWriteTest {
         var gate = new CountDownLatch(1);
         var entered = new CountDownLatch(1);
         try (Db db = Db.sqlite(home.resolve("viv.db"), PATIENCE);
-                var log = new EventLog(db, InstantSource.system());
+                var log = new EventLog(db, InstantSource.system(), new EventBodyJson());
                 var callers = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<?> slow = callers.submit(() -> db.write(sql -> {
                 entered.countDown();

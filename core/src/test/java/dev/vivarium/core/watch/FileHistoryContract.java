@@ -7,6 +7,7 @@ import dev.vivarium.core.log.Retention;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.watch.FileHistory.Moment;
 import dev.vivarium.core.watch.FileRows.Step;
+import dev.vivarium.json.EventBodyJson;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxId;
@@ -34,7 +35,7 @@ abstract class FileHistoryContract {
     @BeforeEach
     void open() {
         db = openDb();
-        log = new EventLog(db, InstantSource.fixed(NOON));
+        log = new EventLog(db, InstantSource.fixed(NOON), new EventBodyJson());
         history = new FileHistory(db);
     }
 

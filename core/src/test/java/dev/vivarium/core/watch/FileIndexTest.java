@@ -10,6 +10,7 @@ import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.watch.FileRows.Step;
+import dev.vivarium.json.EventBodyJson;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.SandboxId;
@@ -35,7 +36,7 @@ class FileIndexTest {
     void whatAnOlderServerRememberedByATooLongNameIsForgottenInSilence() {
         var sandbox = SandboxId.random(new Random(1));
         try (var db = Db.sqlite(directory.resolve("store.db"));
-                var log = new EventLog(db, InstantSource.system());
+                var log = new EventLog(db, InstantSource.system(), new EventBodyJson());
                 var real = RealGuest.start()) {
             var history = new FileHistory(db);
             var remembered = new Version(
@@ -56,7 +57,7 @@ class FileIndexTest {
     void whatALookFoundIsSeenToGo() throws IOException {
         var sandbox = SandboxId.random(new Random(1));
         try (var db = Db.sqlite(directory.resolve("store.db"));
-                var log = new EventLog(db, InstantSource.system());
+                var log = new EventLog(db, InstantSource.system(), new EventBodyJson());
                 var real = RealGuest.start()) {
             Path file = Files.createFile(real.workspace().resolve("found"));
             var workspace = new Workspace(real.guest(), new WriteLock());
@@ -84,7 +85,7 @@ class FileIndexTest {
     void aDirectoryThatWentCountsWhatItTookAlong(boolean isFoundByALook) throws IOException {
         var sandbox = SandboxId.random(new Random(1));
         try (var db = Db.sqlite(directory.resolve("store.db"));
-                var log = new EventLog(db, InstantSource.system());
+                var log = new EventLog(db, InstantSource.system(), new EventBodyJson());
                 var real = RealGuest.start()) {
             Files.createDirectories(real.workspace().resolve("d/e"));
             Files.createFile(real.workspace().resolve("d/e/f"));
@@ -119,7 +120,7 @@ class FileIndexTest {
     void whatALookFoundFirstIsCountedOnceHoweverTheWatchTellsOfIt() throws IOException {
         var sandbox = SandboxId.random(new Random(1));
         try (var db = Db.sqlite(directory.resolve("store.db"));
-                var log = new EventLog(db, InstantSource.system());
+                var log = new EventLog(db, InstantSource.system(), new EventBodyJson());
                 var real = RealGuest.start()) {
             var names = IntStream.range(0, 100).mapToObj(i -> "f" + i).toList();
             for (String name : names) {

@@ -1,5 +1,6 @@
 package dev.vivarium.sdk.local;
 
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.Undo;
 import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.core.provider.Provider;
@@ -33,15 +34,18 @@ final class Machinery implements AutoCloseable {
     private final Home home;
     private final Provider provider;
     private final Db db;
+    private final Scheduler scheduler;
     private final Sandboxes sandboxes;
     private final AtomicBoolean closed = new AtomicBoolean();
     private final Thread hook = Thread.ofPlatform().name("vivarium-local-exit").unstarted(this::shut);
 
-    private Machinery(LocalConfig config, Home home, Provider provider, Db db, Sandboxes sandboxes) {
+    private Machinery(
+            LocalConfig config, Home home, Provider provider, Db db, Scheduler scheduler, Sandboxes sandboxes) {
         this.config = config;
         this.home = home;
         this.provider = provider;
         this.db = db;
+        this.scheduler = scheduler;
         this.sandboxes = sandboxes;
     }
 
@@ -50,9 +54,10 @@ final class Machinery implements AutoCloseable {
             Home home = undo.add(Home.of(config));
             Provider provider = undo.add(provider(config, home.directory()));
             Db db = undo.add(new HomeCheck(provider).openStore(home.directory().resolve("vivarium.db")));
+            var scheduler = undo.add(new Scheduler(InstantSource.system()));
             Sandboxes sandboxes =
-                    undo.add(Sandboxes.open(provider, db, config(config, home), List.of(), InstantSource.system()));
-            var machinery = new Machinery(config, home, provider, db, sandboxes);
+                    undo.add(Sandboxes.open(provider, db, config(config, home), List.of(), scheduler));
+            var machinery = new Machinery(config, home, provider, db, scheduler, sandboxes);
             undo.keep();
             if (config.onClose() == OnClose.END) {
                 Runtime.getRuntime().addShutdownHook(machinery.hook);
@@ -100,7 +105,8 @@ final class Machinery implements AutoCloseable {
         }
         try (home;
                 provider;
-                db) {
+                db;
+                scheduler) {
             if (config.onClose() == OnClose.END) {
                 endAll();
                 sandboxes.close();

@@ -56,10 +56,6 @@ final class Connection implements AutoCloseable {
         return exchange(request(path).GET().timeout(config.answer()).build());
     }
 
-    Answer delete(String path) {
-        return exchange(request(path).DELETE().timeout(config.answer()).build());
-    }
-
     Answer post(String path, byte[] json) {
         return post(path, json, config.answer());
     }

@@ -6,44 +6,39 @@ import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
-import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.Status;
-import java.util.Optional;
+import dev.vivarium.server.access.SandboxLookup;
 
-/// Finds sandboxes for those who may use them. What is not there and what belongs to somebody else get the very same
-/// answer, so that nobody can find out what others have. Thread-safe.
+/// Finds the sandbox of a request, and resumes it if requests do that. Thread-safe.
 public final class Callers {
-    private static final int SHOWN_ID = 64;
-
     private final Sandboxes sandboxes;
+    private final SandboxLookup lookup;
     private final Waking waking;
 
-    /// Whether a call thaws the paused sandbox that it is for.
+    /// Whether a request resumes its paused sandbox.
     public enum Waking {
         ON_TRAFFIC,
         BY_HAND
     }
 
-    public Callers(Sandboxes sandboxes, Waking waking) {
+    public Callers(Sandboxes sandboxes, SandboxLookup lookup, Waking waking) {
         this.sandboxes = sandboxes;
+        this.lookup = lookup;
         this.waking = waking;
     }
 
-    /// The caller's sandbox with this id, as it was sent, awake; throws [Failure.NoSuchSandbox] otherwise.
+    /// Returns the caller's sandbox, resumed if necessary. Fails with [Failure.NoSuchSandbox].
     Sandbox require(Principal caller, String id) {
         return awake(find(caller, id));
     }
 
-    /// The caller's sandbox with this id, as it was sent and in whatever state.
+    /// Returns the caller's sandbox in any state. Fails with [Failure.NoSuchSandbox].
     Sandbox find(Principal caller, String id) {
-        if (!SandboxId.isWellFormed(id)) {
-            throw unknown(id);
-        }
-        return sandboxes.require(new SandboxId(id), caller::mayActFor);
+        return lookup.own(caller, id);
     }
 
-    /// The sandbox, thawed if it is paused and traffic wakes it. Otherwise what is then asked of it fails with
-    /// `SandboxNotRunning`.
+    /// Resumes the sandbox if it is paused and requests resume sandboxes. A paused sandbox fails with
+    /// `SandboxNotRunning` at the next call.
     public Sandbox awake(Sandbox sandbox) {
         if (waking == Waking.ON_TRAFFIC && sandbox.info().status() == Status.PAUSED) {
             sandbox.resume(PauseReason.TRAFFIC);
@@ -51,20 +46,16 @@ public final class Callers {
         return sandbox;
     }
 
-    /// The same for what does not fail by itself in a sandbox that stands still.
+    /// The same for calls that do not fail by themselves in a paused sandbox.
     public void requireAwake(Sandbox sandbox) {
         if (awake(sandbox).info().status() == Status.PAUSED) {
             throw new SandboxException(new Failure.SandboxNotRunning(sandbox.id(), Status.PAUSED));
         }
     }
 
-    /// Fails with `NoDiskSpace` when the server's disk is full: an upload would take the last space from the store.
+    /// Fails with `NoDiskSpace` if the disk of the server is full. An upload would take the last space of the
+    /// store.
     void requireSpaceForUpload() {
         sandboxes.diskSpace().requireWritable("upload a file");
-    }
-
-    private static SandboxException unknown(String id) {
-        String shown = id.length() <= SHOWN_ID ? id : id.substring(0, SHOWN_ID) + "…";
-        return new SandboxException(new Failure.NoSuchSandbox(shown, Optional.empty()));
     }
 }

@@ -1,20 +1,20 @@
 package dev.vivarium.server.api;
 
-import dev.vivarium.core.sandbox.Sandboxes;
-import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.operation.EndSandbox;
 import java.io.IOException;
 
-/// `POST /cleanup`: ends a sandbox. To end one that is not there, or no longer, is a success; one that is somebody
-/// else's is not there. Thread-safe.
+/// `POST /cleanup`: ends a sandbox. A sandbox that does not exist or is not the caller's counts as ended. Thread-safe.
 public final class CleanupHandler {
-    private final Sandboxes sandboxes;
+    private static final String ROUTE = "POST /cleanup";
+
+    private final EndSandbox end;
     private final Callers callers;
 
-    public CleanupHandler(Sandboxes sandboxes, Callers callers) {
-        this.sandboxes = sandboxes;
+    public CleanupHandler(EndSandbox end, Callers callers) {
+        this.end = end;
         this.callers = callers;
     }
 
@@ -25,7 +25,7 @@ public final class CleanupHandler {
         fields.refuseOthers();
         try {
             var sandbox = callers.find(exchange.principal(), id);
-            sandboxes.terminate(sandbox.id(), End.Cause.USER, "cleaned up by request");
+            end.end(exchange.principal(), new EndSandbox.Request(sandbox, "cleaned up by request", ROUTE));
         } catch (SandboxException e) {
             if (!(e.failure() instanceof Failure.NoSuchSandbox)) {
                 throw e;

@@ -1,36 +1,28 @@
 package dev.vivarium.server.api;
 
-import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.json.SessionJson;
-import dev.vivarium.model.Failure;
-import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.operation.CreateSandbox;
 import java.io.IOException;
 
-/// `POST /create_session`: gives the thread a sandbox, or says which one it has. Thread-safe.
+/// `POST /create_session`: 201 with a new sandbox, 409 with the one that the thread has. Thread-safe.
 public final class CreateSessionHandler {
-    private final Sandboxes sandboxes;
-    private final SandboxRule rule;
+    private final CreateSandbox create;
 
-    public CreateSessionHandler(Sandboxes sandboxes, SandboxRule rule) {
-        this.sandboxes = sandboxes;
-        this.rule = rule;
+    public CreateSessionHandler(CreateSandbox create) {
+        this.create = create;
     }
 
     public void handle(Exchange exchange) throws IOException {
         exchange.allowQuery();
+        var user = exchange.principal().user();
         var request =
-                SessionJson.readRequest(exchange.json(), exchange.principal().user(), rule.limits());
-        if (!exchange.principal().mayActFor(request.user())) {
-            throw new SandboxException(new Failure.NotAllowed("a user's key acts for its own user_id only"));
-        }
-        rule.check(request);
-        var opened = sandboxes.open(request);
-        var info = opened.sandbox().info();
-        if (opened.created()) {
-            exchange.answer(201, out -> SessionJson.write(out, info, SessionJson.Found.CREATED));
+                SessionJson.readRequest(exchange.json(), user, create.rule().limits());
+        var result = create.create(exchange.principal(), request);
+        if (result.created()) {
+            exchange.answer(201, out -> SessionJson.write(out, result.sandbox(), SessionJson.Found.CREATED));
         } else {
-            exchange.answer(409, out -> SessionJson.write(out, info, SessionJson.Found.EXISTING));
+            exchange.answer(409, out -> SessionJson.write(out, result.sandbox(), SessionJson.Found.EXISTING));
         }
     }
 }

@@ -2,13 +2,13 @@ package dev.vivarium.server.api;
 
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.WorkerGrant;
+import dev.vivarium.core.lifecycle.EventFollower;
 import dev.vivarium.core.log.AppendResult;
 import dev.vivarium.core.log.Batch;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.run.RunEvents;
-import dev.vivarium.core.sandbox.EventFollower;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;

@@ -25,14 +25,14 @@ public final class FeedHandler {
     public void stream(Exchange exchange) throws IOException {
         exchange.allowQuery("event_types", "entity_types", "entity_ids");
         FeedFilter filter = FeedFilter.of(exchange);
-        Feed.Ear ear = feed.open(exchange.principal());
+        Feed.Subscription events = feed.open(exchange.principal());
         var format = EventStream.Format.accepted(exchange).orElse(EventStream.Format.EVENT_STREAM);
         var access = exchange.access();
         try (var stream = EventStream.begin(exchange, format)) {
             stream.send("connected", filter::write);
             try {
                 while (true) {
-                    send(stream, ear, ear.next(Access.CHECK_EVERY, () -> filter), access);
+                    send(stream, events, events.next(Access.CHECK_EVERY, () -> filter), access);
                 }
             } catch (SandboxException e) {
                 stream.fail(e.failure());
@@ -42,7 +42,8 @@ public final class FeedHandler {
         }
     }
 
-    private static void send(EventStream stream, Feed.Ear ear, LiveFeed.Heard heard, Access access) throws IOException {
+    private static void send(EventStream stream, Feed.Subscription events, LiveFeed.Heard heard, Access access)
+            throws IOException {
         access.check();
         if (Feed.isAny(heard.missed())) {
             stream.send("missed", out -> Feed.write(out, heard.missed()));
@@ -50,7 +51,7 @@ public final class FeedHandler {
         for (Event event : heard.events()) {
             // Whoever reads slowly may have lost the right to the rest.
             access.check();
-            stream.send("event", out -> ear.write(out, event));
+            stream.send("event", out -> events.write(out, event));
         }
         stream.breatheAfter(BREATH);
     }

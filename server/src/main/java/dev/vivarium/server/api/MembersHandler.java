@@ -9,6 +9,7 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxFailure;
 import dev.vivarium.model.UserId;
+import dev.vivarium.server.access.ThreadAccess;
 import dev.vivarium.server.http.Exchange;
 import java.io.IOException;
 import java.time.InstantSource;
@@ -78,7 +79,7 @@ public final class MembersHandler {
         });
     }
 
-    private void record(Exchange exchange, ThreadCallers.Visit visit, AuditEntry.Kind kind, Member member) {
+    private void record(Exchange exchange, ThreadAccess visit, AuditEntry.Kind kind, Member member) {
         String method = kind == AuditEntry.Kind.INVITED ? "POST" : "DELETE";
         audit.record(AuditEntry.of(clock.instant(), kind, 200, method + " /threads/{thread_id}/members")
                 .by(exchange.principal())

@@ -5,6 +5,7 @@ import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.json.SessionJson;
 import dev.vivarium.server.http.Descriptors;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.operation.SandboxRule;
 import dev.vivarium.server.telemetry.Host;
 import java.io.IOException;
 import tools.jackson.core.JsonGenerator;

@@ -2,13 +2,13 @@ package dev.vivarium.server.api;
 
 import dev.vivarium.json.ExecJson;
 import dev.vivarium.model.ExecEvent;
+import dev.vivarium.model.Utf8Decoder;
 import java.io.IOException;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
 
-/// The output of a process as text events: a character that a piece cuts in two is sent with the next. Confined to one
-/// worker.
+/// Writer of process output as text events. Confined to one thread.
 final class OutputText {
     private final EventStream events;
     private final Map<ExecEvent.Stream, Utf8Decoder> decoders = new EnumMap<>(ExecEvent.Stream.class);
@@ -24,7 +24,7 @@ final class OutputText {
         output(stream, decoder(stream).decode(bytes));
     }
 
-    /// Sends what no further byte will complete.
+    /// Sends a replacement character for a stream that ends inside a character.
     void end() throws IOException {
         for (var stream : ExecEvent.Stream.values()) {
             output(stream, decoder(stream).end());

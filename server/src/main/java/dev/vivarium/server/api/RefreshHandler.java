@@ -7,6 +7,7 @@ import dev.vivarium.core.access.TokenRequest;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.server.access.ThreadAccess;
 import dev.vivarium.server.http.Exchange;
 import java.io.IOException;
 import java.time.Duration;
@@ -97,7 +98,7 @@ public final class RefreshHandler {
         return ttl.compareTo(left) < 0 ? ttl : left;
     }
 
-    private void requireOfThread(ThreadCallers.Visit visit, Grant old, Optional<String> hint) {
+    private void requireOfThread(ThreadAccess visit, Grant old, Optional<String> hint) {
         boolean isOfThread = old.thread().equals(visit.thread())
                 && old.sandbox().equals(callers.sandbox(visit).id());
         boolean isHinted = hint.isEmpty() || hint.get().equals(old.sandbox().value());

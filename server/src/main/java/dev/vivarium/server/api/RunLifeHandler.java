@@ -1,41 +1,31 @@
 package dev.vivarium.server.api;
 
-import dev.vivarium.core.access.Audit;
-import dev.vivarium.core.access.AuditEntry;
-import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.json.RunJson;
-import dev.vivarium.model.End;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.operation.EndSandbox;
 import dev.vivarium.server.operation.PauseSandbox;
 import java.io.IOException;
-import java.time.InstantSource;
 
 /// `DELETE /api/v1/sandboxes/{sandbox_id}`, `POST …/pause` and `…/resume`. Thread-safe.
 public final class RunLifeHandler {
-    private final Sandboxes sandboxes;
-    private final Callers callers;
-    private final PauseSandbox pause;
-    private final Audit audit;
-    private final InstantSource clock;
+    private static final String END = "DELETE /api/v1/sandboxes/{sandbox_id}";
 
-    public RunLifeHandler(Sandboxes sandboxes, Callers callers, PauseSandbox pause, Audit audit, InstantSource clock) {
-        this.sandboxes = sandboxes;
+    private final Callers callers;
+    private final EndSandbox end;
+    private final PauseSandbox pause;
+
+    public RunLifeHandler(Callers callers, EndSandbox end, PauseSandbox pause) {
         this.callers = callers;
+        this.end = end;
         this.pause = pause;
-        this.audit = audit;
-        this.clock = clock;
     }
 
     public void end(Exchange exchange) throws IOException {
         exchange.allowQuery();
         var sandbox = callers.find(exchange.principal(), exchange.path("sandbox_id"));
-        var info = sandbox.info();
-        sandboxes.terminate(sandbox.id(), End.Cause.USER, "ended by request");
-        audit.record(AuditEntry.of(clock.instant(), AuditEntry.Kind.ENDED, 200, "DELETE /api/v1/sandboxes/{sandbox_id}")
-                .by(exchange.principal())
-                .on(info.id(), info.thread()));
+        end.end(exchange.principal(), new EndSandbox.Request(sandbox, "ended by request", END));
         exchange.answer(200, out -> {
-            out.writeStringProperty("sandbox_id", info.id().value());
+            out.writeStringProperty("sandbox_id", sandbox.id().value());
             out.writeStringProperty("status", "terminated");
         });
     }

@@ -15,6 +15,8 @@ import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.operation.CreateSandbox;
+import dev.vivarium.server.operation.SandboxRule;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.security.SecureRandom;
@@ -65,9 +67,7 @@ public final class SpawnHandler {
     private NewRun read(Exchange exchange, JsonFields fields) {
         var user = fields.optionalString("user_id").map(UserId::new);
         UserId owner = user.orElseGet(() -> exchange.principal().name());
-        if (!exchange.principal().mayActFor(owner)) {
-            throw new SandboxException(new Failure.NotAllowed("a user's key acts for its own user_id only"));
-        }
+        CreateSandbox.requireMayActFor(exchange.principal(), owner);
         var program = program(fields);
         var budget = budget(fields);
         var resume = fields.optionalString("resume_from").map(SpawnHandler::sandbox);

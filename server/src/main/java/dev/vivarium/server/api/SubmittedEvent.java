@@ -5,6 +5,7 @@ import dev.vivarium.json.EventJson;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Message;
+import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.NewMessage;
 import dev.vivarium.model.SandboxException;
@@ -55,7 +56,7 @@ record SubmittedEvent(NewEvent event, Optional<NewMessage> message) {
                     !ANSWERS.contains(event.type()),
                     "event_type",
                     "must not be " + event.type() + ": answer a review by POST …/reviews/{review_id}");
-            Optional<Message.Kind> said = Inbox.kindOf(event.type());
+            Optional<Message.Kind> said = MessageEvent.kindOf(event.type());
             require(
                     said.filter(Message.Kind.SYSTEM::equals).isEmpty(),
                     "event_type",

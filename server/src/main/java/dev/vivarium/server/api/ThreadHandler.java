@@ -1,17 +1,14 @@
 package dev.vivarium.server.api;
 
-import dev.vivarium.core.access.Audit;
-import dev.vivarium.core.access.AuditEntry;
 import dev.vivarium.core.access.Members;
 import dev.vivarium.core.access.Threads;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.json.Json;
-import dev.vivarium.model.End;
 import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.operation.EndSandbox;
 import java.io.IOException;
-import java.time.InstantSource;
 import tools.jackson.core.JsonGenerator;
 
 /// The life of a thread's sandbox: found, kept, released, and archived with its thread. Thread-safe.
@@ -21,8 +18,7 @@ public final class ThreadHandler {
     private final Threads threads;
     private final Members members;
     private final Endpoints endpoints;
-    private final Audit audit;
-    private final InstantSource clock;
+    private final EndSandbox end;
 
     public ThreadHandler(
             Sandboxes sandboxes,
@@ -30,15 +26,13 @@ public final class ThreadHandler {
             Threads threads,
             Members members,
             Endpoints endpoints,
-            Audit audit,
-            InstantSource clock) {
+            EndSandbox end) {
         this.sandboxes = sandboxes;
         this.callers = callers;
         this.threads = threads;
         this.members = members;
         this.endpoints = endpoints;
-        this.audit = audit;
-        this.clock = clock;
+        this.end = end;
     }
 
     /// `GET /threads/{thread_id}/sandbox`: which one it is, how it is, and what the caller may ask for.
@@ -92,11 +86,7 @@ public final class ThreadHandler {
     }
 
     private void end(Exchange exchange, Sandbox sandbox, String route) {
-        var info = sandbox.info();
-        sandboxes.terminate(sandbox.id(), End.Cause.USER, "released by request");
-        audit.record(AuditEntry.of(clock.instant(), AuditEntry.Kind.ENDED, 200, route)
-                .by(exchange.principal())
-                .on(info.id(), info.thread()));
+        end.end(exchange.principal(), new EndSandbox.Request(sandbox, "released by request", route));
     }
 
     /// A sandbox as the routes of threads show it.

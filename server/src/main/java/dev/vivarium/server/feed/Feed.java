@@ -40,8 +40,8 @@ public final class Feed {
     }
 
     /// Subscribes `who` to the feed.
-    public Ear open(Principal who) {
-        return new Ear(log.listen(), who);
+    public Subscription open(Principal who) {
+        return new Subscription(log.listen(), who);
     }
 
     private Optional<SandboxRow.Owner> owner(SandboxId sandbox) {
@@ -58,11 +58,11 @@ public final class Feed {
     }
 
     /// Subscription of one principal. Confined to one worker at a time.
-    public final class Ear {
+    public final class Subscription {
         private final LiveFeed listener;
         private final Principal who;
 
-        private Ear(LiveFeed listener, Principal who) {
+        private Subscription(LiveFeed listener, Principal who) {
             this.listener = listener;
             this.who = who;
         }

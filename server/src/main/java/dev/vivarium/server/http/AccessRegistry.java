@@ -1,5 +1,6 @@
 package dev.vivarium.server.http;
 
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.access.RightsChanges.Change;
 import dev.vivarium.model.Failure;
 import java.time.Duration;
@@ -7,9 +8,6 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
@@ -29,13 +27,12 @@ public final class AccessRegistry implements AutoCloseable {
     private final InstantSource clock;
     private final Set<Access> open = ConcurrentHashMap.newKeySet();
     private final AtomicLong changes = new AtomicLong();
-    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
-            Thread.ofPlatform().daemon().name("accesses").factory());
+    private final Scheduler.Jobs jobs;
 
-    public AccessRegistry(DrainGate gate, InstantSource clock) {
+    public AccessRegistry(DrainGate gate, Scheduler scheduler) {
         this.gate = gate;
-        this.clock = clock;
-        var _ = timer.scheduleWithFixedDelay(this::tick, TICK.toMillis(), TICK.toMillis(), TimeUnit.MILLISECONDS);
+        this.clock = scheduler.clock();
+        this.jobs = scheduler.jobs().every(TICK, "access check", this::tick);
     }
 
     /// Returns the number of published changes. Read it before the admission of a caller, for [Access#since].
@@ -54,7 +51,7 @@ public final class AccessRegistry implements AutoCloseable {
     }
 
     /// Rechecks the rights that the change concerns.
-    public void changed(Change change) {
+    void changed(Change change) {
         changes.incrementAndGet();
         open.stream().filter(access -> access.isConcernedBy(change)).forEach(AccessRegistry::recheck);
     }
@@ -89,6 +86,6 @@ public final class AccessRegistry implements AutoCloseable {
     /// Idempotent.
     @Override
     public void close() {
-        timer.shutdownNow();
+        jobs.close();
     }
 }

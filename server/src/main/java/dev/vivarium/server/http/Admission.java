@@ -5,17 +5,16 @@ import dev.vivarium.core.access.BrowserSessions;
 import dev.vivarium.core.access.Grant;
 import dev.vivarium.core.access.Keys;
 import dev.vivarium.core.access.Principal;
-import dev.vivarium.core.access.Rights;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.access.WorkerGrant.Audience;
 import dev.vivarium.core.access.WorkerTokens;
 import dev.vivarium.core.sandbox.Sandbox;
-import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.server.access.SandboxLookup;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
@@ -28,54 +27,49 @@ import org.eclipse.jetty.server.Request;
 /// It answers 401 without a valid key or token, and 403 if only the scope is missing. It answers 404 for a sandbox that
 /// does not exist or is not the caller's, so that callers cannot distinguish the two.
 public final class Admission {
-    private static final int SHOWN_ID = 64;
-
     private final Keys keys;
     private final BrowserSessions sessions;
     private final Tokens tokens;
     private final WorkerTokens workers;
-    private final Rights rights;
-    private final Sandboxes sandboxes;
+    private final SandboxLookup lookup;
+    private final ByteBudget memory;
     private final RateLimits limits;
     private final Credentials credentials;
     private final RequestLimits requests;
     private final AccessRegistry accesses;
 
+    /// Rechecks open accesses at each change of a right in `store`.
     public Admission(
-            Proofs proofs,
-            Rights rights,
-            Sandboxes sandboxes,
-            Bounds bounds,
+            CredentialStore store,
+            SandboxLookup lookup,
+            ByteBudget memory,
+            RateLimits limits,
+            RequestLimits requests,
             Origins origins,
             AccessRegistry accesses) {
-        this.keys = proofs.keys;
-        this.sessions = proofs.sessions;
-        this.tokens = proofs.tokens;
-        this.workers = proofs.workers;
-        this.rights = rights;
-        this.sandboxes = sandboxes;
-        this.limits = bounds.rates;
-        this.requests = bounds.requests;
+        this.keys = store.keys();
+        this.sessions = store.sessions();
+        this.tokens = store.tokens();
+        this.workers = store.workers();
+        this.lookup = lookup;
+        this.memory = memory;
+        this.limits = limits;
+        this.requests = requests;
         this.credentials = new Credentials(origins);
         this.accesses = accesses;
+        store.listen(accesses::changed);
     }
-
-    /// Rate limits and concurrency limits of a caller.
-    public record Bounds(RateLimits rates, RequestLimits requests) {}
 
     /// Returns the concurrency limits.
     public RequestLimits requests() {
         return requests;
     }
 
-    /// Sources of credentials.
-    public record Proofs(Keys keys, BrowserSessions sessions, Tokens tokens, WorkerTokens workers) {}
-
     /// Authenticates and authorizes the caller for a matched route.
     Caller admit(Router.Match match, Supplier<Credential> shown) {
         var parameters = match.parameters();
         return switch (match.route().access()) {
-            case Route.Access.Open _, Route.Access.Own _ -> Caller.ANYBODY;
+            case Route.Access.Open _, Route.Access.Own _, Route.Access.FirstMessage _ -> Caller.ANYBODY;
             case Route.Access.Key _ -> Caller.of(keyHolder(shown.get()));
             case Route.Access.Admin _ -> Caller.of(admin(shown.get()));
             case Route.Access.Token _ -> Caller.of(identify(shown.get()));
@@ -93,9 +87,7 @@ public final class Admission {
 
     /// Returns an empty memory reservation for the caller's request. All anonymous callers share one part.
     public ByteBudget.Reservation memory(Caller caller) {
-        return sandboxes
-                .memory()
-                .open(caller.principal().map(who -> who.name().value()).orElse(""));
+        return memory.open(caller.principal().map(who -> who.name().value()).orElse(""));
     }
 
     /// Returns the browser session of a request, if it has one and no other credential.
@@ -111,11 +103,9 @@ public final class Admission {
     /// Authenticates any credential, including a browser session, and authorizes `wanted` for the sandbox.
     public Caller admit(String sandboxId, Credential credential, Scope wanted) {
         Principal principal = identify(credential);
-        Sandbox sandbox = find(sandboxId, principal);
-        var scopes = rights.of(principal, target(sandbox)).orElseThrow(() -> unknown(sandboxId));
-        if (!scopes.allows(wanted)) {
-            throw new SandboxException(new Failure.NotAllowed("this needs the scope " + wanted.text()));
-        }
+        Sandbox sandbox = lookup.known(principal, sandboxId);
+        var scopes = lookup.scopes(principal, sandbox).orElseThrow(() -> SandboxLookup.unknown(sandboxId));
+        SandboxLookup.requireScope(scopes, wanted);
         return new Caller(Optional.of(principal), Optional.of(sandbox), scopes);
     }
 
@@ -126,7 +116,7 @@ public final class Admission {
         }
         var caller = admitWorker(credential);
         if (!caller.sandbox().orElseThrow().id().value().equals(sandboxId)) {
-            throw unknown(sandboxId);
+            throw SandboxLookup.unknown(sandboxId);
         }
         return caller;
     }
@@ -141,7 +131,10 @@ public final class Admission {
         }
         var grant = workers.verify(token, Audience.WORKER);
         var worker = new Principal.Worker(grant);
-        return new Caller(Optional.of(worker), Optional.of(find(grant.sandbox().value(), worker)), Scopes.NONE);
+        return new Caller(
+                Optional.of(worker),
+                Optional.of(lookup.known(worker, grant.sandbox().value())),
+                Scopes.NONE);
     }
 
     /// Returns the number of published changes of rights, for [Access#since].
@@ -175,7 +168,7 @@ public final class Admission {
     private Optional<Access.Standing> standing(Grant next, Caller caller, Route.Access access) {
         Optional<Scopes> scopes = caller.sandbox().isEmpty()
                 ? Optional.of(Scopes.NONE)
-                : rights.of(new Principal.Holder(next), target(caller.sandbox().get()));
+                : lookup.scopes(new Principal.Holder(next), caller.sandbox().get());
         return scopes.filter(all ->
                         access.needed().isEmpty() || all.allows(access.needed().get()))
                 .map(all -> new Access.Standing(all, tokens.end(next)));
@@ -239,14 +232,9 @@ public final class Admission {
     /// Authorizes `wanted` for a sandbox that may have ended.
     public Caller admitKept(String sandboxId, Credential credential, Scope wanted) {
         Principal principal = identify(credential);
-        boolean wasTheirs = SandboxId.isWellFormed(sandboxId)
-                && sandboxes
-                        .endedOwner(new SandboxId(sandboxId))
-                        .filter(principal::mayActFor)
-                        .isPresent();
-        return wasTheirs
-                ? new Caller(Optional.of(principal), Optional.empty(), rights.most())
-                : admit(sandboxId, credential, wanted);
+        return lookup.ended(principal, sandboxId)
+                .map(scopes -> new Caller(Optional.of(principal), Optional.empty(), scopes))
+                .orElseGet(() -> admit(sandboxId, credential, wanted));
     }
 
     /// Returns the principal of `credential`, if it is valid.
@@ -319,24 +307,5 @@ public final class Admission {
             throw new SandboxException(new Failure.NotAllowed("this needs an admin key"));
         }
         return principal;
-    }
-
-    private Sandbox find(String id, Principal principal) {
-        if (!SandboxId.isWellFormed(id)) {
-            throw unknown(id);
-        }
-        var sandbox = new SandboxId(id);
-        // Only the owner learns how a sandbox ended.
-        return sandboxes.find(sandbox).orElseGet(() -> sandboxes.require(sandbox, principal::mayActFor));
-    }
-
-    private static Rights.Target target(Sandbox sandbox) {
-        var info = sandbox.info();
-        return new Rights.Target(info.id(), info.thread(), info.user());
-    }
-
-    private static SandboxException unknown(String id) {
-        String shown = id.length() <= SHOWN_ID ? id : id.substring(0, SHOWN_ID) + "…";
-        return new SandboxException(new Failure.NoSuchSandbox(shown, Optional.empty()));
     }
 }

@@ -19,15 +19,15 @@ final class AuditedResponse extends Response.Wrapper {
     }
 
     /// Sets the consumer of the status, after the caller is authenticated.
-    void to(IntConsumer witness) {
-        record = Optional.of(witness);
+    void to(IntConsumer audit) {
+        record = Optional.of(audit);
     }
 
     /// Records the status once. Later calls have no effect.
     void give(int status) {
         Optional<IntConsumer> due = record;
         record = Optional.empty();
-        due.ifPresent(witness -> witness.accept(status));
+        due.ifPresent(audit -> audit.accept(status));
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.vivarium.server.http;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.server.settings.HttpConfig;
 import java.net.Inet6Address;
 import java.net.InetAddress;
@@ -14,13 +15,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /// Open connections of clients, with limits in total and per address. Thread-safe.
 ///
@@ -28,8 +24,6 @@ import org.slf4j.LoggerFactory;
 /// limit, a new connection replaces the oldest unauthenticated connection, or else the oldest unused one. A normal
 /// client authenticates at once with its first request, so it is not among the unauthenticated for long.
 final class Connections implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(Connections.class);
-
     private static final int MOST = 8192;
     private static final int LEAST = 16;
     private static final Duration STEP = Duration.ofMillis(250);
@@ -41,8 +35,7 @@ final class Connections implements AutoCloseable {
 
     private final HttpConfig.Limits limits;
     private final int descriptors = Descriptors.limit();
-    private final ScheduledExecutorService sweeper = Executors.newSingleThreadScheduledExecutor(
-            Thread.ofPlatform().daemon().name("connections").factory());
+    private final Scheduler.Jobs jobs;
 
     /// Connections of clients without a valid credential, oldest first.
     @GuardedBy("this")
@@ -57,10 +50,10 @@ final class Connections implements AutoCloseable {
     private volatile int capacity = MOST;
     private int sweeps;
 
-    Connections(HttpConfig.Limits limits) {
+    Connections(HttpConfig.Limits limits, Scheduler scheduler) {
         this.limits = limits;
         measure();
-        var _ = sweeper.scheduleWithFixedDelay(this::sweep, STEP.toMillis(), STEP.toMillis(), TimeUnit.MILLISECONDS);
+        this.jobs = scheduler.jobs().every(STEP, "connection check", this::sweep);
     }
 
     /// Reports whether the address may open another connection.
@@ -135,20 +128,16 @@ final class Connections implements AutoCloseable {
     }
 
     private void sweep() {
-        try {
-            if (++sweeps % MEASURED_EVERY == 0) {
-                measure();
-            }
-            List<ClientEndPoint> all;
-            synchronized (this) {
-                all = new ArrayList<>(unauthenticated);
-                all.addAll(authenticated);
-            }
-            long now = System.nanoTime();
-            all.forEach(client -> client.sweep(now, STEP, limits));
-        } catch (RuntimeException e) {
-            LOG.error("cannot check the connections", e);
+        if (++sweeps % MEASURED_EVERY == 0) {
+            measure();
         }
+        List<ClientEndPoint> all;
+        synchronized (this) {
+            all = new ArrayList<>(unauthenticated);
+            all.addAll(authenticated);
+        }
+        long now = System.nanoTime();
+        all.forEach(client -> client.sweep(now, STEP, limits));
     }
 
     private void measure() {
@@ -169,6 +158,6 @@ final class Connections implements AutoCloseable {
 
     @Override
     public void close() {
-        sweeper.shutdownNow();
+        jobs.close();
     }
 }

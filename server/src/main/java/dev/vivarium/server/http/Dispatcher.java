@@ -26,12 +26,12 @@ import org.eclipse.jetty.websocket.server.ServerWebSocketContainer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Takes each request through the same steps: a number, the gate, who calls, which route, the handler; and turns what
-/// fails on the way into a problem. Each request has a virtual thread of its own. Thread-safe.
+/// Handles each request in the same steps: request id, route, admission, limits, handler. A failure becomes a problem
+/// response. Each request has its own virtual thread. Thread-safe.
 final class Dispatcher extends Handler.Abstract {
     private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
 
-    /// What is said beside a refusal by whoever refuses.
+    /// Headers that a refusal keeps.
     private static final Set<String> KEPT = Set.of(
             "allow",
             "retry-after",
@@ -45,13 +45,13 @@ final class Dispatcher extends Handler.Abstract {
 
     private final RouterSelector routers;
     private final Admission admission;
-    private final AccessAudit witness;
+    private final AccessAudit audit;
     private final DrainGate gate;
 
-    Dispatcher(RouterSelector routers, Admission admission, AccessAudit witness, DrainGate gate) {
+    Dispatcher(RouterSelector routers, Admission admission, AccessAudit audit, DrainGate gate) {
         this.routers = routers;
         this.admission = admission;
-        this.witness = witness;
+        this.audit = audit;
         this.gate = gate;
     }
 
@@ -71,11 +71,11 @@ final class Dispatcher extends Handler.Abstract {
                 case UPGRADED -> {}
             }
         } catch (IOException | RuntimeException e) {
-            // The status is spent or the client is gone: the connection ends, and with it the half answer.
+            // The status is sent, or the client disconnected. Closing the connection ends the partial response.
             LOG.debug("request {} broke off", requestId, e);
             callback.failed(e);
         } catch (Error e) {
-            // Jetty would catch it and go on.
+            // Jetty would catch it and continue.
             VitalThread.report(e);
             throw e;
         } finally {
@@ -84,13 +84,12 @@ final class Dispatcher extends Handler.Abstract {
         return true;
     }
 
-    /// What became of a request.
     private enum Outcome {
-        /// The connection can carry another.
+        /// The connection can carry another request.
         COMPLETE,
-        /// It was refused before it had arrived.
+        /// The server refused the request before it read the body.
         UNREAD,
-        /// The connection is a WebSocket now.
+        /// The connection is a WebSocket.
         UPGRADED
     }
 
@@ -122,7 +121,7 @@ final class Dispatcher extends Handler.Abstract {
         var container = ServerWebSocketContainer.get(request.getContext());
         boolean upgraded = container.upgrade(
                 (_, answer, _) -> {
-                    // Compression would cost more time than the bytes of a terminal are worth.
+                    // Compression costs more time than it saves for the output of terminals.
                     answer.setExtensions(List.of());
                     return endpoint.get();
                 },
@@ -139,7 +138,7 @@ final class Dispatcher extends Handler.Abstract {
         String path = request.getHttpURI().getPath();
         var match = find(request, path == null ? "" : path);
         if (match.isEmpty()) {
-            // Nobody without a key or token learns which paths there are.
+            // A client without a credential must not learn which paths exist.
             admission.identify(request);
             throw nothingThere(request, response);
         }
@@ -149,7 +148,7 @@ final class Dispatcher extends Handler.Abstract {
     private Exchange handle(Request request, Response response, Exchange.Held held, Router.Match match)
             throws IOException {
         var route = match.route();
-        var at = witness.now();
+        var at = audit.now();
         long seen = admission.changes();
         var caller = Optional.<Caller>empty();
         var auditedResponse = new AuditedResponse(request, response);
@@ -161,11 +160,11 @@ final class Dispatcher extends Handler.Abstract {
             response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
             response.getHeaders().put("X-Content-Type-Options", "nosniff");
             confine(request, response, route);
-            auditedResponse.to(status -> witness.saw(match, known, at, status));
+            auditedResponse.to(status -> audit.saw(match, known, at, status));
             try (var memory = admission.memory(known)) {
                 var checks = checks(request, response, match, known, memory);
                 var exchange = new Exchange(request, auditedResponse, held, match, known, checks);
-                if (route.access() instanceof Route.Access.Open) {
+                if (route.access().isAnonymous()) {
                     route.operation().handle(exchange);
                 } else {
                     var access = admission.hold(known, match, request, () -> cut(request));
@@ -178,23 +177,23 @@ final class Dispatcher extends Handler.Abstract {
             tellOfFailure(request, match, caller, at, e.failure());
             throw e;
         } catch (IOException | RuntimeException e) {
-            // The client may be gone in the middle of an answer; it has used the sandbox all the same.
+            // A client that disconnects during the response has used the sandbox too.
             auditedResponse.give(
                     response.isCommitted() ? response.getStatus() : ProblemJson.status(new Failure.Internal("")));
             throw e;
         }
     }
 
-    /// The client has shown a good credential: it counts as one, and so does its request.
+    /// Counts the connection as authenticated, and the request towards the limit of the principal.
     private static void enter(Request request, Principal who, RequestLimits.Places places) {
         ClientEndPoint.of(request).ifPresent(ClientEndPoint::authenticated);
         places.request(who);
     }
 
-    /// What a browser is sent for its session may be a file that an agent wrote. Shown as a page, it must be
-    /// nobody. What has rules of its own, as previews and our pages have, is left alone.
+    /// Sandboxes the response in a browser: a file that an agent wrote must not run scripts with the user's
+    /// session. Previews and the console set their own policy.
     private void confine(Request request, Response response, Route route) {
-        boolean isOurs = !(route.access() instanceof Route.Access.Open || route.access() instanceof Route.Access.Own);
+        boolean isOurs = !(route.access().isAnonymous() || route.access() instanceof Route.Access.Own);
         if (isOurs && admission.session(request).isPresent()) {
             response.getHeaders().put("Content-Security-Policy", CONFINED);
             response.getHeaders().put("Cross-Origin-Resource-Policy", "same-origin");
@@ -231,7 +230,7 @@ final class Dispatcher extends Handler.Abstract {
         }
     }
 
-    /// At a door, what a token says must agree with the wire that brought it.
+    /// Admits the caller. Through a control port, only the worker of that sandbox may call.
     private Caller admit(Request request, Router.Match match) {
         var caller = admission.admit(match, () -> admission.shown(request));
         InsideEndPoint.of(request).ifPresent(visited -> {
@@ -250,14 +249,14 @@ final class Dispatcher extends Handler.Abstract {
             Request request, Router.Match match, Optional<Caller> caller, Instant at, Failure failure) {
         int status = ProblemJson.status(failure);
         if (caller.flatMap(Caller::sandbox).isPresent() || !AccessAudit.isRefusal(status)) {
-            caller.ifPresent(known -> witness.saw(match, known, at, status));
+            caller.ifPresent(known -> audit.saw(match, known, at, status));
         } else {
-            // Whose credential is good but not for this was not told by the failure.
+            // The failure does not name the principal of a valid credential without the right.
             var who = caller.flatMap(Caller::principal)
                     .or(() -> Exchange.shown(request).flatMap(admission::find))
                     .or(() -> admission.find(request));
             var from = InsideEndPoint.of(request).map(InsideEndPoint::sandbox);
-            witness.refused(match, who, from, failure);
+            audit.refused(match, who, from, failure);
         }
     }
 
@@ -288,7 +287,8 @@ final class Dispatcher extends Handler.Abstract {
         }
     }
 
-    /// Ends an answer whose caller has lost the right to it. What it started ends as if the caller had hung up.
+    /// Closes the connection of a caller who has lost the right. What the request started ends as after a
+    /// disconnect.
     private static void cut(Request request) {
         request.getConnectionMetaData().getConnection().getEndPoint().close();
     }

@@ -1,5 +1,6 @@
 package dev.vivarium.server.http;
 
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.inside.ControlPortHandler;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -51,12 +52,12 @@ public final class Edge implements AutoCloseable {
     }
 
     /// Binds the port. Clients that connect wait until [#serve]. Throws if the address is not available.
-    public static Edge bind(HttpConfig config, DrainGate gate) {
+    public static Edge bind(HttpConfig config, DrainGate gate, Scheduler scheduler) {
         var workers = new QueuedThreadPool(WORKERS, 2);
         workers.setName("http");
         workers.setVirtualThreadsExecutor(VirtualThreads.getNamedVirtualThreadsExecutor("request-"));
         var server = new Server(workers, null, new ReportingBufferPool(new ArrayByteBufferPool()));
-        var connections = new Connections(config.limits());
+        var connections = new Connections(config.limits(), scheduler);
         var connector = new ClientConnector(server, http(), connections);
         connector.setHost(config.host());
         connector.setPort(config.port());
@@ -83,9 +84,9 @@ public final class Edge implements AutoCloseable {
     }
 
     /// Starts to handle requests.
-    public void serve(RouterSelector routers, Admission admission, AccessAudit witness) {
+    public void serve(RouterSelector routers, Admission admission, AccessAudit audit) {
         var requests = VirtualThreads.getNamedVirtualThreadsExecutor("request-");
-        server.setHandler(new RequestThreads(requests, new Dispatcher(routers, admission, witness, gate)));
+        server.setHandler(new RequestThreads(requests, new Dispatcher(routers, admission, audit, gate)));
         try {
             server.start();
         } catch (Exception e) {

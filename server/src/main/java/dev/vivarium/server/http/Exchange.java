@@ -34,10 +34,10 @@ import org.eclipse.jetty.util.Blocker;
 import org.eclipse.jetty.websocket.api.Session;
 import tools.jackson.core.JsonGenerator;
 
-/// One request and its answer, seen by one handler. The status can be sent once: until then a failure becomes a
-/// problem, afterwards it can only be the last event of a stream. Confined to the worker that serves the request.
+/// One request and its response. Before the status is sent, a failure becomes a problem; afterwards it can only be the
+/// last event of a stream. Confined to one thread.
 public final class Exchange {
-    /// The largest JSON body that a request may have.
+    /// Maximum size of a JSON body.
     public static final int MAX_JSON_BYTES = 1024 * 1024;
 
     /// Bytes that a request may hold without a reservation.
@@ -49,7 +49,7 @@ public final class Exchange {
 
     private final Request request;
     private final Response response;
-    private final String requestId;
+    private final Route.Access required;
     private final Map<String, String> pathParameters;
     private final Map<String, String> rawPathParameters;
     private final Map<String, String> queryParameters;
@@ -60,15 +60,15 @@ public final class Exchange {
     private Optional<Supplier<Session.Listener>> upgrade = Optional.empty();
     private Optional<Access> access = Optional.empty();
 
-    /// What is asked again while a request is served. Each throws what the caller is to be told.
+    /// Checks of the dispatcher that a handler needs. Each throws the failure for the caller.
     interface Checks {
-        /// The session of the browser that calls.
+        /// Returns the browser session of the request.
         Optional<Credential> session();
 
-        /// A body has arrived, of which the caller may send only so much.
+        /// Applies the rate limit of bytes to a body.
         void arrived(int bytes);
 
-        /// The memory that the request holds.
+        /// Returns the memory reservation of the request.
         ByteBudget.Reservation memory();
     }
 
@@ -78,77 +78,78 @@ public final class Exchange {
     Exchange(Request request, Response response, Held held, Router.Match match, Caller caller, Checks checks) {
         this.request = request;
         this.response = response;
-        this.requestId = held.requestId;
         this.cancellation = held.cancellation;
         this.places = held.places;
+        this.required = match.route().access();
         this.pathParameters = match.parameters();
         this.rawPathParameters = match.raw();
         this.caller = caller;
         this.checks = checks;
-        // A query that belongs to somebody else may be any text.
-        boolean isOurs = !(match.route().access() instanceof Route.Access.Own);
+        // The query of a preview belongs to the program, and may be any text.
+        boolean isOurs = !(required instanceof Route.Access.Own);
         this.queryParameters = isOurs ? rawQuery().map(Paths::query).orElse(Map.of()) : Map.of();
     }
 
-    /// Lets the connection become a WebSocket that `endpoint` serves, instead of an answer.
+    /// Upgrades the connection to a WebSocket with this endpoint, instead of a response.
     public void upgrade(Supplier<Session.Listener> endpoint) {
         upgrade = Optional.of(endpoint);
     }
 
-    /// What serves the connection from here on, if the handler wants that.
+    /// Returns the admission of a WebSocket client, on a route with [Route.Access.FirstMessage].
+    public Handshake handshake() {
+        var access = (Route.Access.FirstMessage) required;
+        return new Handshake(access, pathParameters.getOrDefault("sandbox_id", ""), session(), onAuthenticated());
+    }
+
+    /// Returns the endpoint if the handler called [#upgrade].
     Optional<Supplier<Session.Listener>> upgraded() {
         return upgrade;
     }
 
-    /// Under which the log speaks of this request.
-    public String requestId() {
-        return requestId;
-    }
-
-    /// Who calls. Every route but an open one has somebody.
+    /// Returns the authenticated principal. Fails on a route without authentication.
     public Principal principal() {
-        return caller.principal().orElseThrow(() -> new IllegalStateException("an open route asked who calls"));
+        return caller.principal().orElseThrow(() -> new IllegalStateException("the route does not authenticate"));
     }
 
-    /// The key or token of the headers, on a route that asks for none.
+    /// Returns the key or token in the headers, on a route that requires none.
     public Optional<String> credential() {
         boolean isThere =
                 header("Authorization").isPresent() || header("X-API-Key").isPresent();
         return isThere ? Optional.of(Credentials.key(request.getHeaders())) : Optional.empty();
     }
 
-    /// The session of the browser that calls, if it is one and shows nothing else; on a route that asks for none.
+    /// Returns the browser session, if the request has one and no other credential.
     public Optional<Credential> session() {
         return checks.session();
     }
 
-    /// Says what key or token the caller showed elsewhere than in the headers, so that a refusal can name who it
-    /// is.
+    /// Sets the key or token that the handler found outside the headers, so that the audit of a refusal names its
+    /// principal.
     public void shows(String credential) {
         request.setAttribute(SHOWN, credential);
     }
 
-    /// What was found by whoever handled a request, if anything was.
+    /// Returns the credential that a handler set with [#shows].
     static Optional<String> shown(Request request) {
         return request.getAttribute(SHOWN) instanceof String credential ? Optional.of(credential) : Optional.empty();
     }
 
-    /// The sandbox that a scoped route is about, which this caller may use as the route's scope says.
+    /// Returns the sandbox of a scoped route. The caller has the scope of the route for it.
     public Sandbox sandbox() {
         return caller.sandbox().orElseThrow(() -> new IllegalStateException("the route is not about one sandbox"));
     }
 
-    /// The sandbox that a route is about which also tells of those that have ended; nothing if this one has.
+    /// Returns the sandbox of a route that also accepts ended sandboxes; empty if the sandbox has ended.
     public Optional<Sandbox> findSandbox() {
         return caller.sandbox();
     }
 
-    /// All that this caller may do to the sandbox of a scoped route.
+    /// Returns the caller's scopes for the sandbox of a scoped route.
     public Scopes scopes() {
         return caller.scopes();
     }
 
-    /// The sandbox that the request came out of, if it came through a door. It is so whatever the caller says.
+    /// Returns the sandbox whose control port the request came through. The caller cannot forge it.
     public Optional<SandboxId> from() {
         return InsideEndPoint.of(request).map(InsideEndPoint::sandbox);
     }
@@ -157,17 +158,17 @@ public final class Exchange {
         return cancellation;
     }
 
-    /// Runs `action` once when the client hangs up before the answer is complete.
+    /// Runs `action` once if the client disconnects before the response is complete.
     public void whenGone(Runnable action) {
         cancellation.onCancel(action);
     }
 
-    /// A client that closes its sending side counts as gone from now on, also after the answer has begun.
+    /// From now on, a FIN of the client cancels the request, even after the response has started.
     public void endsAtHalfClose() {
         ClientEndPoint.of(request).ifPresent(ClientEndPoint::endAtHalfClose);
     }
 
-    /// What to run once the client has shown a good credential, on a route that asks for none. It may run after the
+    /// Returns the action for a handler to run when it has authenticated the client itself. It may run after the
     /// request has ended.
     public Runnable onAuthenticated() {
         return ClientEndPoint.of(request)
@@ -175,14 +176,14 @@ public final class Exchange {
                 .orElse(() -> {});
     }
 
-    /// Counts the request among those that use the files of this sandbox. Throws when there are too many.
+    /// Counts the request as a file call of this sandbox. Throws if there are too many.
     public void usesFilesOf(Sandbox sandbox) {
         places.files(sandbox.id());
     }
 
-    /// The right by which the caller is served, for an answer that may last for days, or a wait. From now on the
-    /// handler checks it and ends the answer with the reason. Otherwise the connection is closed when the right is
-    /// lost. The request counts as a stream.
+    /// Returns the caller's access, for a stream or a long poll. From now on the handler checks the access and ends
+    /// the response with the reason. Without this call, the server closes the connection when the right is lost.
+    /// The request counts as a stream.
     public Access access() {
         caller.principal().ifPresent(places::becomeStream);
         Access right = requireAccess().polled();
@@ -198,35 +199,35 @@ public final class Exchange {
         access = Optional.of(held);
     }
 
-    /// For a request that ends its own right: the connection stays open for the answer.
+    /// Keeps the connection open for the response of a request that revokes its own right.
     public void endsItsRight() {
         var _ = requireAccess().polled();
     }
 
-    /// Reserves memory until the request has ended. To be called before many bytes are held; a few kilobytes need
-    /// no reservation. Throws `TooMuchInFlight` if they do not fit.
+    /// Reserves memory until the end of the request. Call it before a large allocation; a few kilobytes need no
+    /// reservation. Throws `TooMuchInFlight` if there is not enough.
     public void reserve(long bytes) {
         if (bytes > UNRESERVED_BYTES) {
             checks.memory().add(bytes);
         }
     }
 
-    /// The same for a handler that can do without. Reports whether the bytes fit.
+    /// Reserves memory if there is enough, and reports whether it did.
     public boolean tryReserve(long bytes) {
         return checks.memory().tryAddSpare(bytes);
     }
 
-    /// A parameter of the path, decoded once.
+    /// Returns a path parameter, decoded.
     public String path(String name) {
         return Optional.ofNullable(pathParameters.get(name)).orElseThrow();
     }
 
-    /// A parameter of the path as it came, still encoded.
+    /// Returns a path parameter, still encoded.
     public String rawPath(String name) {
         return Optional.ofNullable(rawPathParameters.get(name)).orElseThrow();
     }
 
-    /// The query as it came, still encoded.
+    /// Returns the query, still encoded.
     public Optional<String> rawQuery() {
         return Optional.ofNullable(request.getHttpURI().getQuery());
     }
@@ -240,7 +241,7 @@ public final class Exchange {
         return Optional.ofNullable(queryParameters.get(name));
     }
 
-    /// Refuses query parameters beyond these: a misspelt one must not be ignored in silence.
+    /// Refuses all other query parameters, so that the server does not ignore a misspelt one.
     public void allowQuery(String... names) {
         var known = List.of(names);
         for (String name : queryParameters.keySet()) {
@@ -250,7 +251,7 @@ public final class Exchange {
         }
     }
 
-    /// A header that is a list, which may have come in several lines.
+    /// Returns a list header. It joins several lines.
     public Optional<String> headerList(String name) {
         var lines = request.getHeaders().getValuesList(name);
         return lines.isEmpty() ? Optional.empty() : Optional.of(String.join(", ", lines));
@@ -260,12 +261,11 @@ public final class Exchange {
         return Optional.ofNullable(request.getHeaders().get(name));
     }
 
-    /// Reports whether the caller wants the headers of the answer alone.
     public boolean isHead() {
         return request.getMethod().equals("HEAD");
     }
 
-    /// Reports whether the caller asked for this media type by name.
+    /// Reports whether `Accept` names this media type.
     public boolean accepts(String mediaType) {
         for (String wanted : request.getHeaders().getQualityCSV(HttpHeader.ACCEPT)) {
             if (wanted.split(";")[0].strip().equalsIgnoreCase(mediaType)) {
@@ -280,13 +280,13 @@ public final class Exchange {
         return length < 0 ? OptionalLong.empty() : OptionalLong.of(length);
     }
 
-    /// The body as it arrives.
+    /// Returns the body as a stream.
     public InputStream body() {
         return new BudgetedInput(Content.Source.asInputStream(request));
     }
 
-    /// The first `most` bytes of the body, or all of it. Fails when that took longer than `patience`; the answer
-    /// must then be the last of its connection, which an [IOException] after it sees to.
+    /// Returns the first `most` bytes of the body, or all of it. Fails after `patience`. The handler then throws an
+    /// [IOException] after the response, which closes the connection.
     public byte[] body(Duration patience, int most) throws IOException {
         return TimedBody.await(request, patience, most);
     }
@@ -296,11 +296,11 @@ public final class Exchange {
         return Json.request(jsonBytes(JSON));
     }
 
-    /// The same where there may be several: an array, or one object a line.
+    /// Reads the body as a JSON object, an array of objects, or one object per line.
     public JsonObjects jsonObjects() throws IOException {
         byte[] bytes = jsonBytes(JSON, LINES);
         boolean isLines = mediaType().equalsIgnoreCase(LINES);
-        // One byte is one character, whatever they mean: only lines and brackets are looked for.
+        // ISO 8859-1 maps each byte to one character. The code below only looks for line ends and brackets.
         String text = new String(bytes, StandardCharsets.ISO_8859_1).strip();
         if (isLines) {
             String array = text.lines().filter(line -> !line.isBlank()).collect(Collectors.joining(",", "[", "]"));
@@ -311,9 +311,9 @@ public final class Exchange {
                 : new JsonObjects(List.of(Json.request(bytes)), false);
     }
 
-    /// What a body holds. Immutable.
+    /// JSON objects of a body. Immutable.
     ///
-    /// @param isList the caller sent a list, and wants one back
+    /// @param isList whether the client sent a list and expects one
     public record JsonObjects(List<JsonFields> all, boolean isList) {}
 
     private String mediaType() {
@@ -335,7 +335,7 @@ public final class Exchange {
         return bytes;
     }
 
-    /// A large body is there several times while it is parsed: as bytes, as text and as fields.
+    /// Reserves four times the size of a large body, because parsing holds it as bytes, as text and as fields.
     private byte[] readJson() throws IOException {
         var body = body();
         byte[] first = body.readNBytes(UNRESERVED_BYTES);
@@ -349,7 +349,7 @@ public final class Exchange {
         return all;
     }
 
-    /// The same for a request that may have no body, which then is as if it were `{}`.
+    /// Reads the body as one JSON object. An empty body counts as `{}`.
     public JsonFields optionalJson() throws IOException {
         boolean hasBody =
                 contentLength().orElse(0) > 0 || header("Transfer-Encoding").isPresent();
@@ -365,17 +365,15 @@ public final class Exchange {
         return this;
     }
 
-    /// The request itself, for what passes it on whole.
     public Request request() {
         return request;
     }
 
-    /// The answer itself, for what passes one on whole.
     public Response response() {
         return response;
     }
 
-    /// Answers with a status and headers alone.
+    /// Sends a status without a body.
     public void answer(int status) throws IOException {
         response.setStatus(status);
         try (var sent = Blocker.callback()) {
@@ -384,30 +382,29 @@ public final class Exchange {
         }
     }
 
-    /// Answers with a problem and the headers that were set for it, where a failure that is thrown would lose them.
+    /// Sends a problem with the headers that the handler has set. A thrown failure would lose them.
     public void refuse(Failure failure) throws IOException {
         refuse(ProblemJson.status(failure), failure);
     }
 
-    /// The same where the route has another status for it.
+    /// Sends a problem with another status than the usual one of the failure.
     public void refuse(int status, Failure failure) throws IOException {
         write(status, ProblemJson.CONTENT_TYPE, out -> ProblemJson.write(out, failure, status));
     }
 
-    /// Answers with one JSON object.
+    /// Sends one JSON object.
     public void answer(int status, Consumer<JsonGenerator> fields) throws IOException {
         write(status, JSON, fields);
     }
 
-    /// Answers with bytes that are there already.
     public void answer(int status, String contentType, byte[] bytes) throws IOException {
         var out = new Body(begin(status, contentType));
         out.write(bytes);
         out.close();
     }
 
-    /// Answers with bytes that come one after the other; each flush sends what is there. Without a length the
-    /// answer is chunked.
+    /// Starts a response whose bytes the handler writes. Each flush sends them. Without a length, the response is
+    /// chunked.
     public OutputStream stream(int status, String contentType, OptionalLong length) {
         begin(status, contentType);
         length.ifPresent(bytes -> response.getHeaders().put(HttpHeader.CONTENT_LENGTH, bytes));
@@ -415,7 +412,7 @@ public final class Exchange {
     }
 
     private void write(int status, String contentType, Consumer<JsonGenerator> fields) throws IOException {
-        // Not closed when writing fails: a body cut short must not look like a whole one.
+        // Not closed if writing fails, so that a truncated body does not look complete.
         var out = new Body(begin(status, contentType));
         Json.write(out, fields);
         out.close();

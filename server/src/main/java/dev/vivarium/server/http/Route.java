@@ -5,10 +5,10 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 
-/// One operation of the API: a method, a path template such as `/admin/keys/{key_id}`, who may call it, and what
-/// answers. A last parameter such as `{path…}` takes the rest of the path, slashes included. Immutable.
+/// One operation of the API: a method, a path template such as `/admin/keys/{key_id}`, the required access and the
+/// handler. A last parameter such as `{path…}` matches the rest of the path, with slashes. Immutable.
 public record Route(String method, String template, Access access, Operation operation) {
-    /// Who may call a route.
+    /// Access that a route requires.
     public sealed interface Access {
         Access OPEN = new Open();
         Access KEY = new Key();
@@ -18,43 +18,62 @@ public record Route(String method, String template, Access access, Operation ope
         Access OWN = new Own();
         Access WORKER = new Worker();
 
-        /// Anybody.
+        /// No credential.
         record Open() implements Access {}
 
-        /// Whoever has a key.
+        /// A key.
         record Key() implements Access {}
 
-        /// Whoever has an admin key.
+        /// An admin key.
         record Admin() implements Access {}
 
-        /// Whoever has a key, or a capability token for the sandbox of the thread that `{thread_id}` names.
-        /// `recorded` if the handler puts on record itself what came of it.
+        /// A key, or a capability token for the sandbox of the thread in `{thread_id}`. If `recorded`, the
+        /// handler writes the audit entry itself.
         record Token(boolean recorded) implements Access {}
 
-        /// Whoever may do this to the sandbox that `{sandbox_id}` names, by key or by token.
+        /// A key or token with this scope for the sandbox in `{sandbox_id}`.
         record Scoped(Scope scope) implements Access {}
 
-        /// The same for a sandbox that may have ended; then for its owner alone, since its tokens ended with
-        /// it.
+        /// The same for a sandbox that may have ended. Its tokens ended with it, so only its owner has access
+        /// then.
         record Kept(Scope scope) implements Access {}
 
-        /// The same, or the worker of that very sandbox.
+        /// The same as [Scoped], or the token of the worker inside that sandbox.
         record Inside(Scope scope) implements Access {}
 
-        /// The worker of a sandbox, with the token it was started with.
+        /// The token of the worker inside a sandbox.
         record Worker() implements Access {}
 
-        /// Whoever the handler lets in, because it takes credentials in more places than headers.
+        /// Checked by the handler, which accepts credentials in more places than headers.
         record Own() implements Access {}
 
-        /// The scope that a caller of the route needs, if it needs one.
+        /// A key or token with this scope for the target, in the first message of a WebSocket. [Handshake]
+        /// checks it.
+        record FirstMessage(Target target, Scope scope) implements Access {
+            public enum Target {
+                /// The sandbox in `{sandbox_id}`.
+                SANDBOX,
+                /// The sandbox in `{sandbox_id}`, which may have ended.
+                KEPT_SANDBOX,
+                /// All sandboxes that a key may see, or the sandbox of a token.
+                VISIBLE_SANDBOXES
+            }
+        }
+
+        /// Returns the required scope, if the route requires one.
         default Optional<Scope> needed() {
             return switch (this) {
                 case Scoped(var scope) -> Optional.of(scope);
                 case Kept(var scope) -> Optional.of(scope);
                 case Inside(var scope) -> Optional.of(scope);
+                case FirstMessage(var _, var scope) -> Optional.of(scope);
                 case Open _, Key _, Admin _, Token _, Worker _, Own _ -> Optional.empty();
             };
+        }
+
+        /// Reports whether the dispatcher calls the handler without a credential.
+        default boolean isAnonymous() {
+            return this instanceof Open || this instanceof FirstMessage;
         }
 
         static Access kept(Scope scope) {
@@ -68,23 +87,27 @@ public record Route(String method, String template, Access access, Operation ope
         static Access inside(Scope scope) {
             return new Inside(scope);
         }
+
+        static Access firstMessage(FirstMessage.Target target, Scope scope) {
+            return new FirstMessage(target, scope);
+        }
     }
 
     /// Requests that change only files and processes can be cancelled at any point.
     private static final List<String> BREAKABLE =
             List.of("/execute", "/exec", "/upload_file", "/download_file", "/files/{path…}");
 
-    /// The method of a route that answers to all.
+    /// Method of a route that accepts every method.
     public static final String ANY = "*";
 
-    /// What answers a request. It may throw [dev.vivarium.model.SandboxException] until it has begun to answer.
+    /// Handler of a request. It may throw [dev.vivarium.model.SandboxException] until it sends the status.
     @FunctionalInterface
     public interface Operation {
         void handle(Exchange exchange) throws IOException;
     }
 
-    /// Reports whether its guest calls are cancelled when the client hangs up. What changes the state of a sandbox
-    /// is done to its end: half a creation or half a snapshot helps nobody.
+    /// Reports whether the server cancels the guest calls of the request when the client disconnects. Requests that
+    /// change the state of a sandbox run to their end, because half a creation or half a snapshot is useless.
     boolean endsWithClient() {
         return method.equals("GET") || method.equals(ANY) || BREAKABLE.stream().anyMatch(template::endsWith);
     }

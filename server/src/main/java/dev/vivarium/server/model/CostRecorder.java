@@ -4,8 +4,8 @@ import dev.vivarium.core.access.WorkerGrant;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.run.Budget;
 import dev.vivarium.core.run.Runs;
-import dev.vivarium.model.EventData;
 import dev.vivarium.model.NewEvent;
+import dev.vivarium.model.RunEvent;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.Usage;
@@ -58,23 +58,11 @@ public final class CostRecorder {
             if (usage.costUsd().signum() > 0 || usage.inputTokens() + usage.outputTokens() > 0) {
                 runs.charge(sandbox, work.task(), usage);
             }
-            log.append(sandbox, NewEvent.of("agent.model_call", data(call).text(), SOURCE));
+            var body = new RunEvent.ModelCalled(usage, call.took(), call.status(), call.isEstimated());
+            log.append(sandbox, NewEvent.of(body, SOURCE));
         } catch (SandboxException e) {
             LOG.warn("sandbox {}: a call of {} was not charged: {}", sandbox, usage.model(), e.getMessage());
         }
         telemetry.modelCalled(usage, call.status(), call.took());
-    }
-
-    private static EventData data(Call call) {
-        Usage usage = call.usage();
-        return EventData.of("model", usage.model())
-                .with("input_tokens", usage.inputTokens())
-                .with("output_tokens", usage.outputTokens())
-                .with("cache_read_tokens", usage.cacheReadTokens())
-                .with("cache_write_tokens", usage.cacheWriteTokens())
-                .with("cost_usd", usage.costUsd())
-                .with("duration_ms", call.took().toMillis())
-                .with("status", call.status())
-                .with("estimated", call.isEstimated());
     }
 }

@@ -139,11 +139,6 @@ final class TokenCounter {
         return true;
     }
 
-    /// Reports whether the model received the request, so that the call has a cost.
-    boolean hasBegun() {
-        return begun;
-    }
-
     /// Reports whether the last event or an error event of the stream arrived.
     boolean hasEnded() {
         return ended;

@@ -2,4 +2,12 @@ package dev.vivarium.server.operation;
 
 /// The operations of one server. Immutable.
 public record Operations(
-        RunCommand commands, PauseSandbox pause, SendMessage messages, ListFiles files, ReadTerminal terminal) {}
+        CreateSandbox create,
+        GetSandbox get,
+        EndSandbox end,
+        PauseSandbox pause,
+        ThreadSnapshots snapshots,
+        RunCommand commands,
+        SendMessage messages,
+        ListFiles files,
+        ReadTerminal terminal) {}

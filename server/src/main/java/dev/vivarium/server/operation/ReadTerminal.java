@@ -1,10 +1,11 @@
 package dev.vivarium.server.operation;
 
 import dev.vivarium.core.log.EventLog;
-import dev.vivarium.json.Json;
-import dev.vivarium.json.JsonFields;
+import dev.vivarium.model.CommandEvent;
 import dev.vivarium.model.Event;
+import dev.vivarium.model.EventBody;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.ProcessInfo;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import java.util.List;
@@ -41,7 +42,7 @@ public final class ReadTerminal {
         List<Event> events = log.newest(request.sandbox, "command.", MAX_EVENTS);
         // The output is in memory three times: as events, as the text of the screen, and as lines.
         reserve.accept(EventSize.of(events) * 3);
-        events.forEach(screen::add);
+        events.forEach(event -> screen.add(log.codec().decode(event)));
         List<String> lines = screen.lines();
         return new TerminalText(
                 lines.subList((int) Math.max(0, lines.size() - request.lines), lines.size()),
@@ -53,27 +54,24 @@ public final class ReadTerminal {
     /// Combined output of several commands. The output of another command starts on a new line.
     private static final class Screen {
         private final StringBuilder text = new StringBuilder();
-        private long last;
+        private int last;
 
-        void add(Event event) {
-            JsonFields data = Json.answer(event.data());
-            long pid = data.optionalInteger("pid").orElse(0L);
-            switch (event.type()) {
-                case "command.started" -> {
-                    if (!data.optionalString("kind").orElse("").equals("shell")) {
-                        data.optionalString("command").ifPresent(command -> append(pid, "$ " + command + "\n"));
+        void add(EventBody event) {
+            switch (event) {
+                case CommandEvent.Started(var target, var kind, var line)
+                when kind != ProcessInfo.Kind.SHELL -> append(target.pid(), "$ " + line + "\n");
+                case CommandEvent.Output(var target, var stdout, var stderr, var omitted) -> {
+                    stdout.text().ifPresent(output -> append(target.pid(), output));
+                    stderr.text().ifPresent(output -> append(target.pid(), output));
+                    if (omitted > 0) {
+                        append(target.pid(), "\n… " + omitted + " bytes …\n");
                     }
-                }
-                case "command.output" -> {
-                    data.optionalString("stdout").ifPresent(output -> append(pid, output));
-                    data.optionalString("stderr").ifPresent(output -> append(pid, output));
-                    data.optionalInteger("folded_bytes").ifPresent(bytes -> append(pid, "\n… " + bytes + " bytes …\n"));
                 }
                 default -> {}
             }
         }
 
-        private void append(long pid, String output) {
+        private void append(int pid, String output) {
             if (pid != last && !text.isEmpty() && text.charAt(text.length() - 1) != '\n') {
                 text.append('\n');
             }

@@ -10,14 +10,13 @@ import dev.vivarium.model.ShellId;
 import dev.vivarium.server.http.Credential;
 import java.util.Optional;
 
-/// The first message of a socket: who comes, and to which shell. Immutable.
+/// First message of a shell socket. Immutable.
 ///
-/// Without `session_id` a new shell is started, which runs `command` or else `bash`. With
-/// `observe` the newest is watched instead. `window` is how much of its output is sent before the client says that it
-/// has taken it.
+/// Without `session_id`, the server starts a shell that runs `command`, or else `bash`. With `observe`, it attaches the
+/// client to the newest shell instead. `window` limits the output that the client has not acknowledged.
 record AuthMessage(
         Optional<ShellId> session, Optional<TerminalSize> size, Command command, Hands hands, Optional<Long> window) {
-    /// Whether somebody who may type wants to.
+    /// Whether a client that may type wants to type.
     enum Hands {
         ON,
         OFF
@@ -28,8 +27,8 @@ record AuthMessage(
         return "Auth[" + session + "]";
     }
 
-    /// What is shown in it: a key or a token, or else nothing but the session that the browser showed when it made
-    /// the connection. Throws `NotAuthenticated` when it is not such a message.
+    /// Returns the key or token in the message, or else the browser session of the upgrade request. Throws
+    /// `NotAuthenticated` if the message is not an authentication.
     static Credential credential(JsonFields fields, Optional<Credential> session) {
         try {
             if (fields.string("type").equals("auth")) {
@@ -73,7 +72,7 @@ record AuthMessage(
                 .orElse(usual);
     }
 
-    /// The name of a shell as somebody wrote it.
+    /// Parses the id of a shell.
     static ShellId session(String text) {
         if (!ShellId.isWellFormed(text)) {
             throw new SandboxException(

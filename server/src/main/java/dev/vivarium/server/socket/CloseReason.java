@@ -3,7 +3,7 @@ package dev.vivarium.server.socket;
 import dev.vivarium.json.ProblemJson;
 import dev.vivarium.model.Failure;
 
-/// Why a socket is closed. A failure has 4000 and the status that it has over HTTP, so that 4401 is 401. Immutable.
+/// Code and text of the close of a socket. The code of a failure is 4000 plus its HTTP status. Immutable.
 record CloseReason(int code, String reason) {
     private static final int NORMAL = 1000;
     private static final int GOING_AWAY = 1001;
@@ -11,7 +11,7 @@ record CloseReason(int code, String reason) {
     private static final int TRY_AGAIN_LATER = 1013;
     private static final int OURS = 4000;
 
-    /// A close frame has no room for more.
+    /// Maximum length of the text. A close frame has space for 123 bytes.
     private static final int REASON = 100;
 
     CloseReason {
@@ -30,7 +30,7 @@ record CloseReason(int code, String reason) {
         return new CloseReason(TRY_AGAIN_LATER, "the server has too many sockets; try again later");
     }
 
-    /// For whoever goes on trying what they may not do.
+    /// The reason for a client that repeats refused messages.
     static CloseReason tooOften() {
         return new CloseReason(POLICY, "you may only watch this shell, and tried to do more too often");
     }
@@ -41,7 +41,7 @@ record CloseReason(int code, String reason) {
                 : new CloseReason(OURS + ProblemJson.status(failure), failure.sentence());
     }
 
-    /// Reports whether the code says all: who is not let in learns nothing else.
+    /// Reports whether the close must be the only response to the client.
     boolean isRefusal() {
         return code == 4401 || code == 4403;
     }

@@ -12,7 +12,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Optional;
 
-/// Tells the audit who came in through a socket and who was refused; never a token. Thread-safe.
+/// Audit of one kind of sockets. Entries contain no token. Thread-safe.
 public final class SocketAudit {
     private static final int DONE = 200;
 
@@ -20,7 +20,7 @@ public final class SocketAudit {
     private final InstantSource clock;
     private final String route;
 
-    /// @param route by which the audit knows these sockets
+    /// @param route route in the entries
     public SocketAudit(Audit audit, InstantSource clock, String route) {
         this.audit = audit;
         this.clock = clock;
@@ -31,17 +31,17 @@ public final class SocketAudit {
         return clock.instant();
     }
 
-    /// Somebody inside has done something.
+    /// Records an action of an authenticated client.
     void did(Caller caller, Kind kind, String detail) {
         audit.record(of(caller, kind, DONE).detail(detail));
     }
 
-    /// Somebody inside asked for what they may not do, or may not be there any longer.
+    /// Records a refused message or a lost right of an authenticated client.
     void refused(Caller caller, Failure failure) {
         audit.record(of(caller, Kind.REFUSED, ProblemJson.status(failure)).detail(failure.slug()));
     }
 
-    /// Somebody was not let in.
+    /// Records a refused authentication.
     void refused(String sandboxId, Optional<Principal> who, Failure failure) {
         var entry = AuditEntry.of(now(), Kind.REFUSED, ProblemJson.status(failure), route)
                 .detail(failure.slug());

@@ -12,28 +12,28 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.eclipse.jetty.websocket.api.Callback;
 import org.eclipse.jetty.websocket.api.Session;
 
-/// The other end of a socket: what is sent to it, when it was last heard, and how it is hung up on. Thread-safe.
+/// Client side of a socket: sends messages to the client and closes the connection. Thread-safe.
 final class SocketClient {
     private static final long MAX_FIRST_MESSAGE = 16 * 1024;
     private static final long MAX_MESSAGE = 512 * 1024;
 
-    /// Held while a message is being written: another may not come between its frames.
+    /// Held while a message is written, so that the frames of two messages do not mix.
     private final ReentrantLock sending = new ReentrantLock();
 
     private final long openedAt = System.nanoTime();
     private volatile Optional<Session> session = Optional.empty();
-    private final Callback.Completable farewell = new Callback.Completable();
+    private final Callback.Completable closeWritten = new Callback.Completable();
     private volatile long heardAt = openedAt;
     private volatile boolean spoken;
 
-    /// It is there; it may not say much yet.
+    /// Limits messages to a small size until [#trust].
     void opened(Session open) {
         open.setMaxTextMessageSize(MAX_FIRST_MESSAGE);
         open.setMaxBinaryMessageSize(MAX_FIRST_MESSAGE);
         session = Optional.of(open);
     }
 
-    /// It was let in.
+    /// Allows larger messages after the authentication.
     void trust() {
         session.ifPresent(open -> open.setMaxTextMessageSize(MAX_MESSAGE));
     }
@@ -42,28 +42,28 @@ final class SocketClient {
         heardAt = System.nanoTime();
     }
 
-    /// It has said something, whatever it was.
+    /// Records that the client sent a message.
     void spoke() {
         heard();
         spoken = true;
     }
 
-    /// Reports whether it has not said anything yet.
+    /// Reports whether the client has sent no message yet.
     boolean isSilent() {
         return !spoken;
     }
 
-    /// When it came, by the nano clock.
+    /// Returns the `nanoTime` of the connection.
     long openedAt() {
         return openedAt;
     }
 
-    /// When something last came from it, by the nano clock.
+    /// Returns the `nanoTime` of the last message or pong.
     long heardAt() {
         return heardAt;
     }
 
-    /// Takes its next message.
+    /// Requests the next message.
     void demand() {
         session.filter(Session::isOpen).ifPresent(Session::demand);
     }
@@ -76,7 +76,7 @@ final class SocketClient {
         send(SocketMessages.error(failure));
     }
 
-    /// Writes one message and waits until it is gone. Throws `CompletionException` when the socket is.
+    /// Sends a message and waits until it is written. Throws `CompletionException` if the socket is closed.
     void send(String message) throws CompletionException {
         var sent = new Callback.Completable();
         sending.lock();
@@ -88,23 +88,24 @@ final class SocketClient {
         }
     }
 
-    /// Says why and does not wait for an answer.
+    /// Sends a close with the reason. Does not wait for the answer.
     void hangUp(CloseReason why) {
-        session.ifPresentOrElse(open -> open.close(why.code(), why.reason(), farewell), () -> farewell.complete(null));
+        session.ifPresentOrElse(
+                open -> open.close(why.code(), why.reason(), closeWritten), () -> closeWritten.complete(null));
     }
 
-    /// Waits until the farewell is on its way, or cannot be sent, or the time is over.
-    void awaitFarewell(Duration patience) {
+    /// Waits until the close is written or has failed, at most `timeout`.
+    void awaitClose(Duration timeout) {
         try {
-            farewell.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+            closeWritten.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException | TimeoutException e) {
-            // It hears nothing any more.
+            // The client does not read any more.
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    /// Cuts the connection, if it is still there.
+    /// Disconnects without a close handshake. Idempotent.
     void cut() {
         session.ifPresent(Session::disconnect);
     }

@@ -1,6 +1,6 @@
 package dev.vivarium.server.socket;
 
-import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.model.Failure;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Presence;
@@ -10,25 +10,22 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 
-/// Every open socket. Closes those whose client does not authenticate or does not answer. Thread-safe.
+/// All open sockets. Closes those whose clients do not authenticate or do not answer. Thread-safe.
 public final class Sockets implements AutoCloseable {
-    /// How often every socket does what is due.
+    /// Interval of the periodic work of sockets.
     private static final Duration CHECK = Duration.ofMillis(400);
 
-    /// Each costs some memory, and so many clients at once are more likely one that went wrong.
+    /// Limit of open sockets. More are probably a client in a loop.
     private static final int MOST = 10_000;
 
-    /// Of those who have not said yet who they are.
-    private static final int MOST_STRANGERS = 1_000;
+    /// Limit of sockets whose clients have not authenticated yet.
+    private static final int MOST_UNAUTHENTICATED = 1_000;
 
     private static final Duration PING = Duration.ofSeconds(20);
     private static final Duration SILENCE = Duration.ofSeconds(50);
 
-    /// How long a client has to answer a close.
+    /// Time limit for the client's answer to a close.
     private static final Duration FAREWELL = Duration.ofSeconds(1);
 
     private final Admission admission;
@@ -36,25 +33,21 @@ public final class Sockets implements AutoCloseable {
     private final Duration introduction;
     private final Presence presence = new Presence();
     private final Set<GuardedSocket> open = ConcurrentHashMap.newKeySet();
-    private final Set<GuardedSocket> strangers = ConcurrentHashMap.newKeySet();
-    private final ScheduledExecutorService scheduler = Executors.newSingleThreadScheduledExecutor(
-            Thread.ofPlatform().daemon().name("sockets").factory());
+    private final Set<GuardedSocket> unauthenticated = ConcurrentHashMap.newKeySet();
+    private final Scheduler.Jobs jobs;
     private volatile boolean closed;
 
-    public Sockets(Admission admission, WatchConfig config) {
+    public Sockets(Admission admission, WatchConfig config, Scheduler scheduler) {
         this.admission = admission;
         this.heartbeat = config.heartbeat();
         this.introduction = config.introduction();
-        repeat("checking sockets", CHECK, this::check);
-        repeat("pinging sockets", PING, this::ping);
+        this.jobs = scheduler
+                .jobs()
+                .every(CHECK, "socket check", this::check)
+                .every(PING, "ping of sockets", this::ping);
     }
 
-    private void repeat(String name, Duration every, Runnable work) {
-        var _ = scheduler.scheduleWithFixedDelay(
-                VitalThread.repeating(name, work), every.toMillis(), every.toMillis(), TimeUnit.MILLISECONDS);
-    }
-
-    /// Who is connected to sandboxes; streams without a socket are there too.
+    /// Returns the clients that are connected to sandboxes, with or without a socket.
     public Presence presence() {
         return presence;
     }
@@ -63,49 +56,45 @@ public final class Sockets implements AutoCloseable {
         return admission;
     }
 
-    /// How often whoever watches or listens hears something.
+    /// Returns the interval of heartbeats on idle sockets.
     Duration heartbeat() {
         return heartbeat;
     }
 
-    /// Takes a socket, or says why not.
+    /// Registers a socket. Returns the reason if the socket must close.
     Optional<CloseReason> add(GuardedSocket socket) {
         open.add(socket);
-        strangers.add(socket);
+        unauthenticated.add(socket);
         if (closed) {
             return Optional.of(CloseReason.stopping());
         }
-        return open.size() > MOST || strangers.size() > MOST_STRANGERS
+        return open.size() > MOST || unauthenticated.size() > MOST_UNAUTHENTICATED
                 ? Optional.of(CloseReason.tooMany())
                 : Optional.empty();
     }
 
-    /// Its client has said who it is.
-    void known(GuardedSocket socket) {
-        strangers.remove(socket);
+    void authenticated(GuardedSocket socket) {
+        unauthenticated.remove(socket);
         presence.enter(socket);
     }
 
     void remove(GuardedSocket socket) {
         presence.leave(socket);
-        strangers.remove(socket);
+        unauthenticated.remove(socket);
         open.remove(socket);
     }
 
-    /// Cuts the connection of a client that does not answer the close.
-    void cutSoon(SocketClient peer) {
-        if (!closed) {
-            var _ = scheduler.schedule(peer::cut, FAREWELL.toMillis(), TimeUnit.MILLISECONDS);
-        }
+    /// Disconnects a client that does not answer the close.
+    void cutSoon(SocketClient client) {
+        jobs.once(FAREWELL, "disconnect", client::cut);
     }
 
     private void check() {
         long now = System.nanoTime();
         for (GuardedSocket socket : open) {
-            if (socket.isInside()) {
-                // To look a sandbox up may wait for it to be found again.
-                Thread.ofVirtual().name("socket-check").start(socket::beat);
-            } else if (socket.peer().isSilent() && now - socket.peer().openedAt() > introduction.toNanos()) {
+            if (socket.isAuthenticated()) {
+                socket.tick();
+            } else if (socket.client().isSilent() && now - socket.client().openedAt() > introduction.toNanos()) {
                 String silence = "nothing was said within " + introduction.toSeconds() + " s";
                 socket.close(CloseReason.of(new Failure.NotAuthenticated(silence)));
             }
@@ -115,22 +104,22 @@ public final class Sockets implements AutoCloseable {
     private void ping() {
         long now = System.nanoTime();
         for (GuardedSocket socket : open) {
-            if (now - socket.peer().heardAt() > SILENCE.toNanos()) {
+            if (now - socket.client().heardAt() > SILENCE.toNanos()) {
                 socket.close(new CloseReason(1001, "nothing was heard for " + SILENCE.toSeconds() + " s"));
-            } else if (socket.isInside()) {
-                socket.peer().ping();
+            } else if (socket.isAuthenticated()) {
+                socket.client().ping();
             }
         }
     }
 
-    /// Closes every socket, and lets each say why; what they showed goes on. Idempotent.
+    /// Closes every socket with a reason. Shells and sandboxes keep running. Idempotent.
     @Override
     public void close() {
         closed = true;
         List<GuardedSocket> last = List.copyOf(open);
         last.forEach(socket -> socket.close(CloseReason.stopping()));
         long deadline = System.nanoTime() + FAREWELL.toNanos();
-        last.forEach(socket -> socket.peer().awaitFarewell(Duration.ofNanos(deadline - System.nanoTime())));
-        scheduler.shutdownNow();
+        last.forEach(socket -> socket.client().awaitClose(Duration.ofNanos(deadline - System.nanoTime())));
+        jobs.close();
     }
 }

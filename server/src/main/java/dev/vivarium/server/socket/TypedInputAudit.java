@@ -3,8 +3,10 @@ package dev.vivarium.server.socket;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.time.Duration;
 
-/// How much somebody typed that is not on record yet. It comes on record when a line is done, when it has become much
-/// or when it has waited long: a note for each key would drown all others. Thread-safe.
+/// Counter of typed characters that are not in the audit yet. Thread-safe.
+///
+/// They are due when a line is complete, when they are many, or after ten seconds. An entry for each key would displace
+/// all other entries.
 final class TypedInputAudit {
     private static final int MUCH = 4_096;
     private static final Duration LONG = Duration.ofSeconds(10);
@@ -26,7 +28,7 @@ final class TypedInputAudit {
         hasLine |= data.indexOf('\r') >= 0 || data.indexOf('\n') >= 0;
     }
 
-    /// How many characters should come on record now; they are counted no more.
+    /// Returns the number of characters to record now, and resets it. Returns 0 if none are due.
     synchronized int takeDue() {
         boolean isOld = System.nanoTime() - since > LONG.toNanos();
         return hasLine || characters > MUCH || isOld ? takeAll() : 0;

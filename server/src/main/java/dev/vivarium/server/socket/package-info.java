@@ -1,4 +1,4 @@
-/// The shell over WebSocket: who is let in, what is said on the socket, and when it is closed.
+/// WebSockets: shells, events of a sandbox, and the feed of all events.
 @NullMarked
 package dev.vivarium.server.socket;
 

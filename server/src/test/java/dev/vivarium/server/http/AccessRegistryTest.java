@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.RightsChanges.Change;
 import dev.vivarium.core.access.Scopes;
@@ -26,7 +27,8 @@ class AccessRegistryTest {
 
     private final AtomicReference<Instant> time = new AtomicReference<>(Instant.parse("2026-01-01T10:00:00Z"));
     private final DrainGate gate = new DrainGate();
-    private final AccessRegistry accesses = new AccessRegistry(gate, time::get);
+    private final Scheduler scheduler = new Scheduler(time::get);
+    private final AccessRegistry accesses = new AccessRegistry(gate, scheduler);
     private final Queue<Failure> losses = new ConcurrentLinkedQueue<>();
     private final AtomicInteger checks = new AtomicInteger();
     private final AtomicReference<Failure> answer = new AtomicReference<>();
@@ -35,6 +37,7 @@ class AccessRegistryTest {
     @AfterEach
     void close() {
         accesses.close();
+        scheduler.close();
     }
 
     @Test

@@ -288,11 +288,16 @@ public final class OciProvider implements Provider {
     }
 
     @Override
-    public long snapshot(SandboxId id, SnapshotId snapshot) {
+    public void requireSnapshots() {
         if (!config.runtime().sharesTheKernel()) {
             throw new SandboxException(new Failure.Unsupported(
-                    "a snapshot", "gVisor keeps what was written in memory of its own; use another runtime"));
+                    "a snapshot", "gVisor keeps written data in its own memory; use another runtime"));
         }
+    }
+
+    @Override
+    public long snapshot(SandboxId id, SnapshotId snapshot) {
+        requireSnapshots();
         try {
             flush(place.directory(id));
             return snapshots.save(id, snapshot);

@@ -1,9 +1,10 @@
-package dev.vivarium.core.sandbox;
+package dev.vivarium.core.lifecycle;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.store.Db;
+import dev.vivarium.json.EventBodyJson;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxId;
@@ -32,7 +33,7 @@ class EventFollowerTest {
     @BeforeEach
     void open() {
         db = Db.sqlite(home.resolve("viv.db"));
-        log = new EventLog(db, InstantSource.system());
+        log = new EventLog(db, InstantSource.system(), new EventBodyJson());
         log.append(SANDBOX, START);
     }
 

@@ -1,14 +1,16 @@
-package dev.vivarium.core.sandbox;
+package dev.vivarium.core.lifecycle;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.vivarium.core.exec.CommandStarted;
-import dev.vivarium.model.EventData;
+import dev.vivarium.json.EventBodyJson;
+import dev.vivarium.model.CommandEvent;
 import dev.vivarium.model.ExecEvent.Stream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class CommandEventsTest {
@@ -35,13 +37,13 @@ class CommandEventsTest {
         say("one");
         say("two");
 
-        commandEvents.beat();
+        commandEvents.publishDue();
         assertThat(events).hasSize(1);
         nanos += Duration.ofMillis(100).toNanos();
-        commandEvents.beat();
+        commandEvents.publishDue();
         assertThat(events).hasSize(2);
         nanos += Duration.ofMillis(100).toNanos();
-        commandEvents.beat();
+        commandEvents.publishDue();
         assertThat(events).hasSize(2);
     }
 
@@ -74,21 +76,15 @@ class CommandEventsTest {
         assertThat(events).hasSize(2);
     }
 
-    @Test
-    void anObjectOfOursIsJsonWhateverItSays() {
-        assertThat(EventData.of("a\"b", "\\ \n \u0001 €\ud83d").with("n", 1).text())
-                .isEqualTo("{\"a\\\"b\":\"\\\\ \\n \\u0001 €\\ud83d\",\"n\":1}");
-    }
-
     private void say(String text) {
         commandEvents.output(Stream.STDOUT, text.getBytes(StandardCharsets.UTF_8));
     }
 
     private CommandEvents commandEvents(CommandEvents.Pace pace) {
         return new CommandEvents(
-                EventData.of("pid", 7),
+                new CommandEvent.Target(7, Optional.empty(), Optional.empty()),
                 pace,
-                (type, data) -> events.add(type + " " + data.text()),
+                event -> events.add(event.type() + " " + new EventBodyJson().encode(event)),
                 () -> events.add("over"),
                 () -> nanos);
     }
@@ -99,14 +95,14 @@ class CommandEventsTest {
         shell.output(Stream.STDOUT, bytes("$ ls"));
         assertThat(events).isEmpty();
 
-        shell.beat();
+        shell.publishDue();
         assertThat(events).containsExactly("command.output {\"pid\":7,\"stdout\":\"$ ls\"}");
     }
 
     @Test
     void whatAnEarlierServerToldIsNotToldAgain() {
         var place = new CommandEvents.Bookmark(new CommandStarted.Place(10, 0), new CommandStarted.Place(13, 0));
-        var found = commandEvents(CommandEvents.Pace.COMMAND).continued(place);
+        var found = commandEvents(CommandEvents.Pace.COMMAND).resumedAt(place);
         found.output(Stream.STDOUT, bytes("ab"));
         found.output(Stream.STDOUT, bytes("cde"));
         found.lost();

@@ -1,34 +1,40 @@
-package dev.vivarium.server.api;
+package dev.vivarium.server.operation;
 
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.SandboxException;
-import dev.vivarium.server.operation.EnvironmentRule;
+import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.EngineConfig;
 import java.time.Duration;
 
-/// What a request for a sandbox may ask for at most. Immutable.
+/// Limits for the requests that create a sandbox. Immutable.
 public final class SandboxRule {
     private final EngineConfig config;
     private final EnvironmentRule environment;
 
-    public SandboxRule(EngineConfig config, EnvironmentRule environment) {
+    private SandboxRule(EngineConfig config, EnvironmentRule environment) {
         this.config = config;
         this.environment = environment;
     }
 
-    /// What a sandbox gets whose request does not say, and the most that one may.
-    Limits limits() {
+    public static SandboxRule of(Config config) {
+        return new SandboxRule(
+                config.engine(), new EnvironmentRule(config.calls().policy()));
+    }
+
+    /// Returns the default limits of a sandbox, which are also the maximum.
+    public Limits limits() {
         return config.limits();
     }
 
-    /// The longest that a sandbox may be left unused.
-    Duration mostIdle() {
+    /// Returns the maximum idle timeout.
+    public Duration mostIdle() {
         return config.lifetime().maxIdleTimeout();
     }
 
-    void check(NewSandbox request) {
+    /// Fails with [Failure.InvalidRequest] if the request exceeds a limit.
+    public void check(NewSandbox request) {
         environment.check(request.env());
         request.idleTimeout().ifPresent(this::checkTimeout);
         request.limits().ifPresent(this::checkLimits);
@@ -39,7 +45,6 @@ public final class SandboxRule {
         require(timeout.compareTo(most) <= 0, "timeout_minutes", "must be at most " + most.toMinutes());
     }
 
-    /// What the operator configured is the most that anybody gets.
     private void checkLimits(Limits wanted) {
         Limits most = config.limits();
         require(

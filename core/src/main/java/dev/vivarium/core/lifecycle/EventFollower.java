@@ -1,4 +1,4 @@
-package dev.vivarium.core.sandbox;
+package dev.vivarium.core.lifecycle;
 
 import dev.vivarium.core.log.Batch;
 import dev.vivarium.core.log.EventLog;
@@ -6,11 +6,11 @@ import dev.vivarium.core.log.LogFollower;
 import dev.vivarium.model.SandboxId;
 import java.time.Duration;
 
-/// Follows what happens to a sandbox up to the last event of its life. Confined to one worker at a time, but for [#seq]
-/// and [#close].
+/// Follower of a sandbox's log up to its last event. Confined to one thread at a time, except [#seq] and [#close].
 ///
-/// A sandbox is gone for its callers a moment before its machine is, and its end is told after that. Whoever comes in
-/// between waits for it, but not for ever: what a server that died has not told may be told by the next one only.
+/// A sandbox ends for its callers a moment before the engine removes its machine, and the last event comes after that.
+/// A follower that starts in between waits for the event, but only for [#LATEST]: if the server crashed, the next
+/// server appends the event.
 public final class EventFollower implements AutoCloseable {
     private static final Duration LATEST = Duration.ofSeconds(10);
 
@@ -21,7 +21,7 @@ public final class EventFollower implements AutoCloseable {
     private final long since = System.nanoTime();
     private boolean isOver;
 
-    /// @param isAlive whether it was there when the spectator came
+    /// @param isAlive whether the sandbox existed when the follower started
     public EventFollower(EventLog log, SandboxId sandbox, long afterSeq, boolean isAlive) {
         this.log = log;
         this.sandbox = sandbox;
@@ -29,34 +29,34 @@ public final class EventFollower implements AutoCloseable {
         this.isAlive = isAlive;
     }
 
-    /// The last event that was given out, or the place where it began.
+    /// Returns the number of the last event read, or the start position.
     public long seq() {
         return follower.seq();
     }
 
-    /// The next events; waits at most `patience` for the first of them, and then gives none.
-    public Batch next(Duration patience) throws InterruptedException {
-        Batch batch = isAlive ? follower.next(patience) : rest(patience);
+    /// Returns the next events. Waits at most `timeout` for the first, and returns none at the timeout.
+    public Batch next(Duration timeout) throws InterruptedException {
+        Batch batch = isAlive ? follower.next(timeout) : rest(timeout);
         isOver |= batch.events().stream().anyMatch(LifecycleEvents::isEnd);
         return batch;
     }
 
-    private Batch rest(Duration patience) throws InterruptedException {
+    private Batch rest(Duration timeout) throws InterruptedException {
         Batch kept = follower.next(Duration.ZERO);
         if (!kept.isEmpty()) {
             return kept;
         }
         Duration left = LATEST.minusNanos(System.nanoTime() - since);
         if (left.isNegative() || LifecycleEvents.hasEnd(log, sandbox)) {
-            // It may have come between the two looks.
+            // The last event may have been appended between the two reads.
             Batch last = follower.next(Duration.ZERO);
             isOver = last.isEmpty();
             return last;
         }
-        return follower.next(left.compareTo(patience) < 0 ? left : patience);
+        return follower.next(left.compareTo(timeout) < 0 ? left : timeout);
     }
 
-    /// Whether all was given out.
+    /// Reports whether the follower has returned the last event.
     public boolean isOver() {
         return isOver;
     }

@@ -1,0 +1,126 @@
+package dev.vivarium.core;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/// Bounded queue whose entries one vital thread handles in groups, such as one transaction for each group. Thread-safe.
+///
+/// The handler receives a list with the oldest entry. It calls [#fill] or [#fillUntil] as late as it can, so that
+/// entries that arrive meanwhile join the group. The handler must complete the callers of a group also if it throws,
+/// because the thread then continues with the next group.
+public final class GroupQueue<T> {
+    private final BlockingQueue<T> queue;
+    private final int most;
+    private final Consumer<List<T>> handler;
+    private final Thread worker;
+    private volatile boolean closed;
+
+    /// Wakes the worker up when the queue closes. Neither callers nor the handler see it.
+    @SuppressWarnings("unchecked")
+    private final T stop = (T) new Object();
+
+    /// @param most maximum size of a group
+    public GroupQueue(String name, int capacity, int most, Consumer<List<T>> handler) {
+        this.queue = new ArrayBlockingQueue<>(capacity);
+        this.most = most;
+        this.handler = handler;
+        this.worker = VitalThread.start(name, this::run);
+    }
+
+    /// Queues an entry. Returns false if the queue is closed, or full for that long; the handler then never gets the
+    /// entry.
+    public boolean offer(T entry, long nanos) throws InterruptedException {
+        return !closed && queue.offer(entry, nanos, TimeUnit.NANOSECONDS) && isKept(entry);
+    }
+
+    /// Like [#offer(Object, long)] without a wait.
+    public boolean offer(T entry) {
+        return !closed && queue.offer(entry) && isKept(entry);
+    }
+
+    /// The worker may have ended between the check and the offer. In that case it never takes the entry.
+    private boolean isKept(T entry) {
+        return !(closed && queue.remove(entry));
+    }
+
+    public boolean isEmpty() {
+        return queue.isEmpty();
+    }
+
+    public boolean isClosed() {
+        return closed;
+    }
+
+    /// Returns how many entries fit into the queue now.
+    public int room() {
+        return queue.remainingCapacity();
+    }
+
+    /// Adds the queued entries to a group. For the handler.
+    public void fill(List<T> group) {
+        queue.drainTo(group, most - group.size());
+        removeStop(group);
+    }
+
+    /// Waits for entries and adds them to a group. Returns whether there were any before the time. For the handler.
+    public boolean fillUntil(long nanoTime, List<T> group) {
+        int before = group.size();
+        try {
+            T next = queue.poll(nanoTime - System.nanoTime(), TimeUnit.NANOSECONDS);
+            if (next != null) {
+                group.add(next);
+                fill(group);
+            }
+        } catch (InterruptedException e) {
+            // Only close() ends the worker.
+        }
+        return group.size() > before;
+    }
+
+    private void run() {
+        var group = new ArrayList<T>(most);
+        while (!closed || !queue.isEmpty()) {
+            try {
+                group.add(queue.take());
+            } catch (InterruptedException e) {
+                continue; // Only close() ends the worker.
+            }
+            removeStop(group);
+            if (!group.isEmpty()) {
+                handler.accept(group);
+            }
+            group.clear();
+        }
+    }
+
+    private void removeStop(List<T> group) {
+        if (closed) {
+            group.remove(stop);
+        }
+    }
+
+    /// Handles the queued entries, then ends the worker. Waits for that, with a timeout, even if interrupted.
+    /// Idempotent.
+    public void close(Duration patience) {
+        closed = true;
+        // In a full queue the worker finds an entry, and then `closed`.
+        queue.offer(stop);
+        boolean interrupted = false;
+        while (true) {
+            try {
+                worker.join(patience);
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

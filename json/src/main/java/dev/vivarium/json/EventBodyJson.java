@@ -1,0 +1,294 @@
+package dev.vivarium.json;
+
+import dev.vivarium.model.CommandEvent;
+import dev.vivarium.model.EventBody;
+import dev.vivarium.model.EventCodec;
+import dev.vivarium.model.FileEvent;
+import dev.vivarium.model.MessageEvent;
+import dev.vivarium.model.ReviewEvent;
+import dev.vivarium.model.RunEvent;
+import dev.vivarium.model.SandboxEvent;
+import dev.vivarium.model.Usage;
+import dev.vivarium.model.WorkerEvent;
+import java.io.StringWriter;
+import java.util.HexFormat;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.ObjectWriteContext;
+import tools.jackson.core.SerializableString;
+import tools.jackson.core.StreamWriteFeature;
+import tools.jackson.core.io.CharacterEscapes;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.core.json.JsonWriteFeature;
+
+/// JSON form of the data of events. Stateless.
+///
+/// Logs outlive servers: a change of a field name or of the order of fields breaks clients.
+public final class EventBodyJson implements EventCodec {
+    private static final JsonFactory FACTORY = JsonFactory.builder()
+            .characterEscapes(new Escapes())
+            .disable(JsonWriteFeature.WRITE_HEX_UPPER_CASE)
+            .enable(StreamWriteFeature.WRITE_BIGDECIMAL_AS_PLAIN)
+            .build();
+
+    /// Matches surrogates without their pair, because a pair is one code point.
+    private static final Pattern UNPAIRED = Pattern.compile("[\\x{d800}-\\x{dfff}]");
+
+    /// Escapes of stored events: `\b` and `\f` have no short form.
+    private static final class Escapes extends CharacterEscapes {
+        private static final long serialVersionUID = 1;
+
+        private final int[] codes = standardAsciiEscapesForJSON();
+
+        Escapes() {
+            codes['\b'] = ESCAPE_STANDARD;
+            codes['\f'] = ESCAPE_STANDARD;
+        }
+
+        @Override
+        public int[] getEscapeCodesForAscii() {
+            return codes;
+        }
+
+        @Override
+        public @Nullable SerializableString getEscapeSequence(int c) {
+            return null;
+        }
+    }
+
+    @Override
+    public String encode(EventBody body) {
+        if (body instanceof EventBody.Custom(var _, String data)) {
+            return data;
+        }
+        var text = new StringWriter();
+        try (JsonGenerator out = FACTORY.createGenerator(ObjectWriteContext.empty(), text)) {
+            out.writeStartObject();
+            switch (body) {
+                case SandboxEvent event -> write(out, event);
+                case CommandEvent event -> write(out, event);
+                case FileEvent event -> write(out, event);
+                case RunEvent event -> write(out, event);
+                case ReviewEvent event -> write(out, event);
+                case MessageEvent event -> write(out, event);
+                case WorkerEvent event -> write(out, event);
+                case EventBody.Custom _ -> {}
+            }
+            out.writeEndObject();
+        }
+        // UTF-8 cannot represent an unpaired surrogate. A truncated text can end with one.
+        return UNPAIRED.matcher(text.getBuffer())
+                .replaceAll(found ->
+                        "\\\\u" + HexFormat.of().toHexDigits(found.group().charAt(0)));
+    }
+
+    private static void write(JsonGenerator out, SandboxEvent event) {
+        switch (event) {
+            case SandboxEvent.Started(var thread, var user, var origin, var took) -> {
+                out.writeStringProperty("thread_id", thread.value());
+                out.writeStringProperty("user_id", user.value());
+                out.writeStringProperty("origin", origin);
+                out.writeNumberProperty("took_ms", took.toMillis());
+            }
+            case SandboxEvent.Paused(var reason, var detail) -> reason(out, reason, Optional.of(detail));
+            case SandboxEvent.Resumed(var reason, var detail) -> reason(out, reason, Optional.of(detail));
+            case SandboxEvent.Recovered(var how) -> out.writeStringProperty("how", how);
+            case SandboxEvent.Terminated(var cause, var detail) -> reason(out, cause.label(), detail);
+            case SandboxEvent.Metrics metrics -> {
+                out.writeNumberProperty("cpu_percent", metrics.cpuPercent());
+                out.writeNumberProperty("cpu_limit_percent", metrics.cpuLimitPercent());
+                out.writeNumberProperty("memory_bytes", metrics.memoryBytes());
+                out.writeNumberProperty("memory_limit_bytes", metrics.memoryLimitBytes());
+                out.writeNumberProperty("processes", metrics.processes());
+                out.writeNumberProperty("processes_limit", metrics.processesLimit());
+                out.writeNumberProperty("disk_bytes", metrics.diskBytes());
+                out.writeNumberProperty("disk_limit_bytes", metrics.diskLimitBytes());
+                out.writeNumberProperty("oom_kills", metrics.oomKills());
+            }
+        }
+    }
+
+    private static void reason(JsonGenerator out, String reason, Optional<String> detail) {
+        out.writeStringProperty("reason", reason);
+        optional(out, "detail", detail);
+    }
+
+    private static void optional(JsonGenerator out, String name, Optional<String> text) {
+        text.ifPresent(value -> out.writeStringProperty(name, value));
+    }
+
+    private static void write(JsonGenerator out, CommandEvent event) {
+        out.writeNumberProperty("pid", event.target().pid());
+        optional(out, "process_id", event.target().process());
+        optional(out, "session_id", event.target().session());
+        switch (event) {
+            case CommandEvent.Started(var _, var kind, var line) -> {
+                out.writeStringProperty("kind", label(kind));
+                out.writeStringProperty("command", line);
+            }
+            case CommandEvent.Output(var _, var stdout, var stderr, var omitted) -> {
+                write(out, "stdout", stdout);
+                write(out, "stderr", stderr);
+                if (omitted > 0) {
+                    out.writeNumberProperty("folded_bytes", omitted);
+                }
+            }
+            case CommandEvent.Completed(var _, var cause, var result) -> {
+                result.ifPresent(some -> out.writeNumberProperty("exit_code", some.exitCode()));
+                out.writeStringProperty("cause", cause.label());
+                result.ifPresent(some -> {
+                    out.writeNumberProperty("duration_ms", some.took().toMillis());
+                    out.writeNumberProperty("stdout_bytes", some.stdoutBytes());
+                    out.writeNumberProperty("stderr_bytes", some.stderrBytes());
+                });
+            }
+        }
+    }
+
+    private static void write(JsonGenerator out, String stream, CommandEvent.Text output) {
+        optional(out, stream, output.text());
+        output.end().ifPresent(end -> out.writeNumberProperty(stream + "_end", end));
+    }
+
+    private static String label(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT);
+    }
+
+    private static void write(JsonGenerator out, FileEvent event) {
+        switch (event) {
+            case FileEvent.Changed(var _, var path, var file, var below, var diff) -> {
+                out.writeStringProperty("path", path);
+                file.ifPresent(metadata -> write(out, metadata));
+                if (below > 0) {
+                    out.writeNumberProperty("files", below);
+                }
+                optional(out, "diff", diff.text());
+                flag(out, "diff_truncated", diff.truncated());
+                flag(out, "diff_omitted", diff.omitted());
+            }
+            case FileEvent.Folded(var created, var modified, var deleted, var directories, var incomplete) -> {
+                out.writeNumberProperty("created", created);
+                out.writeNumberProperty("modified", modified);
+                out.writeNumberProperty("deleted", deleted);
+                out.writeArrayPropertyStart("directories");
+                directories.forEach(out::writeString);
+                out.writeEndArray();
+                flag(out, "incomplete", incomplete);
+            }
+        }
+    }
+
+    private static void write(JsonGenerator out, FileEvent.Metadata file) {
+        switch (file.type()) {
+            case FILE -> {
+                out.writeNumberProperty("size", file.size());
+                optional(out, "sha256", file.sha256());
+            }
+            case DIRECTORY -> out.writeBooleanProperty("directory", true);
+            case LINK, OTHER -> out.writeStringProperty("type", label(file.type()));
+        }
+    }
+
+    private static void flag(JsonGenerator out, String name, boolean isSet) {
+        if (isSet) {
+            out.writeBooleanProperty(name, true);
+        }
+    }
+
+    private static void write(JsonGenerator out, RunEvent event) {
+        switch (event) {
+            case RunEvent.Started(var run, var task, var runtime) -> {
+                out.writeStringProperty("run_id", run.value());
+                out.writeStringProperty("task_id", task.value());
+                out.writeStringProperty("runtime", runtime.text());
+            }
+            case RunEvent.Ended(var run, var task, var status, var reason, var code, var total) -> {
+                out.writeStringProperty("run_id", run.value());
+                out.writeStringProperty("task_id", task.value());
+                out.writeStringProperty("status", status.text());
+                optional(out, "reason", reason);
+                optional(out, "reason_code", code);
+                out.writeNumberProperty("cost_usd", total.costUsd());
+                out.writeNumberProperty("tokens", total.tokens());
+                out.writeNumberProperty("tool_calls", total.toolCalls());
+            }
+            case RunEvent.ModelCalled(Usage usage, var took, var status, var estimated) -> {
+                out.writeStringProperty("model", usage.model());
+                out.writeNumberProperty("input_tokens", usage.inputTokens());
+                out.writeNumberProperty("output_tokens", usage.outputTokens());
+                out.writeNumberProperty("cache_read_tokens", usage.cacheReadTokens());
+                out.writeNumberProperty("cache_write_tokens", usage.cacheWriteTokens());
+                out.writeNumberProperty("cost_usd", usage.costUsd());
+                out.writeNumberProperty("duration_ms", took.toMillis());
+                out.writeNumberProperty("status", status);
+                out.writeBooleanProperty("estimated", estimated);
+            }
+        }
+    }
+
+    private static void write(JsonGenerator out, ReviewEvent event) {
+        switch (event) {
+            case ReviewEvent.Requested asked -> {
+                out.writeStringProperty("review_id", asked.review().value());
+                out.writeStringProperty("task_id", asked.task().value());
+                out.writeStringProperty("reason", asked.reason());
+                out.writeStringProperty("description", asked.description());
+                out.writeName("context");
+                out.writeRawValue(asked.context());
+                out.writeBooleanProperty("blocking", asked.blocking());
+                out.writeStringProperty("deadline", asked.deadline().toString());
+            }
+            case ReviewEvent.Answered(var review, var decision, var comment, var by) -> {
+                out.writeStringProperty("review_id", review.value());
+                out.writeStringProperty("decision", decision);
+                optional(out, "comment", comment);
+                out.writeStringProperty("user_id", by.value());
+            }
+            case ReviewEvent.Expired(var review, var deadline) -> {
+                out.writeStringProperty("review_id", review.value());
+                out.writeStringProperty("deadline", deadline.toString());
+            }
+        }
+    }
+
+    private static void write(JsonGenerator out, MessageEvent event) {
+        switch (event) {
+            case MessageEvent.Posted(var id, var _, var content, var mode) -> {
+                out.writeStringProperty("message_id", id);
+                out.writeStringProperty("content", content);
+                out.writeStringProperty("inject_mode", mode.text());
+            }
+            case MessageEvent.Delivered(var id, var kind, var latency) -> {
+                out.writeStringProperty("message_id", id);
+                out.writeStringProperty("message_type", kind.text());
+                out.writeNumberProperty("latency_ms", latency.toMillis());
+            }
+        }
+    }
+
+    private static void write(JsonGenerator out, WorkerEvent event) {
+        switch (event) {
+            case WorkerEvent.ToolUsed _ -> {}
+            case WorkerEvent.UsageReported(var input, var output, var cost) -> {
+                out.writeNumberProperty("input_tokens", input);
+                out.writeNumberProperty("output_tokens", output);
+                out.writeNumberProperty("cost_usd", cost);
+            }
+            case WorkerEvent.ConversationNamed(var session) -> out.writeStringProperty("session_id", session);
+            case WorkerEvent.Completed(var summary) -> out.writeStringProperty("summary", summary);
+            case WorkerEvent.Failed(var reason) -> out.writeStringProperty("reason", reason);
+        }
+    }
+
+    @Override
+    public EventBody decode(String type, String data) {
+        try {
+            return EventBodyReader.read(type, data);
+        } catch (RuntimeException e) {
+            return new EventBody.Custom(type, data);
+        }
+    }
+}

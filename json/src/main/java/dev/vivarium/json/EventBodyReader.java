@@ -1,0 +1,247 @@
+package dev.vivarium.json;
+
+import dev.vivarium.model.CommandEvent;
+import dev.vivarium.model.End;
+import dev.vivarium.model.EventBody;
+import dev.vivarium.model.Exit;
+import dev.vivarium.model.FileEntry;
+import dev.vivarium.model.FileEvent;
+import dev.vivarium.model.Message;
+import dev.vivarium.model.MessageEvent;
+import dev.vivarium.model.ProcessInfo;
+import dev.vivarium.model.ReviewEvent;
+import dev.vivarium.model.ReviewId;
+import dev.vivarium.model.Run;
+import dev.vivarium.model.RunEvent;
+import dev.vivarium.model.RunId;
+import dev.vivarium.model.SandboxEvent;
+import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.TaskId;
+import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.Usage;
+import dev.vivarium.model.UserId;
+import dev.vivarium.model.WorkerEvent;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+
+/// Reader of the data of stored events. Stateless.
+final class EventBodyReader {
+    private EventBodyReader() {}
+
+    /// Returns the event. Throws a runtime exception if the data does not have the fields of the type.
+    static EventBody read(String type, String text) {
+        JsonFields data = Json.answer(text);
+        return switch (type) {
+            case "sandbox.started" -> sandboxStarted(data);
+            case "sandbox.paused" -> new SandboxEvent.Paused(data.string("reason"), data.string("detail"));
+            case "sandbox.resumed" -> new SandboxEvent.Resumed(data.string("reason"), data.string("detail"));
+            case "sandbox.recovered" -> new SandboxEvent.Recovered(data.string("how"));
+            case SandboxEvent.TERMINATED ->
+                new SandboxEvent.Terminated(label(End.Cause.class, data, "reason"), data.optionalString("detail"));
+            case "sandbox.metrics" -> metrics(data);
+            case "command.started" ->
+                new CommandEvent.Started(
+                        target(data), label(ProcessInfo.Kind.class, data, "kind"), data.string("command"));
+            case CommandEvent.OUTPUT -> output(data);
+            case "command.completed" -> commandCompleted(data);
+            case "file.created" -> changed(FileEvent.Kind.CREATED, data);
+            case "file.modified" -> changed(FileEvent.Kind.MODIFIED, data);
+            case "file.deleted" -> changed(FileEvent.Kind.DELETED, data);
+            case "file.changes_folded" -> folded(data);
+            case "sandbox.run_started" ->
+                new RunEvent.Started(run(data), task(data), label(Run.Runtime.class, data, "runtime"));
+            case "sandbox.run_ended" -> runEnded(data);
+            case "agent.model_call" -> modelCalled(data);
+            case "agent.review_requested" -> reviewRequested(data);
+            case "user.approve", "user.reject" -> reviewAnswered(data);
+            case "sandbox.review_expired" -> new ReviewEvent.Expired(review(data), data.time("deadline"));
+            case "user.message_delivered" -> delivered(data);
+            default -> readSent(type, text, data);
+        };
+    }
+
+    /// Reads an event that a worker or a user may send.
+    private static EventBody readSent(String type, String text, JsonFields data) {
+        return switch (type) {
+            case "agent.tool_use" -> new WorkerEvent.ToolUsed();
+            case WorkerEvent.USAGE ->
+                new WorkerEvent.UsageReported(
+                        data.optionalInteger("input_tokens").orElse(0L),
+                        data.optionalInteger("output_tokens").orElse(0L),
+                        BigDecimal.valueOf(data.optionalNumber("cost_usd").orElse(0)));
+            case "agent.transcript" -> new WorkerEvent.ConversationNamed(data.string("session_id"));
+            case "agent.completed" -> new WorkerEvent.Completed(textOrEmpty(data, "summary"));
+            case "agent.failed" -> new WorkerEvent.Failed(textOrEmpty(data, "reason"));
+            default ->
+                MessageEvent.kindOf(type)
+                        .<EventBody>map(kind -> posted(kind, data))
+                        .orElseGet(() -> new EventBody.Custom(type, text));
+        };
+    }
+
+    /// The judgement of an agent counts even if its text cannot be read.
+    private static String textOrEmpty(JsonFields data, String name) {
+        try {
+            return data.optionalString(name).orElse("");
+        } catch (SandboxException e) {
+            return "";
+        }
+    }
+
+    private static <E extends Enum<E>> E label(Class<E> type, JsonFields data, String name) {
+        return Enum.valueOf(type, data.string(name).toUpperCase(Locale.ROOT));
+    }
+
+    private static Duration millis(JsonFields data, String name) {
+        return Duration.ofMillis(data.integer(name));
+    }
+
+    private static RunId run(JsonFields data) {
+        return new RunId(data.string("run_id"));
+    }
+
+    private static TaskId task(JsonFields data) {
+        return new TaskId(data.string("task_id"));
+    }
+
+    private static ReviewId review(JsonFields data) {
+        return new ReviewId(data.string("review_id"));
+    }
+
+    private static BigDecimal cost(JsonFields data) {
+        return BigDecimal.valueOf(data.number("cost_usd")).stripTrailingZeros();
+    }
+
+    private static SandboxEvent sandboxStarted(JsonFields data) {
+        return new SandboxEvent.Started(
+                new ThreadId(data.string("thread_id")),
+                new UserId(data.string("user_id")),
+                data.string("origin"),
+                millis(data, "took_ms"));
+    }
+
+    private static SandboxEvent metrics(JsonFields data) {
+        return new SandboxEvent.Metrics(
+                data.number("cpu_percent"),
+                data.number("cpu_limit_percent"),
+                data.integer("memory_bytes"),
+                data.integer("memory_limit_bytes"),
+                data.integer("processes"),
+                data.integer("processes_limit"),
+                data.integer("disk_bytes"),
+                data.integer("disk_limit_bytes"),
+                data.integer("oom_kills"));
+    }
+
+    private static CommandEvent.Target target(JsonFields data) {
+        return new CommandEvent.Target(
+                (int) data.integer("pid"), data.optionalString("process_id"), data.optionalString("session_id"));
+    }
+
+    private static CommandEvent output(JsonFields data) {
+        return new CommandEvent.Output(
+                target(data),
+                new CommandEvent.Text(data.optionalString("stdout"), data.optionalInteger("stdout_end")),
+                new CommandEvent.Text(data.optionalString("stderr"), data.optionalInteger("stderr_end")),
+                data.optionalInteger("folded_bytes").orElse(0L));
+    }
+
+    private static CommandEvent commandCompleted(JsonFields data) {
+        return new CommandEvent.Completed(
+                target(data),
+                label(Exit.Cause.class, data, "cause"),
+                data.optionalInteger("exit_code")
+                        .map(code -> new CommandEvent.Result(
+                                code.intValue(),
+                                millis(data, "duration_ms"),
+                                data.integer("stdout_bytes"),
+                                data.integer("stderr_bytes"))));
+    }
+
+    private static FileEvent changed(FileEvent.Kind kind, JsonFields data) {
+        return new FileEvent.Changed(
+                kind,
+                data.string("path"),
+                metadata(data),
+                data.optionalInteger("files").orElse(0L).intValue(),
+                new FileEvent.Diff(
+                        data.optionalString("diff"), flag(data, "diff_truncated"), flag(data, "diff_omitted")));
+    }
+
+    private static Optional<FileEvent.Metadata> metadata(JsonFields data) {
+        if (flag(data, "directory")) {
+            return Optional.of(new FileEvent.Metadata(FileEntry.Type.DIRECTORY, 0, Optional.empty()));
+        }
+        if (data.has("type")) {
+            return Optional.of(new FileEvent.Metadata(label(FileEntry.Type.class, data, "type"), 0, Optional.empty()));
+        }
+        return data.optionalInteger("size")
+                .map(size -> new FileEvent.Metadata(FileEntry.Type.FILE, size, data.optionalString("sha256")));
+    }
+
+    private static boolean flag(JsonFields data, String name) {
+        return data.optionalFlag(name).orElse(false);
+    }
+
+    private static FileEvent folded(JsonFields data) {
+        return new FileEvent.Folded(
+                (int) data.integer("created"),
+                (int) data.integer("modified"),
+                (int) data.integer("deleted"),
+                data.optionalStrings("directories").orElseThrow(),
+                flag(data, "incomplete"));
+    }
+
+    private static RunEvent runEnded(JsonFields data) {
+        return new RunEvent.Ended(
+                run(data),
+                task(data),
+                label(Run.Status.class, data, "status"),
+                data.optionalString("reason"),
+                data.optionalString("reason_code"),
+                new RunEvent.Total(cost(data), data.integer("tokens"), data.integer("tool_calls")));
+    }
+
+    private static RunEvent modelCalled(JsonFields data) {
+        var usage = new Usage(
+                data.string("model"),
+                data.integer("input_tokens"),
+                data.integer("output_tokens"),
+                data.integer("cache_read_tokens"),
+                data.integer("cache_write_tokens"),
+                cost(data));
+        return new RunEvent.ModelCalled(
+                usage, millis(data, "duration_ms"), (int) data.integer("status"), data.flag("estimated"));
+    }
+
+    private static ReviewEvent reviewRequested(JsonFields data) {
+        return new ReviewEvent.Requested(
+                review(data),
+                task(data),
+                data.string("reason"),
+                data.string("description"),
+                data.object("context").text(),
+                data.flag("blocking"),
+                data.time("deadline"));
+    }
+
+    private static ReviewEvent reviewAnswered(JsonFields data) {
+        return new ReviewEvent.Answered(
+                review(data),
+                data.string("decision"),
+                data.optionalString("comment"),
+                new UserId(data.string("user_id")));
+    }
+
+    private static MessageEvent posted(Message.Kind kind, JsonFields data) {
+        var mode = label(Message.Mode.class, data, "inject_mode");
+        return new MessageEvent.Posted(data.string("message_id"), kind, data.string("content"), mode);
+    }
+
+    private static MessageEvent delivered(JsonFields data) {
+        return new MessageEvent.Delivered(
+                data.string("message_id"), label(Message.Kind.class, data, "message_type"), millis(data, "latency_ms"));
+    }
+}

@@ -1,0 +1,32 @@
+package dev.vivarium.model;
+
+import java.time.Instant;
+import java.util.Optional;
+
+/// Events of reviews. Immutable.
+public sealed interface ReviewEvent extends EventBody {
+    /// @param context a JSON object as text
+    record Requested(
+            ReviewId review,
+            TaskId task,
+            String reason,
+            String description,
+            String context,
+            boolean blocking,
+            Instant deadline)
+            implements ReviewEvent {}
+
+    /// @param decision `approve`, `reject` or an option of the agent
+    record Answered(ReviewId review, String decision, Optional<String> comment, UserId by) implements ReviewEvent {}
+
+    record Expired(ReviewId review, Instant deadline) implements ReviewEvent {}
+
+    @Override
+    default String type() {
+        return switch (this) {
+            case Requested _ -> "agent.review_requested";
+            case Answered answered -> answered.decision.equals("reject") ? "user.reject" : "user.approve";
+            case Expired _ -> "sandbox.review_expired";
+        };
+    }
+}

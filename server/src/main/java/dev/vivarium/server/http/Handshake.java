@@ -1,0 +1,34 @@
+package dev.vivarium.server.http;
+
+import dev.vivarium.core.access.Principal;
+import dev.vivarium.core.access.Scope;
+import java.util.Optional;
+
+/// Admission of the client of a WebSocket, which shows its credential in its first message. Immutable.
+///
+/// @param sandboxId       the sandbox of the route; empty if the route has none
+/// @param session         browser session of the upgrade request, for a client that shows no credential
+/// @param onAuthenticated to run when the client has shown a valid credential
+public record Handshake(
+        Route.Access.FirstMessage access, String sandboxId, Optional<Credential> session, Runnable onAuthenticated) {
+    /// Scope that every client needs.
+    public Scope scope() {
+        return access.scope();
+    }
+
+    /// Authenticates the credential and authorizes `wanted`. Throws the failure for the client otherwise.
+    public Caller admit(Admission admission, Credential credential, Scope wanted) {
+        return switch (access.target()) {
+            case SANDBOX -> admission.admit(sandboxId, credential, wanted);
+            case KEPT_SANDBOX -> admission.admitKept(sandboxId, credential, wanted);
+            case VISIBLE_SANDBOXES -> admitToAll(admission, credential, wanted);
+        };
+    }
+
+    private static Caller admitToAll(Admission admission, Credential credential, Scope wanted) {
+        Principal who = admission.identify(credential);
+        return who instanceof Principal.Holder(var grant)
+                ? admission.admit(grant.sandbox().value(), credential, wanted)
+                : Caller.of(who);
+    }
+}
