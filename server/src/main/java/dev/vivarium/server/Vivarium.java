@@ -31,7 +31,6 @@ import dev.vivarium.server.api.HealthChecks;
 import dev.vivarium.server.api.KeysHandler;
 import dev.vivarium.server.api.MessagesHandler;
 import dev.vivarium.server.api.RunLifeHandler;
-import dev.vivarium.server.api.SnapshotsHandler;
 import dev.vivarium.server.api.ThreadCallers;
 import dev.vivarium.server.api.ViewHandler;
 import dev.vivarium.server.console.Pages;
@@ -142,7 +141,7 @@ public final class Vivarium implements AutoCloseable {
         var origins = new Origins(config.access().publicUrl());
         var requests = new RequestLimits(config.http().limits().perPrincipal());
         var admission = new Admission(credentials, lookup, sandboxes.memory(), limits, requests, origins, accesses);
-        sockets = undo.add(new Sockets(admission, config.watch(), scheduler));
+        sockets = undo.add(new Sockets(admission, audit, config.watch(), CLOCK, scheduler));
         var model = undo.add(model(admission, limits));
         var preview = new PreviewHandler(admission, new PreviewAudit(audit, CLOCK), config.preview(), CLOCK);
         var pages = new PagesHandler(files, config.preview());
@@ -201,7 +200,6 @@ public final class Vivarium implements AutoCloseable {
                         SessionRoutes.of(config, operations, callers, response, telemetry),
                         DataRoutes.of(operations, callers, response, config.calls(), telemetry),
                         PreviewRoutes.of(preview),
-                        SnapshotRoutes.of(new SnapshotsHandler(operations.snapshots())),
                         WatchRoutes.of(new ViewHandler(operations, log, history)),
                         liveRoutes(operations, callers),
                         new RunRoutes(config, runs, agents, sandboxes, log, credentials.rights(), watchers).all(life),
@@ -229,13 +227,8 @@ public final class Vivarium implements AutoCloseable {
         var heartbeat = config.watch().breath();
         var events = new EventsHandler(log, runs.inbox(), runs.events(), sockets.presence(), CLOCK, heartbeat);
         var messages = new MessagesHandler(operations.messages(), runs.inbox(), runs.runs(), heartbeat);
-        var audits = SocketsHandler.Audits.of(audit, telemetry, CLOCK);
-        var handler = new SocketsHandler(sockets, audits, callers, log, operations, feed);
-        return Stream.of(
-                        EventRoutes.of(events, messages, new FeedHandler(feed)),
-                        SocketRoutes.of(handler, new ShellsHandler(callers)))
-                .flatMap(List::stream)
-                .toList();
+        var handler = new SocketsHandler(sockets, callers, telemetry, log, operations, feed);
+        return LiveRoutes.of(events, messages, new FeedHandler(feed), handler, new ShellsHandler(callers));
     }
 
     private SessionHandler signIn(PagesHandler pages, Origins origins) {
