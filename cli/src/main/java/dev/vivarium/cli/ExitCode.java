@@ -23,10 +23,8 @@ final class ExitCode {
     /// Returns the code of the failure's HTTP status, unless the status does not tell enough.
     static int of(Failure failure) {
         return switch (failure) {
-            case Failure.InvalidRequest _,
-                    Failure.BodyTooLarge _,
-                    Failure.PathEscapes _,
-                    Failure.WrongFileType _ -> USAGE;
+            case Failure.InvalidRequest _, Failure.BodyTooLarge _, Failure.PathEscapes _, Failure.WrongFileType _ ->
+                USAGE;
             case Failure.PolicyRefused _ -> DENIED;
             case Failure.PreconditionFailed _ -> CONFLICT;
             case Failure.TooManySnapshots _, Failure.ProcessLimitReached _, Failure.FileTooLarge _ -> NO_ROOM;

@@ -130,7 +130,8 @@ public final class Scheduler implements AutoCloseable {
             notifyAll();
         }
 
-        /// Cancels the jobs and waits, with a timeout, for those that run. No job may close its own group. Idempotent.
+        /// Cancels the jobs and waits, with a timeout, for those that run. No job may close its own group.
+        /// Idempotent.
         @Override
         public synchronized void close() {
             ended = true;

@@ -59,7 +59,8 @@ final class SchedulerTest {
     void aJobThatBlocksDoesNotDelayAnother() throws Exception {
         var release = new CountDownLatch(1);
         var ran = new CountDownLatch(1);
-        try (var _ = scheduler.jobs().every(SHORT, "blocked", () -> await(release)).every(SHORT, "test", ran::countDown)) {
+        try (var _ =
+                scheduler.jobs().every(SHORT, "blocked", () -> await(release)).every(SHORT, "test", ran::countDown)) {
             ran.await();
             release.countDown();
         }

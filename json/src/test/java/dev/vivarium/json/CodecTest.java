@@ -229,8 +229,7 @@ class CodecTest {
                 6,
                 false);
 
-        assertThat(FileJson.read(written(
-                        out -> FileJson.write(out, ID, listing, listing.entries().stream()))))
+        assertThat(FileJson.read(written(out -> FileJson.write(out, ID, listing, listing.entries().stream()))))
                 .isEqualTo(listing);
     }
 

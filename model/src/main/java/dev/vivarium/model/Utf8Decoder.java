@@ -37,8 +37,8 @@ public final class Utf8Decoder {
         return text.flip().toString();
     }
 
-    /// Ends the input. An incomplete character becomes a replacement character. The decoder can then decode the next
-    /// stream.
+    /// Ends the input. An incomplete character becomes a replacement character. The decoder can then decode the
+    /// next stream.
     public String end() {
         String incomplete = rest.length == 0 ? "" : decoder.replacement();
         rest = NOTHING;

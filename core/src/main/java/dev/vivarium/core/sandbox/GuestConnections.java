@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
 final class GuestConnections {
     private static final Duration RECONNECT = Duration.ofSeconds(3);
 
-    /// Maximum time between the end of a stream and the death of its machine. The stream ends before the last process
-    /// does.
+    /// Maximum time between the end of a stream and the death of its machine. The stream ends before the last
+    /// process does.
     private static final Duration DEATH = Duration.ofSeconds(10);
     private static final int CHANCES = 3;
 
@@ -59,7 +59,10 @@ final class GuestConnections {
     SandboxEgress egressOf(Sandbox sandbox) {
         SandboxRow row = sandbox.row();
         return new SandboxEgress(
-                row.id(), egressProxy, row.egress(), request -> listeners.call(to -> to.passed(sandbox.info(), request)));
+                row.id(),
+                egressProxy,
+                row.egress(),
+                request -> listeners.call(to -> to.passed(sandbox.info(), request)));
     }
 
     ControlPort controlPortOf(Sandbox sandbox) {
@@ -174,8 +177,8 @@ final class GuestConnections {
         }
     }
 
-    /// Sets a recovering sandbox to `Running`, or closes the guest if the sandbox has ended meanwhile. If that fails,
-    /// the sandbox is `Recovering` as before.
+    /// Sets a recovering sandbox to `Running`, or closes the guest if the sandbox has ended meanwhile. If that
+    /// fails, the sandbox is `Recovering` as before.
     void recovered(Sandbox sandbox, Machine machine, Guest guest, SandboxListener.Recovery how) {
         try {
             run(sandbox, machine, guest, how);

@@ -8,8 +8,8 @@ import dev.vivarium.core.guest.GuestLoop;
 import dev.vivarium.core.guest.SurvivingProcess;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.MachineSpec;
-import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.shell.Shells;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.model.Limits;
@@ -35,8 +35,8 @@ final class Launch {
     /// A machine and the guest inside.
     record Launched(Machine machine, Guest guest) {}
 
-    /// Starts a machine for `row`, whose id must be claimed and whose secret must be stored. If a step fails, removes
-    /// the machine, and its disk according to `onFailure`.
+    /// Starts a machine for `row`, whose id must be claimed and whose secret must be stored. If a step fails,
+    /// removes the machine, and its disk according to `onFailure`.
     Launched start(SandboxRow row, Disk onFailure) {
         try (var undo = new Undo()) {
             undo.add("remove machine " + row.id(), () -> provider.remove(row.id(), onFailure));
@@ -79,7 +79,8 @@ final class Launch {
         return launched.guest().startSetup(limits.visibleCpus(), MachineSpec.seconds(grace));
     }
 
-    /// Like [#startSetup] for a machine of an earlier server, which may have had another grace. Waits for the reply.
+    /// Like [#startSetup] for a machine of an earlier server, which may have had another grace. Waits for the
+    /// reply.
     void setUp(Launched launched, Limits limits) {
         launched.machine().orphanGrace(times.orphanGrace());
         try (var setup = startSetup(launched, limits)) {

@@ -5,8 +5,8 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.time.Duration;
 
-/// Exponential backoff between attempts to recover a sandbox, up to [#LONGEST]. It ends when the server shuts down or the
-/// sandbox ends. Confined to one thread.
+/// Exponential backoff between attempts to recover a sandbox, up to [#LONGEST]. It ends when the server shuts down or
+/// the sandbox ends. Confined to one thread.
 final class Retry {
     private static final Duration FIRST = Duration.ofMillis(200);
     private static final Duration LONGEST = Duration.ofSeconds(30);

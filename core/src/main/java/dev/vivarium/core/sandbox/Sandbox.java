@@ -64,11 +64,11 @@ public final class Sandbox {
         this.secret = row.secret();
         this.owner = row.owner().orElseThrow();
         this.lease = new Lease(engine.timeSource, row.idleTimeout(), row.lastActivity(), row.endsAt());
-        this.lifecycle = new Lifecycle(first, step -> engine.listeners.call(listener -> listener.moved(row.id(), step)));
-        this.pausing = new Pausing(
-                this, engine.provider, engine.rows, engine.space, engine.listeners, streams);
-        this.guestTraffic = new GuestTraffic(
-                this, engine.tasks, engine.config.room().commands());
+        this.lifecycle =
+                new Lifecycle(first, step -> engine.listeners.call(listener -> listener.moved(row.id(), step)));
+        this.pausing = new Pausing(this, engine.provider, engine.rows, engine.space, engine.listeners, streams);
+        this.guestTraffic =
+                new GuestTraffic(this, engine.tasks, engine.config.room().commands());
         this.ooms = new OomWatch(engine.timeSource);
         this.losses = new DisconnectCounter(engine.timeSource);
         this.processes = new Processes(row.id(), engine.timeSource.clock(), this::announce);

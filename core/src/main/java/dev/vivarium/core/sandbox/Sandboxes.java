@@ -87,8 +87,7 @@ public final class Sandboxes implements AutoCloseable {
                 ending);
         this.ownership = new Ownership(engine.inventory, engine.store);
         var launch = new Launch(engine.provider, loop, engine.store, engine.config.times());
-        var streams = new GuestConnections(
-                engine.tasks, engine.listeners, egressProxy, controlPorts, launch, ending);
+        var streams = new GuestConnections(engine.tasks, engine.listeners, egressProxy, controlPorts, launch, ending);
         this.pool = new Pool(engine, launch, leftovers, capacity);
         this.creation = new Creation(engine, launch, streams, ending, ownership, capacity, pool);
         this.reaper = new Reaper(engine.registry, engine.tasks, ending);
@@ -96,8 +95,7 @@ public final class Sandboxes implements AutoCloseable {
         this.activity = new ActivityWriter(engine.registry, engine.rows);
         var parts = new Recovery.Parts(engine, launch, streams, ending);
         var recovery = new Recovery(parts, leftovers, ownership, capacity, pool);
-        this.snapshots = new Snapshots(
-                engine, new SnapshotRows(db), new DiskOrigins(db), launch, streams, recovery);
+        this.snapshots = new Snapshots(engine, new SnapshotRows(db), new DiskOrigins(db), launch, streams, recovery);
         snapshots.takeBackKnown();
         engine.tasks.start("label-snapshots", snapshots::labelAll);
         recovery.start();
@@ -111,7 +109,11 @@ public final class Sandboxes implements AutoCloseable {
                 .every(Duration.ZERO, REAP_EVERY, "pool", pool::refill)
                 .every(Duration.ZERO, FLUSH_EVERY, "activity", activity::flush)
                 .every(Duration.ZERO, LABEL_EVERY, "labels", ownership::flush)
-                .every(Duration.ZERO, LivenessProbe.EVERY, "liveness probe", new LivenessProbe(engine.registry, engine.tasks)::beat)
+                .every(
+                        Duration.ZERO,
+                        LivenessProbe.EVERY,
+                        "liveness probe",
+                        new LivenessProbe(engine.registry, engine.tasks)::beat)
                 .every(Duration.ZERO, engine.config.times().reconcileEvery(), "reconciler", reconciler::beat)
                 .every(Duration.ZERO, engine.config.times().reconcileEvery(), "snapshots", snapshots::reconcile);
     }

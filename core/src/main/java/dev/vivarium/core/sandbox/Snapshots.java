@@ -162,8 +162,8 @@ public final class Snapshots {
         }
     }
 
-    /// Holds the files of a snapshot. Fails with `NoSuchSnapshot` if the snapshot was deleted, and with `Unsupported`
-    /// if the provider does not keep snapshots.
+    /// Holds the files of a snapshot. Fails with `NoSuchSnapshot` if the snapshot was deleted, and with
+    /// `Unsupported` if the provider does not keep snapshots.
     Use use(SnapshotInfo snapshot) {
         engine.provider.requireSnapshots();
         var use = new Use(snapshot.id());

@@ -23,8 +23,8 @@ public final class Terminal implements AutoCloseable {
         this.execution = execution;
     }
 
-    /// Starts `command` on a new terminal, which the guest keeps under `name` when the connection is lost. The output
-    /// limit of the command does not apply. Sets `TERM` unless the environment contains it.
+    /// Starts `command` on a new terminal, which the guest keeps under `name` when the connection is lost. The
+    /// output limit of the command does not apply. Sets `TERM` unless the environment contains it.
     static Terminal openKept(Guest guest, Command command, String name, TerminalSize size) {
         Command interactive = interactive(command);
         return new Terminal(Execution.startOnKeptTerminal(guest, interactive, name, size.columns(), size.rows()));

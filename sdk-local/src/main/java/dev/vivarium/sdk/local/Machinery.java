@@ -55,8 +55,7 @@ final class Machinery implements AutoCloseable {
             Provider provider = undo.add(provider(config, home.directory()));
             Db db = undo.add(new HomeCheck(provider).openStore(home.directory().resolve("vivarium.db")));
             var scheduler = undo.add(new Scheduler(InstantSource.system()));
-            Sandboxes sandboxes =
-                    undo.add(Sandboxes.open(provider, db, config(config, home), List.of(), scheduler));
+            Sandboxes sandboxes = undo.add(Sandboxes.open(provider, db, config(config, home), List.of(), scheduler));
             var machinery = new Machinery(config, home, provider, db, scheduler, sandboxes);
             undo.keep();
             if (config.onClose() == OnClose.END) {

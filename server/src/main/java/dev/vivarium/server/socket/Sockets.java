@@ -48,10 +48,8 @@ public final class Sockets implements AutoCloseable {
         this.clock = clock;
         this.heartbeat = config.heartbeat();
         this.introduction = config.introduction();
-        this.jobs = scheduler
-                .jobs()
-                .every(CHECK, "socket check", this::check)
-                .every(PING, "ping of sockets", this::ping);
+        this.jobs =
+                scheduler.jobs().every(CHECK, "socket check", this::check).every(PING, "ping of sockets", this::ping);
     }
 
     /// Returns the clients that are connected to sandboxes, with or without a socket.
