@@ -12,10 +12,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// All sandboxes, and all that agents ask, as whoever looks after many of them sees them.
+/// Lists of all sandboxes and all reviews, for a user with many sandboxes.
 class FleetApiTest {
     private static final String ALL = "/api/v1/sandboxes";
-    private static final String ASKS = "read task; echo '{\"type\":\"review\",\"id\":\"r1\",\"reason\":\"r\","
+    private static final String REQUESTS_REVIEW = "read task; echo '{\"type\":\"review\",\"id\":\"r1\",\"reason\":\"r\","
             + "\"description\":\"May I?\"}'; read answer";
 
     @RegisterExtension
@@ -24,8 +24,8 @@ class FleetApiTest {
     private final Api api = SERVER.api();
 
     @Test
-    void aSandboxWithARunSaysAllThatAListNeeds() {
-        var run = AgentRun.of(SERVER.get(), ASKS, "\"budget_usd\":3");
+    void listEntryDescribesTheSandboxAndItsRun() {
+        var run = AgentRun.of(SERVER.get(), REQUESTS_REVIEW, "\"budget_usd\":3");
         run.awaitStatus("paused");
         await().until(() -> entry(api, "", run.id())
                 .flatMap(found -> found.optionalObject("metrics"))
@@ -44,7 +44,7 @@ class FleetApiTest {
     }
 
     @Test
-    void sandboxesWithoutARunAreListedUnlessOnlyRunsAreWanted() {
+    void runsFilterExcludesSandboxesWithoutARun() {
         String plain = api.session();
 
         assertThat(entry(api, "", plain)).isPresent();
@@ -53,7 +53,7 @@ class FleetApiTest {
     }
 
     @Test
-    void whatHasEndedIsListedWhenItIsAskedForAndForItsOwnerAlone() {
+    void endedSandboxesAreListedOnRequestForTheirOwner() {
         Api owner = api.as("owner-of-the-ended");
         String plain = session(owner, "owner-of-the-ended", Api.thread());
         var run = owner.post(ALL, AgentRun.body("sleep 1000", "")).json().string("sandbox_id");
@@ -74,10 +74,10 @@ class FleetApiTest {
     }
 
     @Test
-    void whoIsInvitedSeesTheSandboxAndItsRunIfTheyMayWatch() {
+    void memberSeesTheSandboxAndWithShellScopeItsRun() {
         Api owner = api.as("host-of-the-fleet");
         String thread = Api.thread();
-        String id = owner.post(ALL, AgentRun.body(ASKS, "\"thread_id\":\"" + thread + "\""))
+        String id = owner.post(ALL, AgentRun.body(REQUESTS_REVIEW, "\"thread_id\":\"" + thread + "\""))
                 .json()
                 .string("sandbox_id");
         await().until(() -> reviews(owner, "?status=pending").contains(id));
@@ -95,7 +95,7 @@ class FleetApiTest {
     }
 
     @Test
-    void pagesFitTogetherWhateverComesMeanwhile() {
+    void pagesStayConsistentWhenSandboxesAreAdded() {
         Api owner = api.as("owner-of-many");
         List<String> made = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
@@ -115,23 +115,23 @@ class FleetApiTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"?cursor=x", "?cursor=-", "?runs=none", "?ended=1", "?limit=0", "?status=lost", "?x=1"})
-    void whatMeansNothingIsRefused(String query) {
+    void invalidQueryIsRejected(String query) {
         assertThat(api.get(ALL + query).status()).isEqualTo(400);
     }
 
     @Test
-    void allThatAgentsAskIsInOnePlaceUntilItIsAnswered() {
-        var run = AgentRun.of(SERVER.get(), ASKS);
+    void reviewListShowsPendingReviewsOfAllSandboxes() {
+        var run = AgentRun.of(SERVER.get(), REQUESTS_REVIEW);
         run.awaitStatus("paused");
-        JsonFields asked = api.get("/api/v1/reviews?status=pending").json().objects("reviews").stream()
-                .filter(review -> review.string("sandbox_id").equals(run.id()))
+        JsonFields review = api.get("/api/v1/reviews?status=pending").json().objects("reviews").stream()
+                .filter(candidate -> candidate.string("sandbox_id").equals(run.id()))
                 .findFirst()
                 .orElseThrow();
 
-        assertThat(asked.string("task_title")).isEqualTo("a task");
-        assertThat(asked.string("thread_id")).isEqualTo(run.answer().string("thread_id"));
-        assertThat(asked.flag("may_answer")).isTrue();
-        api.post(run.path() + "/reviews/" + asked.string("review_id"), "{\"decision\":\"approve\"}");
+        assertThat(review.string("task_title")).isEqualTo("a task");
+        assertThat(review.string("thread_id")).isEqualTo(run.answer().string("thread_id"));
+        assertThat(review.flag("may_answer")).isTrue();
+        api.post(run.path() + "/reviews/" + review.string("review_id"), "{\"decision\":\"approve\"}");
         assertThat(reviews(api, "?status=pending")).doesNotContain(run.id());
         assertThat(reviews(api, "?status=approved")).contains(run.id(), "\"may_answer\":false");
         assertThat(reviews(api, "")).contains(run.id());
@@ -151,8 +151,8 @@ class FleetApiTest {
         return api.as(user);
     }
 
-    private static Optional<JsonFields> entry(Api who, String query, String id) {
-        var answer = who.get(ALL + query + (query.isEmpty() ? "?" : "&") + "limit=1000");
+    private static Optional<JsonFields> entry(Api caller, String query, String id) {
+        var answer = caller.get(ALL + query + (query.isEmpty() ? "?" : "&") + "limit=1000");
         assertThat(answer.status()).as(answer.text()).isEqualTo(200);
         return answer.json().objects("sandboxes").stream()
                 .filter(found -> found.string("sandbox_id").equals(id))
@@ -165,7 +165,7 @@ class FleetApiTest {
                 .toList();
     }
 
-    private static String reviews(Api who, String query) {
-        return who.get("/api/v1/reviews" + query).text();
+    private static String reviews(Api caller, String query) {
+        return caller.get("/api/v1/reviews" + query).text();
     }
 }

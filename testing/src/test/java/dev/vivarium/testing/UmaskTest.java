@@ -30,7 +30,7 @@ class UmaskTest {
 
     @Test
     void theUmaskOfTheServerIsNotThatOfItsSandboxes() {
-        try (var server = ServerProcess.startMasked(home, "077", "--pool-size", "0", "--disk-mb", "64")) {
+        try (var server = ServerProcess.startWithUmask(home, "077", "--pool-size", "0", "--disk-mb", "64")) {
             String session = server.api().session();
             String look = "cat /etc/passwd /etc/group > /dev/null && id -un && umask && touch file && mkdir dir"
                     + " && stat -c %a file dir / /etc /workspace /home /var/tmp"
