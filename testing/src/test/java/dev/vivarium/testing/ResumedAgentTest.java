@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// The conversations of the real SDKs, in one sandbox after the other. Needs root.
+/// Conversations of the real SDKs across sandboxes. Needs root.
 @Tag("root")
 @Timeout(900)
 class ResumedAgentTest {
@@ -34,7 +34,7 @@ class ResumedAgentTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"claude", "openhands"})
-    void aConversationGoesOnWhenItsSandboxAndItsServerAreGone(String runtime) {
+    void conversationResumesAfterSandboxAndServerAreGone(String runtime) {
         String answer = "The word is heron, says " + runtime + ".";
         agents.play(Step.saying(answer).when("Choose a word"));
         var first = AgentAtWork.spawn(server.api(), runtime, "Choose a word", "");
@@ -49,7 +49,7 @@ class ResumedAgentTest {
         var run = second.awaitEnd("completed").object("run");
 
         assertThat(second.awaitEvent("agent.completed").string("summary")).isEqualTo("It was heron.");
-        // The model is told its own words again only in the same conversation.
+        // The model receives its own earlier answer only in the same conversation.
         assertThat(agents.asked()).contains(answer);
         assertThat(run.string("session")).isEqualTo(session);
         assertThat(run.number("cost_usd")).isCloseTo(0.00375, within(1e-6));

@@ -21,7 +21,7 @@ class RunsApiTest {
     private final Api api = SERVER.api();
 
     @Test
-    void aTaskIsRunAndFinalised() {
+    void taskRunsToCompletion() {
         var spawned = spawn("until [ -e go ]; do sleep 0.05; done; echo working;"
                 + " echo '{\"type\":\"result\",\"summary\":\"all done\"}'");
         var sandbox = spawned.string("sandbox_id");
@@ -32,7 +32,7 @@ class RunsApiTest {
         assertThat(spawned.string("preview_url")).contains(sandbox);
         api.execute(sandbox, "touch go");
         awaitStatus(sandbox, "completed");
-        // What happened is in the log a moment after it has happened.
+        // Events reach the log shortly after the change of status.
         var details = await().until(
                         () -> api.get(ALL + "/" + sandbox).json(),
                         found -> found.text().contains("sandbox.run_ended"));
@@ -48,7 +48,7 @@ class RunsApiTest {
     }
 
     @Test
-    void aTaskThatIsGivenAgainHasNoResultUntilThereIsANewOne() {
+    void repeatedTaskHasNoResultUntilItEnds() {
         var first = spawn("echo old");
         awaitStatus(first.string("sandbox_id"), "completed");
         assertThat(task(first.string("sandbox_id")).object("result").string("summary"))
@@ -63,15 +63,15 @@ class RunsApiTest {
     }
 
     @Test
-    void aProgramThatIsMissingFailsWithItsName() {
-        var sandbox = spawnWords("\"no-such-program\"").string("sandbox_id");
+    void missingProgramFailsWithItsName() {
+        var sandbox = spawnArguments("\"no-such-program\"").string("sandbox_id");
 
         awaitStatus(sandbox, "failed");
         assertThat(reason(sandbox)).contains("no-such-program");
     }
 
     @Test
-    void aProgramThatDiesAtOnceFailsWithItsLastOutput() {
+    void failingProgramReportsItsLastOutput() {
         var sandbox = spawn("echo the disk is on fire >&2; exit 7").string("sandbox_id");
 
         awaitStatus(sandbox, "failed");
@@ -80,7 +80,7 @@ class RunsApiTest {
     }
 
     @Test
-    void aSandboxThatEndsEndsItsRun() {
+    void endOfSandboxEndsItsRun() {
         var sandbox = spawn("sleep 1000").string("sandbox_id");
         var deleted = api.method("DELETE", ALL + "/" + sandbox);
 
@@ -92,7 +92,7 @@ class RunsApiTest {
     }
 
     @Test
-    void aThreadHasOneRunAtATimeAndThenAnother() {
+    void threadHasOneRunAtATime() {
         String thread = Api.thread();
         var first = spawn("sleep 1000", "\"thread_id\":\"" + thread + "\"");
         var second = api.post(ALL, body("true", "\"thread_id\":\"" + thread + "\""));
@@ -111,7 +111,7 @@ class RunsApiTest {
     }
 
     @Test
-    void aTaskCanBeGivenAgainByItsId() {
+    void taskCanRunAgainByItsId() {
         var first = spawn("exit 1");
         awaitStatus(first.string("sandbox_id"), "failed");
         var again = api.post(
@@ -125,22 +125,22 @@ class RunsApiTest {
     }
 
     @Test
-    void aTaskThatSomebodyWorksAtLeavesNoSandboxToWhoWantsItToo() {
+    void runningTaskIsAConflictAndCreatesNoSandbox() {
         var busy = spawn("exec sleep 1000");
         String thread = Api.thread();
-        var refused = api.post(
+        var rejected = api.post(
                 ALL,
                 "{\"task_id\":\"" + busy.string("task_id") + "\",\"thread_id\":\"" + thread
                         + "\",\"runtime\":\"command\",\"command\":[\"true\"]}");
 
-        assertThat(refused.status()).isEqualTo(409);
-        assertThat(refused.json().string("detail")).contains("somebody works at task " + busy.string("task_id"));
+        assertThat(rejected.status()).isEqualTo(409);
+        assertThat(rejected.json().string("detail")).contains("somebody works at task " + busy.string("task_id"));
         assertThat(api.get(ALL).text()).doesNotContain(thread);
         assertThat(api.get("/threads").text()).doesNotContain(thread);
     }
 
     @Test
-    void theListHasPlainSandboxesTooAndFiltersByStatus() {
+    void listIncludesSandboxesWithoutRunsAndFiltersByStatus() {
         String plain = api.session();
         var done = spawn("true").string("sandbox_id");
         awaitStatus(done, "completed");
@@ -158,7 +158,7 @@ class RunsApiTest {
     }
 
     @Test
-    void theTokenOfARunIsInTheEnvironmentOfItsProgramAndNotOfOthers() {
+    void onlyTheProgramOfARunSeesItsToken() {
         var sandbox = spawn("env | cut -d = -f 1; sleep 1000").string("sandbox_id");
 
         await().untilAsserted(() -> assertThat(api.get(ALL + "/" + sandbox + "/events?type=agent.output&limit=1000")
@@ -169,7 +169,7 @@ class RunsApiTest {
     }
 
     @Test
-    void somebodyElsesRunsAreNotThere() {
+    void runsOfOtherUsersAreNotFound() {
         var sandbox = spawn("sleep 1000").string("sandbox_id");
         var stranger = api.as("stranger");
 
@@ -182,7 +182,7 @@ class RunsApiTest {
     }
 
     @Test
-    void aRuntimeWhoseImageIsMissingSaysHowToMakeIt() {
+    void missingImageIsReportedWithTheBuildCommand() {
         var answer = api.post(ALL, "{\"task\":{\"title\":\"x\"},\"runtime\":\"claude\"}");
 
         assertThat(answer.status()).isEqualTo(409);
@@ -214,7 +214,7 @@ class RunsApiTest {
                 "{'runtime':'claude','task':{'title':'x'},'limits':{'cpus':1000}}|limits.cpus",
                 "{'runtime':'claude','task':{'title':'x'},'colour':'red'}|colour",
             })
-    void whatCannotBeSpawnedIsUnprocessable(String body, String field) {
+    void invalidRunRequestIsUnprocessable(String body, String field) {
         var answer = api.post(ALL, body.replace('\'', '"'));
 
         assertThat(answer.status()).isEqualTo(422);
@@ -237,7 +237,7 @@ class RunsApiTest {
                 "'time_limit_minutes':true|time_limit_minutes",
                 "'time_limit_minutes':1e300|time_limit_minutes",
             })
-    void aConstraintThatNoWorkerCouldHeedIsUnprocessable(String constraint, String field) {
+    void invalidConstraintIsUnprocessable(String constraint, String field) {
         var answer = api.post(ALL, constrained(constraint));
 
         assertThat(answer.status()).isEqualTo(422);
@@ -260,7 +260,7 @@ class RunsApiTest {
                 "'allowed_tools':null,'time_limit_minutes':null",
                 "'allowed_tools':['Bash','mcp__x__y'],'time_limit_minutes':60,'tone':{'any':['thing']}",
             })
-    void otherConstraintsAreForTheAgentAndMayBeAnything(String constraints) {
+    void unknownConstraintsAreAccepted(String constraints) {
         var answer = api.post(ALL, constrained(constraints));
 
         assertThat(answer.status()).as(answer.text()).isEqualTo(201);
@@ -286,7 +286,7 @@ class RunsApiTest {
         "claude,ANTHROPIC_BASE_URL",
         "openhands,SANDBOX_TOKEN",
     })
-    void aVariableThatTheServerSetsItselfIsUnprocessable(String runtime, String name) {
+    void reservedVariableIsUnprocessable(String runtime, String name) {
         String command = runtime.equals("command") ? ",'command':['true']" : "";
         var answer = api.post(
                 ALL,
@@ -298,14 +298,14 @@ class RunsApiTest {
     }
 
     @Test
-    void aVariableThatHasAFieldOfItsOwnSaysWhich() {
+    void reservedVariableNamesItsField() {
         var answer = api.post(ALL, body("true", "\"env\":{\"BUDGET_USD\":\"5\"}"));
 
         assertThat(answer.json().string("detail")).contains("env.BUDGET_USD", "budget_usd");
     }
 
     @Test
-    void aTaskThatIsNotThereIsNotFound() {
+    void unknownTaskIsNotFound() {
         for (String id : new String[] {"tskaaaaaaaaaaaaaaaaaaaa", "nonsense"}) {
             var answer = api.post(ALL, "{\"task_id\":\"" + id + "\",\"runtime\":\"command\",\"command\":[\"true\"]}");
             assertThat(answer.status()).isEqualTo(404);
@@ -339,14 +339,14 @@ class RunsApiTest {
         return answer.json();
     }
 
-    private JsonFields spawnWords(String words) {
-        return api.post(ALL, "{\"task\":{\"title\":\"t\"},\"runtime\":\"command\",\"command\":[" + words + "]}")
+    private JsonFields spawnArguments(String arguments) {
+        return api.post(ALL, "{\"task\":{\"title\":\"t\"},\"runtime\":\"command\",\"command\":[" + arguments + "]}")
                 .json();
     }
 
     private static String body(String script, String more) {
-        String words = "\"sh\",\"-c\",\"" + script.replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
-        return "{\"task\":{\"title\":\"t\"},\"runtime\":\"command\",\"command\":[" + words + "]"
+        String arguments = "\"sh\",\"-c\",\"" + script.replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
+        return "{\"task\":{\"title\":\"t\"},\"runtime\":\"command\",\"command\":[" + arguments + "]"
                 + (more.isEmpty() ? "" : "," + more) + "}";
     }
 
