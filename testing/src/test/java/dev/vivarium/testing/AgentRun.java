@@ -14,7 +14,7 @@ import java.util.List;
 
 /// A run of the real worker with the runtime `command`.
 final class AgentRun {
-    static final String ALL = "/api/v1/sandboxes";
+    static final String SANDBOXES = "/api/v1/sandboxes";
 
     private final TestServer server;
     private final JsonFields spawned;
@@ -26,7 +26,7 @@ final class AgentRun {
 
     /// Starts a shell script as an agent. `more` holds more fields of the request.
     static AgentRun of(TestServer server, String script, String more) {
-        var answer = server.api().post(ALL, body(script, more));
+        var answer = server.api().post(SANDBOXES, body(script, more));
         assertThat(answer.status()).as(answer.text()).isEqualTo(201);
         return new AgentRun(server, answer.json());
     }
@@ -64,7 +64,7 @@ final class AgentRun {
     }
 
     String path() {
-        return ALL + "/" + id();
+        return SANDBOXES + "/" + id();
     }
 
     JsonFields sandbox() {

@@ -55,7 +55,7 @@ class EgressApiTest {
     @TempDir
     static Path directory;
 
-    private static OutsideWeb web;
+    private static ExternalWebServer web;
     private static TestServer server;
 
     private Api anna;
@@ -66,9 +66,9 @@ class EgressApiTest {
         LOGGER.setLevel(Level.INFO);
         LOGGER.setUseParentHandlers(false);
         LOGGER.addHandler(COLLECTOR);
-        web = new OutsideWeb(directory)
-                .on("/hello", exchange -> OutsideWeb.answer(exchange, "hello".getBytes(StandardCharsets.UTF_8)))
-                .on("/echo", OutsideWeb::echo)
+        web = new ExternalWebServer(directory)
+                .on("/hello", exchange -> ExternalWebServer.respond(exchange, "hello".getBytes(StandardCharsets.UTF_8)))
+                .on("/echo", ExternalWebServer::echo)
                 .on("/away", exchange -> {
                     exchange.getResponseHeaders().add("Location", "http://169.254.169.254/latest/meta-data/");
                     exchange.sendResponseHeaders(302, -1);
@@ -79,7 +79,7 @@ class EgressApiTest {
                             .add(
                                     "X-Leak",
                                     "you sent " + exchange.getRequestHeaders().getFirst("Authorization"));
-                    OutsideWeb.answer(exchange, new byte[0]);
+                    ExternalWebServer.respond(exchange, new byte[0]);
                 })
                 .on("/large", EgressApiTest::large);
         server = TestServer.startIsolated(
@@ -220,7 +220,7 @@ class EgressApiTest {
             Path file = work.resolve(exchange.getRequestURI().getPath().substring(1))
                     .normalize();
             if (Files.isRegularFile(file)) {
-                OutsideWeb.answer(exchange, Files.readAllBytes(file));
+                ExternalWebServer.respond(exchange, Files.readAllBytes(file));
             } else {
                 exchange.sendResponseHeaders(404, -1);
                 exchange.close();
@@ -326,7 +326,7 @@ class EgressApiTest {
                 .contains("GET")
                 .doesNotContain(SECRET);
         assertThat(run(sandbox, "curl -sS -w '%{http_code}' http://api.test/echo"))
-                .as("the allow-list applies to the port after the redirect to TLS")
+                .as("the allow-list applies to the upstream port of the credential")
                 .endsWith("403");
     }
 

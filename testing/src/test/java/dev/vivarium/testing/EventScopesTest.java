@@ -112,7 +112,7 @@ class EventScopesTest {
     }
 
     @Test
-    void restrictedReaderSeesNoGapsAndCommandOutput() {
+    void restrictedReaderReceivesEverySequenceNumberAndCommandOutput() {
         owner.execute(sandbox, "echo printed-4712");
         await().until(() -> owner.get(events()).text().contains("command.completed"));
         List<JsonFields> seen =

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /// Lists of all sandboxes and all reviews, for a user with many sandboxes.
 class FleetApiTest {
-    private static final String ALL = "/api/v1/sandboxes";
+    private static final String SANDBOXES = "/api/v1/sandboxes";
     private static final String REQUESTS_REVIEW = "read task; echo '{\"type\":\"review\",\"id\":\"r1\",\"reason\":\"r\","
             + "\"description\":\"May I?\"}'; read answer";
 
@@ -56,9 +56,9 @@ class FleetApiTest {
     void endedSandboxesAreListedOnRequestForTheirOwner() {
         Api owner = api.as("owner-of-the-ended");
         String plain = session(owner, "owner-of-the-ended", Api.thread());
-        var run = owner.post(ALL, AgentRun.body("sleep 1000", "")).json().string("sandbox_id");
+        var run = owner.post(SANDBOXES, AgentRun.body("sleep 1000", "")).json().string("sandbox_id");
         owner.post("/cleanup", "{\"session_id\":\"" + plain + "\"}");
-        owner.method("DELETE", ALL + "/" + run);
+        owner.method("DELETE", SANDBOXES + "/" + run);
 
         assertThat(entry(owner, "", plain)).isEmpty();
         assertThat(entry(owner, "?ended=true", plain)
@@ -77,7 +77,7 @@ class FleetApiTest {
     void memberSeesTheSandboxAndWithShellScopeItsRun() {
         Api owner = api.as("host-of-the-fleet");
         String thread = Api.thread();
-        String id = owner.post(ALL, AgentRun.body(REQUESTS_REVIEW, "\"thread_id\":\"" + thread + "\""))
+        String id = owner.post(SANDBOXES, AgentRun.body(REQUESTS_REVIEW, "\"thread_id\":\"" + thread + "\""))
                 .json()
                 .string("sandbox_id");
         await().until(() -> reviews(owner, "?status=pending").contains(id));
@@ -101,11 +101,11 @@ class FleetApiTest {
         for (int i = 0; i < 5; i++) {
             made.add(session(owner, "owner-of-many", Api.thread()));
         }
-        JsonFields page = owner.get(ALL + "?limit=2").json();
+        JsonFields page = owner.get(SANDBOXES + "?limit=2").json();
         List<String> seen = new ArrayList<>(ids(page));
         session(owner, "owner-of-many", Api.thread());
         while (page.optionalString("next_cursor").isPresent()) {
-            page = owner.get(ALL + "?limit=2&cursor=" + page.string("next_cursor"))
+            page = owner.get(SANDBOXES + "?limit=2&cursor=" + page.string("next_cursor"))
                     .json();
             seen.addAll(ids(page));
         }
@@ -116,7 +116,7 @@ class FleetApiTest {
     @ParameterizedTest
     @ValueSource(strings = {"?cursor=x", "?cursor=-", "?runs=none", "?ended=1", "?limit=0", "?status=lost", "?x=1"})
     void invalidQueryIsRejected(String query) {
-        assertThat(api.get(ALL + query).status()).isEqualTo(400);
+        assertThat(api.get(SANDBOXES + query).status()).isEqualTo(400);
     }
 
     @Test
@@ -152,7 +152,7 @@ class FleetApiTest {
     }
 
     private static Optional<JsonFields> entry(Api caller, String query, String id) {
-        var answer = caller.get(ALL + query + (query.isEmpty() ? "?" : "&") + "limit=1000");
+        var answer = caller.get(SANDBOXES + query + (query.isEmpty() ? "?" : "&") + "limit=1000");
         assertThat(answer.status()).as(answer.text()).isEqualTo(200);
         return answer.json().objects("sandboxes").stream()
                 .filter(found -> found.string("sandbox_id").equals(id))

@@ -3,7 +3,7 @@ package dev.vivarium.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.vivarium.core.provider.FileTrees;
-import dev.vivarium.testing.RealAgents.AgentAtWork;
+import dev.vivarium.testing.RealAgents.RealAgentRun;
 import dev.vivarium.testing.RealAgents.Step;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -53,10 +53,10 @@ class KilledAgentTest {
                 Step.saying("First.").when("Work").running("claude", "echo one; until [ -e go ]; do sleep 0.05; done"),
                 Step.saying("Second.").when("one").running("claude", "echo two > two.txt"),
                 Step.saying("Third."));
-        AgentAtWork agent;
+        RealAgentRun agent;
         long before;
         try (var first = ServerProcess.start(home, agents.arguments("--pool-size", "0"))) {
-            agent = AgentAtWork.spawn(first.api(), "claude", "Work", "");
+            agent = RealAgentRun.spawn(first.api(), "claude", "Work", "");
             agent.awaitEvent("agent.tool_use");
             before = agent.types().size();
         }

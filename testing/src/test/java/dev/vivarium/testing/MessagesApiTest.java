@@ -49,7 +49,7 @@ class MessagesApiTest {
     }
 
     @Test
-    void messageToASandboxWithoutARunIsNotListening() {
+    void responseReportsNoListenerWithoutARun() {
         var message = api.post(sandbox + "/messages", "{\"content\":\"hello\"}").json();
         var intervention =
                 api.post(sandbox + "/interventions", "{\"message\":\"stop\"}").json();

@@ -65,7 +65,7 @@ abstract class OciContract extends IsolationContract implements HostTracesContra
         Files.createDirectories(directory.resolve("state").resolve(id.value()));
         Files.writeString(home.resolve("disks").resolve(id + ".ext4.new"), "half a copy");
         assertThat(provider().survivors()).contains(id);
-        assertThat(provider().adopt(id, PATIENCE)).isEmpty();
+        assertThat(provider().adopt(id, TIMEOUT)).isEmpty();
         provider().remove(id, Disk.ERASE);
         assertThat(HostTraces.of(id, home)).isEmpty();
         assertThat(provider().survivors()).isEmpty();

@@ -3,7 +3,7 @@ package dev.vivarium.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.vivarium.testing.RealAgents.AgentAtWork;
+import dev.vivarium.testing.RealAgents.RealAgentRun;
 import dev.vivarium.testing.RealAgents.Step;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -55,7 +55,7 @@ class RealAgentTest {
                 Step.saying("As planned.").unless("other").running(runtime, "echo plain | tee api.txt"));
         var agent = spawn(runtime, "Call the API", "");
         agent.awaitEvent("agent.tool_use");
-        agent.say("use the other API", "user_message");
+        agent.send("use the other API", "user_message");
         agent.awaitEvent("user.message_delivered");
         assertNoKeyInside(agent);
         agent.shell("touch go");
@@ -93,7 +93,7 @@ class RealAgentTest {
 
     /// Asserts that files, environments and command lines in the sandbox hold no key, although the agent called the
     /// gateway. Other processes cannot read the worker's own tokens either.
-    private static void assertNoKeyInside(AgentAtWork agent) {
+    private static void assertNoKeyInside(RealAgentRun agent) {
         assertThat(agent.shell("env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n';"
                         + " grep -rs . /workspace /tmp /run /dev/shm --include='*' | cut -c -500"))
                 .contains("/workspace/.vivarium/spool-")
@@ -109,7 +109,7 @@ class RealAgentTest {
                 Step.saying("Better.").when("do this instead").running(runtime, "echo instead > instead.txt"));
         var agent = spawn(runtime, "Wait", "");
         agent.awaitEvent("agent.tool_use");
-        agent.say("do this instead", "interrupt");
+        agent.send("do this instead", "interrupt");
         agent.awaitEnd("completed");
 
         assertThat(agent.shell("cat instead.txt")).isEqualTo("instead\n");
@@ -137,7 +137,7 @@ class RealAgentTest {
                 Step.saying("So it is.").when("approve"));
         var agent = spawn(runtime, "Merge", "");
         var asked = agent.awaitEvent("agent.review_requested");
-        var path = RealAgents.ALL + "/" + agent.sandbox() + "/reviews/" + asked.string("review_id");
+        var path = RealAgents.SANDBOXES + "/" + agent.sandbox() + "/reviews/" + asked.string("review_id");
         assertThat(api.post(path, "{\"decision\":\"approve\"}").status()).isEqualTo(200);
         agent.awaitEnd("completed");
 
@@ -150,7 +150,7 @@ class RealAgentTest {
         agents.play(Step.saying("I remember 4711.").when("Think of a number"));
         var first = spawn(runtime, "Think of a number", "");
         first.awaitEnd("completed");
-        api.method("DELETE", RealAgents.ALL + "/" + first.sandbox());
+        api.method("DELETE", RealAgents.SANDBOXES + "/" + first.sandbox());
         agents.play(Step.saying("It was 4711.").when("What was it"));
         var second = spawn(runtime, "What was it?", "\"resume_from\":\"" + first.sandbox() + "\"");
         var details = second.awaitEnd("completed");
@@ -192,13 +192,13 @@ class RealAgentTest {
 
     @Test
     void missingAgentProgramFailsTheRunWithItsError() {
-        var agent = AgentAtWork.spawn(api, "command", "Try", "\"command\":[\"/opt/vivarium/none\"]");
+        var agent = RealAgentRun.spawn(api, "command", "Try", "\"command\":[\"/opt/vivarium/none\"]");
 
         assertThat(agent.awaitEnd("failed").string("reason"))
                 .contains("/opt/vivarium/none could not be started: No such file or directory");
     }
 
-    private static AgentAtWork spawn(String runtime, String title, String more) {
-        return AgentAtWork.spawn(api, runtime, title, more);
+    private static RealAgentRun spawn(String runtime, String title, String more) {
+        return RealAgentRun.spawn(api, runtime, title, more);
     }
 }

@@ -24,7 +24,7 @@ final class RealAgents implements AutoCloseable {
     /// Key that the gateway adds. The sandbox must never see it.
     static final String KEY = "sk-real-4711-never-inside";
 
-    static final String ALL = "/api/v1/sandboxes";
+    static final String SANDBOXES = "/api/v1/sandboxes";
     private static final Duration TIMEOUT = Duration.ofMinutes(5);
 
     private final ScriptedModel model = ScriptedModel.start(Script.parse("{}"), 0);
@@ -118,40 +118,40 @@ final class RealAgents implements AutoCloseable {
     }
 
     /// One agent run, through the API of its server.
-    record AgentAtWork(Api api, String sandbox) {
-        static AgentAtWork spawn(Api api, String runtime, String title, String more) {
+    record RealAgentRun(Api api, String sandbox) {
+        static RealAgentRun spawn(Api api, String runtime, String title, String more) {
             var answer = api.post(
-                    ALL,
+                    SANDBOXES,
                     "{\"task\":{\"title\":" + quoted(title) + "},\"runtime\":\"" + runtime + "\""
                             + (more.isEmpty() ? "" : "," + more) + "}");
             assertThat(answer.status()).as(answer.text()).isEqualTo(201);
-            return new AgentAtWork(api, answer.json().string("sandbox_id"));
+            return new RealAgentRun(api, answer.json().string("sandbox_id"));
         }
 
         /// The same run through another server on the same home.
-        AgentAtWork through(Api other) {
-            return new AgentAtWork(other, sandbox);
+        RealAgentRun through(Api other) {
+            return new RealAgentRun(other, sandbox);
         }
 
         JsonFields details() {
-            return api.get(ALL + "/" + sandbox).json().object("sandbox");
+            return api.get(SANDBOXES + "/" + sandbox).json().object("sandbox");
         }
 
         List<JsonFields> events(String type) {
-            return api.get(ALL + "/" + sandbox + "/events?limit=1000&type=" + type)
+            return api.get(SANDBOXES + "/" + sandbox + "/events?limit=1000&type=" + type)
                     .json()
                     .objects("events");
         }
 
         List<String> types() {
-            return api.get(ALL + "/" + sandbox + "/events?limit=1000").json().objects("events").stream()
+            return api.get(SANDBOXES + "/" + sandbox + "/events?limit=1000").json().objects("events").stream()
                     .map(event -> event.string("event_type"))
                     .toList();
         }
 
-        void say(String content, String kind) {
+        void send(String content, String kind) {
             var body = "{\"content\":" + quoted(content) + ",\"message_type\":\"" + kind + "\"}";
-            assertThat(api.post(ALL + "/" + sandbox + "/messages", body).status())
+            assertThat(api.post(SANDBOXES + "/" + sandbox + "/messages", body).status())
                     .isEqualTo(202);
         }
 

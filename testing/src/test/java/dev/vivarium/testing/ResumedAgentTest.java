@@ -3,7 +3,7 @@ package dev.vivarium.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.vivarium.testing.RealAgents.AgentAtWork;
+import dev.vivarium.testing.RealAgents.RealAgentRun;
 import dev.vivarium.testing.RealAgents.Step;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -37,14 +37,14 @@ class ResumedAgentTest {
     void conversationResumesAfterSandboxAndServerAreGone(String runtime) {
         String answer = "The word is heron, says " + runtime + ".";
         agents.play(Step.saying(answer).when("Choose a word"));
-        var first = AgentAtWork.spawn(server.api(), runtime, "Choose a word", "");
+        var first = RealAgentRun.spawn(server.api(), runtime, "Choose a word", "");
         var session = first.awaitEnd("completed").object("run").string("session");
-        server.api().method("DELETE", RealAgents.ALL + "/" + first.sandbox());
+        server.api().method("DELETE", RealAgents.SANDBOXES + "/" + first.sandbox());
         server.restart();
         assertThat(agents.asked()).doesNotContain(answer);
 
         agents.play(Step.saying("It was heron.").when("Which one was it?"));
-        var second = AgentAtWork.spawn(
+        var second = RealAgentRun.spawn(
                 server.api(), runtime, "Which one was it?", "\"resume_from\":\"" + first.sandbox() + "\"");
         var run = second.awaitEnd("completed").object("run");
 

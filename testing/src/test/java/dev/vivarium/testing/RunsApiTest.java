@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /// The real worker with the runtime `command`.
 class RunsApiTest {
-    private static final String ALL = "/api/v1/sandboxes";
+    private static final String SANDBOXES = "/api/v1/sandboxes";
 
     @RegisterExtension
     static final SharedServer SERVER = SharedServer.with();
@@ -34,7 +34,7 @@ class RunsApiTest {
         awaitStatus(sandbox, "completed");
         // Events reach the log shortly after the change of status.
         var details = await().until(
-                        () -> api.get(ALL + "/" + sandbox).json(),
+                        () -> api.get(SANDBOXES + "/" + sandbox).json(),
                         found -> found.text().contains("sandbox.run_ended"));
         var run = details.object("sandbox").object("run");
         assertThat(details.object("sandbox").string("state")).isEqualTo("running");
@@ -54,7 +54,7 @@ class RunsApiTest {
         assertThat(task(first.string("sandbox_id")).object("result").string("summary"))
                 .isEqualTo("old");
         var again = api.post(
-                        ALL,
+                        SANDBOXES,
                         "{\"task_id\":\"" + first.string("task_id")
                                 + "\",\"runtime\":\"command\",\"command\":[\"sleep\",\"1000\"]}")
                 .json();
@@ -82,7 +82,7 @@ class RunsApiTest {
     @Test
     void endOfSandboxEndsItsRun() {
         var sandbox = spawn("sleep 1000").string("sandbox_id");
-        var deleted = api.method("DELETE", ALL + "/" + sandbox);
+        var deleted = api.method("DELETE", SANDBOXES + "/" + sandbox);
 
         assertThat(deleted.status()).isEqualTo(200);
         assertThat(deleted.json().string("status")).isEqualTo("terminated");
@@ -95,17 +95,17 @@ class RunsApiTest {
     void threadHasOneRunAtATime() {
         String thread = Api.thread();
         var first = spawn("sleep 1000", "\"thread_id\":\"" + thread + "\"");
-        var second = api.post(ALL, body("true", "\"thread_id\":\"" + thread + "\""));
+        var second = api.post(SANDBOXES, body("true", "\"thread_id\":\"" + thread + "\""));
 
         assertThat(second.status()).isEqualTo(409);
         assertThat(second.json().string("detail")).contains("has an agent at work");
-        api.method("DELETE", ALL + "/" + first.string("sandbox_id"));
+        api.method("DELETE", SANDBOXES + "/" + first.string("sandbox_id"));
         var third = spawn("true", "\"thread_id\":\"" + thread + "\"").string("sandbox_id");
         awaitStatus(third, "completed");
         var fourth = spawn("true", "\"thread_id\":\"" + thread + "\"");
         assertThat(fourth.string("sandbox_id")).isEqualTo(third);
         awaitStatus(third, "completed");
-        assertThat(api.post(ALL, body("true", "\"thread_id\":\"" + thread + "\",\"limits\":{\"cpus\":1}"))
+        assertThat(api.post(SANDBOXES, body("true", "\"thread_id\":\"" + thread + "\",\"limits\":{\"cpus\":1}"))
                         .status())
                 .isEqualTo(409);
     }
@@ -115,12 +115,12 @@ class RunsApiTest {
         var first = spawn("exit 1");
         awaitStatus(first.string("sandbox_id"), "failed");
         var again = api.post(
-                ALL,
+                SANDBOXES,
                 "{\"task_id\":\"" + first.string("task_id") + "\",\"runtime\":\"command\",\"command\":[\"true\"]}");
 
         assertThat(again.status()).isEqualTo(201);
         awaitStatus(again.json().string("sandbox_id"), "completed");
-        var both = api.get(ALL + "?task_id=" + first.string("task_id")).json().objects("sandboxes");
+        var both = api.get(SANDBOXES + "?task_id=" + first.string("task_id")).json().objects("sandboxes");
         assertThat(both).hasSize(2);
     }
 
@@ -129,13 +129,13 @@ class RunsApiTest {
         var busy = spawn("exec sleep 1000");
         String thread = Api.thread();
         var rejected = api.post(
-                ALL,
+                SANDBOXES,
                 "{\"task_id\":\"" + busy.string("task_id") + "\",\"thread_id\":\"" + thread
                         + "\",\"runtime\":\"command\",\"command\":[\"true\"]}");
 
         assertThat(rejected.status()).isEqualTo(409);
         assertThat(rejected.json().string("detail")).contains("somebody works at task " + busy.string("task_id"));
-        assertThat(api.get(ALL).text()).doesNotContain(thread);
+        assertThat(api.get(SANDBOXES).text()).doesNotContain(thread);
         assertThat(api.get("/threads").text()).doesNotContain(thread);
     }
 
@@ -145,7 +145,7 @@ class RunsApiTest {
         var done = spawn("true").string("sandbox_id");
         awaitStatus(done, "completed");
 
-        var all = api.get(ALL + "?limit=1000").json().objects("sandboxes");
+        var all = api.get(SANDBOXES + "?limit=1000").json().objects("sandboxes");
         assertThat(all)
                 .filteredOn(box -> box.string("sandbox_id").equals(plain))
                 .singleElement()
@@ -153,15 +153,15 @@ class RunsApiTest {
                     assertThat(box.string("status")).isEqualTo("running");
                     assertThat(box.optionalObject("run")).isEmpty();
                 });
-        assertThat(api.get(ALL + "?status=completed").text()).contains(done).doesNotContain(plain);
-        assertThat(api.get(ALL + "?status=napping").status()).isEqualTo(400);
+        assertThat(api.get(SANDBOXES + "?status=completed").text()).contains(done).doesNotContain(plain);
+        assertThat(api.get(SANDBOXES + "?status=napping").status()).isEqualTo(400);
     }
 
     @Test
     void onlyTheProgramOfARunSeesItsToken() {
         var sandbox = spawn("env | cut -d = -f 1; sleep 1000").string("sandbox_id");
 
-        await().untilAsserted(() -> assertThat(api.get(ALL + "/" + sandbox + "/events?type=agent.output&limit=1000")
+        await().untilAsserted(() -> assertThat(api.get(SANDBOXES + "/" + sandbox + "/events?type=agent.output&limit=1000")
                         .text())
                 .contains("SANDBOX_ID", "SANDBOX_TOKEN")
                 .doesNotContain("MODEL_TOKEN"));
@@ -173,17 +173,17 @@ class RunsApiTest {
         var sandbox = spawn("sleep 1000").string("sandbox_id");
         var stranger = api.as("stranger");
 
-        assertThat(stranger.get(ALL + "/" + sandbox).status()).isEqualTo(404);
-        assertThat(stranger.method("DELETE", ALL + "/" + sandbox).status()).isEqualTo(404);
-        assertThat(stranger.post(ALL + "/" + sandbox + "/pause", "").status()).isEqualTo(404);
-        assertThat(stranger.get(ALL).text()).doesNotContain(sandbox);
-        assertThat(stranger.post(ALL, body("true", "\"user_id\":\"admin\"")).status())
+        assertThat(stranger.get(SANDBOXES + "/" + sandbox).status()).isEqualTo(404);
+        assertThat(stranger.method("DELETE", SANDBOXES + "/" + sandbox).status()).isEqualTo(404);
+        assertThat(stranger.post(SANDBOXES + "/" + sandbox + "/pause", "").status()).isEqualTo(404);
+        assertThat(stranger.get(SANDBOXES).text()).doesNotContain(sandbox);
+        assertThat(stranger.post(SANDBOXES, body("true", "\"user_id\":\"admin\"")).status())
                 .isEqualTo(403);
     }
 
     @Test
     void missingImageIsReportedWithTheBuildCommand() {
-        var answer = api.post(ALL, "{\"task\":{\"title\":\"x\"},\"runtime\":\"claude\"}");
+        var answer = api.post(SANDBOXES, "{\"task\":{\"title\":\"x\"},\"runtime\":\"claude\"}");
 
         assertThat(answer.status()).isEqualTo(409);
         assertThat(answer.json().string("detail")).contains("viv image build worker");
@@ -215,7 +215,7 @@ class RunsApiTest {
                 "{'runtime':'claude','task':{'title':'x'},'colour':'red'}|colour",
             })
     void invalidRunRequestIsUnprocessable(String body, String field) {
-        var answer = api.post(ALL, body.replace('\'', '"'));
+        var answer = api.post(SANDBOXES, body.replace('\'', '"'));
 
         assertThat(answer.status()).isEqualTo(422);
         assertThat(answer.json().string("field")).isEqualTo(field);
@@ -238,7 +238,7 @@ class RunsApiTest {
                 "'time_limit_minutes':1e300|time_limit_minutes",
             })
     void invalidConstraintIsUnprocessable(String constraint, String field) {
-        var answer = api.post(ALL, constrained(constraint));
+        var answer = api.post(SANDBOXES, constrained(constraint));
 
         assertThat(answer.status()).isEqualTo(422);
         assertThat(answer.json().string("field")).isEqualTo("task.constraints." + field);
@@ -247,7 +247,7 @@ class RunsApiTest {
     @Test
     void tooManyToolsAreUnprocessable() {
         String tools = String.join(",", Collections.nCopies(101, "'t'"));
-        var answer = api.post(ALL, constrained("'allowed_tools':[" + tools + "]"));
+        var answer = api.post(SANDBOXES, constrained("'allowed_tools':[" + tools + "]"));
 
         assertThat(answer.status()).isEqualTo(422);
         assertThat(answer.json().string("detail")).contains("task.constraints.allowed_tools", "at most 100");
@@ -261,7 +261,7 @@ class RunsApiTest {
                 "'allowed_tools':['Bash','mcp__x__y'],'time_limit_minutes':60,'tone':{'any':['thing']}",
             })
     void unknownConstraintsAreAccepted(String constraints) {
-        var answer = api.post(ALL, constrained(constraints));
+        var answer = api.post(SANDBOXES, constrained(constraints));
 
         assertThat(answer.status()).as(answer.text()).isEqualTo(201);
     }
@@ -289,7 +289,7 @@ class RunsApiTest {
     void reservedVariableIsUnprocessable(String runtime, String name) {
         String command = runtime.equals("command") ? ",'command':['true']" : "";
         var answer = api.post(
-                ALL,
+                SANDBOXES,
                 ("{'task':{'title':'t'},'runtime':'" + runtime + "'" + command + ",'env':{'A':'b','" + name + "':'x'}}")
                         .replace('\'', '"'));
 
@@ -299,7 +299,7 @@ class RunsApiTest {
 
     @Test
     void reservedVariableNamesItsField() {
-        var answer = api.post(ALL, body("true", "\"env\":{\"BUDGET_USD\":\"5\"}"));
+        var answer = api.post(SANDBOXES, body("true", "\"env\":{\"BUDGET_USD\":\"5\"}"));
 
         assertThat(answer.json().string("detail")).contains("env.BUDGET_USD", "budget_usd");
     }
@@ -307,7 +307,7 @@ class RunsApiTest {
     @Test
     void unknownTaskIsNotFound() {
         for (String id : new String[] {"tskaaaaaaaaaaaaaaaaaaaa", "nonsense"}) {
-            var answer = api.post(ALL, "{\"task_id\":\"" + id + "\",\"runtime\":\"command\",\"command\":[\"true\"]}");
+            var answer = api.post(SANDBOXES, "{\"task_id\":\"" + id + "\",\"runtime\":\"command\",\"command\":[\"true\"]}");
             assertThat(answer.status()).isEqualTo(404);
             assertThat(answer.json().string("detail")).contains(id);
         }
@@ -316,7 +316,7 @@ class RunsApiTest {
     @Test
     void aDescriptionOfMoreThan100KilobytesIsUnprocessable() {
         var answer = api.post(
-                ALL,
+                SANDBOXES,
                 "{\"task\":{\"title\":\"x\",\"description\":\"" + "y".repeat(101 * 1024)
                         + "\"},\"runtime\":\"command\",\"command\":[\"true\"]}");
 
@@ -334,13 +334,13 @@ class RunsApiTest {
     }
 
     private JsonFields spawn(String script, String more) {
-        var answer = api.post(ALL, body(script, more));
+        var answer = api.post(SANDBOXES, body(script, more));
         assertThat(answer.status()).as(answer.text()).isEqualTo(201);
         return answer.json();
     }
 
     private JsonFields spawnArguments(String arguments) {
-        return api.post(ALL, "{\"task\":{\"title\":\"t\"},\"runtime\":\"command\",\"command\":[" + arguments + "]}")
+        return api.post(SANDBOXES, "{\"task\":{\"title\":\"t\"},\"runtime\":\"command\",\"command\":[" + arguments + "]}")
                 .json();
     }
 
@@ -352,16 +352,16 @@ class RunsApiTest {
 
     private void awaitStatus(String sandbox, String status) {
         await().untilAsserted(() -> assertThat(
-                        api.get(ALL + "/" + sandbox).json().object("sandbox").string("status"))
+                        api.get(SANDBOXES + "/" + sandbox).json().object("sandbox").string("status"))
                 .isEqualTo(status));
     }
 
     private String reason(String sandbox) {
-        return api.get(ALL + "/" + sandbox).json().object("sandbox").string("reason");
+        return api.get(SANDBOXES + "/" + sandbox).json().object("sandbox").string("reason");
     }
 
     private JsonFields task(String sandbox) {
-        return api.get(ALL + "/" + sandbox)
+        return api.get(SANDBOXES + "/" + sandbox)
                 .json()
                 .object("sandbox")
                 .object("run")

@@ -128,7 +128,7 @@ class SignInTest {
         "same-origin,no-cors,script,403",
         "same-origin,no-cors,worker,403",
     })
-    void fetchMetadataHeadersDecideOverCookies(String site, String mode, String destination, int status) {
+    void fetchMetadataDecidesWhetherTheCookieIsAccepted(String site, String mode, String destination, int status) {
         var answer = get(
                 "/admin/keys",
                 "Cookie",

@@ -47,7 +47,7 @@ class StreamAccessTest {
     void revokedTokenEndsABusyStreamWithAReason() throws Exception {
         String session = admin.session();
         var grant = tokenRequest(session, TokenRequest.MAX_TTL);
-        var token = SERVER.get().tokens().tokenRequest(grant);
+        var token = SERVER.get().tokens().issue(grant);
 
         try (var lines = open(admin.with(token.token()), events(session), "text/event-stream")) {
             assertThat(lines.readLine()).startsWith("id: ");
@@ -175,7 +175,7 @@ class StreamAccessTest {
     }
 
     private static String token(String session, Duration life) {
-        return SERVER.get().tokens().tokenRequest(tokenRequest(session, life)).token();
+        return SERVER.get().tokens().issue(tokenRequest(session, life)).token();
     }
 
     private static TokenRequest tokenRequest(String session, Duration life) {

@@ -96,7 +96,7 @@ class TranscriptsTest {
         assertThat(resume(api, running.id()).status()).isEqualTo(409);
         assertThat(resume(api, silent.id()).json().string("detail")).contains("there is no conversation");
         var other = api.post(
-                AgentRun.ALL,
+                AgentRun.SANDBOXES,
                 "{\"task\":{\"title\":\"x\"},\"runtime\":\"claude\",\"resume_from\":\"" + done.id() + "\"}");
         assertThat(other.status()).isEqualTo(422);
         assertThat(other.json().string("field")).isEqualTo("resume_from");
@@ -119,6 +119,6 @@ class TranscriptsTest {
     }
 
     private static Api.Answer resume(Api api, String sandbox) {
-        return api.post(AgentRun.ALL, AgentRun.body("true", "\"resume_from\":\"" + sandbox + "\""));
+        return api.post(AgentRun.SANDBOXES, AgentRun.body("true", "\"resume_from\":\"" + sandbox + "\""));
     }
 }

@@ -47,9 +47,9 @@ class WorkerApiTest {
                         "{\"title\":\"a task\"}",
                         "{\"title\":\"Dark mode\",\"description\":\"Add it\",\"type\":\"feature\",\"priority\":\"low\","
                                 + "\"context\":{\"branch\":\"x\"},\"constraints\":{\"time_limit_minutes\":60}}");
-        var spawned = server.api().post(AgentRun.ALL, body).json();
+        var spawned = server.api().post(AgentRun.SANDBOXES, body).json();
         var task = server.api()
-                .get(AgentRun.ALL + "/" + spawned.string("sandbox_id"))
+                .get(AgentRun.SANDBOXES + "/" + spawned.string("sandbox_id"))
                 .json()
                 .object("sandbox")
                 .object("run")
@@ -169,7 +169,7 @@ class WorkerApiTest {
         assertThat(Stream.of(
                                 "/threads",
                                 "/metrics",
-                                AgentRun.ALL,
+                                AgentRun.SANDBOXES,
                                 run.path(),
                                 run.path() + "/events",
                                 "/sandboxes/" + run.id() + "/processes",
@@ -179,7 +179,7 @@ class WorkerApiTest {
                 .allMatch(status -> status == 401 || status == 403 || status == 404);
         assertThat(worker.post(run.path() + "/messages", "{\"content\":\"x\"}").status())
                 .isEqualTo(403);
-        assertThat(worker.post(AgentRun.ALL, AgentRun.body("true", "")).status())
+        assertThat(worker.post(AgentRun.SANDBOXES, AgentRun.body("true", "")).status())
                 .isIn(401, 403);
     }
 
@@ -261,7 +261,7 @@ class WorkerApiTest {
     @Test
     void messagesStayQueuedUntilAcknowledged() throws Exception {
         var sandbox = server.api().session();
-        String path = AgentRun.ALL + "/" + sandbox;
+        String path = AgentRun.SANDBOXES + "/" + sandbox;
         var info = server.sandboxes().require(new SandboxId(sandbox)).info();
         var token = server.workers()
                 .issue(new Work(info.id(), info.thread(), info.user(), new TaskId(run.task())), Audience.WORKER);

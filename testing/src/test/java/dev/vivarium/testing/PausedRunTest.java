@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /// Runs on a provider that cannot freeze sandboxes: the worker pauses the agent.
-class HeldRunTest {
+class PausedRunTest {
     private static final String FREQUENT_HEARTBEATS = "\"env\":{\"HEARTBEAT_SECONDS\":\"0.1\"}";
     private static final String STEPS = "until [ -e enough ]; do echo step; sleep 0.05; done";
 
@@ -22,7 +22,7 @@ class HeldRunTest {
 
     @BeforeAll
     static void start() {
-        server = TestServer.start(HeldRunTest::open, "--rate-limits", "off");
+        server = TestServer.start(PausedRunTest::open, "--rate-limits", "off");
     }
 
     @AfterAll
@@ -34,7 +34,7 @@ class HeldRunTest {
     private static Provider open(Path home, GuestPrograms programs) {
         Provider real = ProcessProvider.open(home, programs);
         return (Provider) Proxy.newProxyInstance(
-                HeldRunTest.class.getClassLoader(), new Class<?>[] {Provider.class}, (self, method, arguments) -> {
+                PausedRunTest.class.getClassLoader(), new Class<?>[] {Provider.class}, (self, method, arguments) -> {
                     if (method.getName().equals("capabilities")) {
                         Capabilities supported = real.capabilities();
                         return new Capabilities(
@@ -121,7 +121,7 @@ class HeldRunTest {
     @Test
     void aSandboxWithoutAnAgentCannotBePaused() {
         var answer =
-                server.api().method("POST", AgentRun.ALL + "/" + server.api().session() + "/pause");
+                server.api().method("POST", AgentRun.SANDBOXES + "/" + server.api().session() + "/pause");
 
         assertThat(answer.status()).isEqualTo(501);
         assertThat(answer.json().string("detail")).contains("cannot freeze");

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 /// root.
 @Tag("root")
 @Timeout(120)
-class DoorTest {
+class ControlPortTest {
     private static TestServer server;
 
     private Api api;

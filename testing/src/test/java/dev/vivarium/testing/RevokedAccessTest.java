@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /// Every open stream ends soon after its caller loses access, for each kind of credential.
 @Timeout(120)
-class LostRightTest {
+class RevokedAccessTest {
     /// The server promises one second. A busy host may add some, but less than the period of the server's repeated
     /// check, which must not be the cause of the end.
     private static final Duration MAX_DELAY = Duration.ofSeconds(10);

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class HangUpTest {
+class ClientDisconnectTest {
     @RegisterExtension
     static final SharedServer SERVER = SharedServer.with();
 

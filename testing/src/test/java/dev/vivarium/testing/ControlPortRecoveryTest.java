@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 /// once. Needs root.
 @Tag("root")
 @Timeout(290)
-class KilledDoorTest {
+class ControlPortRecoveryTest {
     private Path home;
 
     @BeforeEach

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 /// Recovery from operations that a killed server left incomplete. Each test changes the store to the state at that
 /// moment.
-class HalfDoneTest {
+class CrashRecoveryTest {
     private static final String LISTENER = "read task; echo ready; read message; echo \"heard $message\"";
 
     @Test
@@ -64,7 +64,7 @@ class HalfDoneTest {
     }
 
     private static void end(TestServer server, String sandbox) {
-        server.api().method("DELETE", AgentRun.ALL + "/" + sandbox);
+        server.api().method("DELETE", AgentRun.SANDBOXES + "/" + sandbox);
         awaitEnd(server, sandbox);
     }
 
@@ -73,7 +73,7 @@ class HalfDoneTest {
     }
 
     private static int ends(TestServer server, String sandbox) {
-        var events = server.api().get(AgentRun.ALL + "/" + sandbox + "/events?type=sandbox.terminated");
+        var events = server.api().get(AgentRun.SANDBOXES + "/" + sandbox + "/events?type=sandbox.terminated");
         return events.json().objects("events").size();
     }
 

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /// Validation and normalization of worker reports.
-class WorkerWordsTest {
+class WorkerReportsTest {
     private static final String DONE = "{\"status\":\"completed\",\"summary\":\"s\",\"files_changed\":[]}";
 
     @RegisterExtension
@@ -132,7 +132,7 @@ class WorkerWordsTest {
         }
         var spawned = SERVER.api()
                 .post(
-                        AgentRun.ALL,
+                        AgentRun.SANDBOXES,
                         AgentRun.body("true", "")
                                 .replace("\"title\":\"a task\"", "\"title\":\"t\",\"context\":{\"a\":\"\\udc00\"}"));
         assertThat(spawned.status()).as(spawned.text()).isEqualTo(422);

@@ -6,7 +6,7 @@ import dev.vivarium.model.SandboxId;
 import org.junit.jupiter.api.Test;
 
 /// Lifecycle of runs: server restarts, budgets and killed workers.
-class RunLifeTest {
+class RunLifecycleTest {
     /// Waits for a message and prints it.
     private static final String LISTENER = "read task; echo ready; read message; echo \"heard $message\"";
 
