@@ -159,7 +159,9 @@ public abstract class ProviderContract {
         assertThat(inventory.trace(id).store()).contains(STORE);
 
         start(id).close();
-        assertThat(inventory.trace(id).isUnused()).as("the disk was used before").isFalse();
+        assertThat(inventory.trace(id).isUnused())
+                .as("the disk was used before")
+                .isFalse();
     }
 
     @Test

@@ -95,7 +95,8 @@ class ControlPortTest {
 
     @Test
     void messageReachesALongPoll() {
-        var received = CompletableFuture.supplyAsync(() -> curl(bearer() + controlPort + messages(session) + "?wait=60"));
+        var received =
+                CompletableFuture.supplyAsync(() -> curl(bearer() + controlPort + messages(session) + "?wait=60"));
         api.post(messages(session), "{\"content\":\"use the other API\"}");
 
         assertThat(received.join()).contains("use the other API").endsWith(" 200");
@@ -135,8 +136,8 @@ class ControlPortTest {
         assertThat(sh("curl -s -w '%{http_code} %{num_connects}\\n' " + bearer()
                         + ("-o /dev/null " + url + " ").repeat(20) + "| sort | uniq -c | tr -s ' '"))
                 .contains("19 200 0", "1 200 1");
-        assertThat(shWithLongTimeout("seq 200 | xargs -P 50 -I{} curl -s -o /dev/null -w '%{http_code}\\n' " + bearer() + url
-                        + " | sort | uniq -c | tr -s ' '"))
+        assertThat(shWithLongTimeout("seq 200 | xargs -P 50 -I{} curl -s -o /dev/null -w '%{http_code}\\n' " + bearer()
+                        + url + " | sort | uniq -c | tr -s ' '"))
                 .isEqualTo(" 200 200\n");
     }
 

@@ -255,7 +255,8 @@ class DataFilesApiTest {
                     .containsIgnoringCase("Content-Length: " + LARGER_THAN_BUFFERS);
 
             // The buffers cannot hold the whole file, so the server has not read its end yet.
-            api.execute(session, "printf x | dd of=f conv=notrunc bs=1 seek=" + (LARGER_THAN_BUFFERS - 1) + " 2>/dev/null");
+            api.execute(
+                    session, "printf x | dd of=f conv=notrunc bs=1 seek=" + (LARGER_THAN_BUFFERS - 1) + " 2>/dev/null");
 
             assertThat(countUntilCut(socket.getInputStream())).isLessThan(LARGER_THAN_BUFFERS);
         }
@@ -396,7 +397,8 @@ class DataFilesApiTest {
         byte[] nineMebibytes = new byte[9 << 20];
         var withoutLength = BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(nineMebibytes));
 
-        assertThat(Api.send(file("a").PUT(BodyPublishers.ofByteArray(nineMebibytes))).status())
+        assertThat(Api.send(file("a").PUT(BodyPublishers.ofByteArray(nineMebibytes)))
+                        .status())
                 .isEqualTo(413);
         assertThat(Api.send(file("a").PUT(withoutLength)).status()).isEqualTo(413);
         assertThat(Api.send(file("a").PUT(BodyPublishers.ofByteArray(random(6 << 20))))

@@ -313,7 +313,9 @@ class EventsApiTest {
             var resumed = api.request(path(session)).header("Accept", mediaType).header("Last-Event-ID", "99999999");
             assertThat(Api.send(resumed).json().string("field")).isEqualTo("Last-Event-ID");
         }
-        assertThat(list(api, "?after_seq=99999999")).as("a page past the end is empty").isEmpty();
+        assertThat(list(api, "?after_seq=99999999"))
+                .as("a page past the end is empty")
+                .isEmpty();
     }
 
     @ParameterizedTest

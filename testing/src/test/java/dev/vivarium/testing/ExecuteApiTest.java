@@ -207,7 +207,9 @@ class ExecuteApiTest {
             assertThat(answer.json().string("forbidden_pattern")).isEqualTo("\\brm\\b");
             assertThat(restricted.execute(id, "echo fine | wc -l").integer("exit_code"))
                     .isZero();
-            assertThat(restricted.post("/execute", Api.command(id, "echo $(id)")).status())
+            assertThat(restricted
+                            .post("/execute", Api.command(id, "echo $(id)"))
+                            .status())
                     .isEqualTo(400);
         }
     }

@@ -217,8 +217,8 @@ abstract class FileEventsContract {
         assertThat(api().execute(session, script).integer("exit_code")).isZero();
     }
 
-    /// Runs the script while the guest is stopped by SIGSTOP. The guest then sees all changes at once, on a slow host
-    /// too.
+    /// Runs the script while the guest is stopped by SIGSTOP. The guest then sees all changes at once, on a slow
+    /// host too.
     private void runWhileGuestIsStopped(String script) {
         String workspace = api().execute(session, "mkdir -p .vivarium; rm -f .vivarium/done; pwd -P")
                 .string("stdout")

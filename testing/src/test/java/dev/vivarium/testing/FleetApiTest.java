@@ -15,8 +15,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// Lists of all sandboxes and all reviews, for a user with many sandboxes.
 class FleetApiTest {
     private static final String SANDBOXES = "/api/v1/sandboxes";
-    private static final String REQUESTS_REVIEW = "read task; echo '{\"type\":\"review\",\"id\":\"r1\",\"reason\":\"r\","
-            + "\"description\":\"May I?\"}'; read answer";
+    private static final String REQUESTS_REVIEW =
+            "read task; echo '{\"type\":\"review\",\"id\":\"r1\",\"reason\":\"r\","
+                    + "\"description\":\"May I?\"}'; read answer";
 
     @RegisterExtension
     static final SharedServer SERVER = SharedServer.with("--metrics-every-seconds", "0.5");

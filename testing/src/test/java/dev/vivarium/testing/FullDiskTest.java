@@ -138,7 +138,9 @@ class FullDiskTest {
                     .isEqualTo(200);
             assertThat(api.get(events(second) + "?type=sandbox.terminated").text())
                     .contains("cleaned up by request");
-            assertThat(disk.freeBytes()).as("the disk space of the ended sandbox is free").isGreaterThan(20L << 20);
+            assertThat(disk.freeBytes())
+                    .as("the disk space of the ended sandbox is free")
+                    .isGreaterThan(20L << 20);
 
             disk.drain();
             await().untilAsserted(() -> assertHealth(api, 200, "healthy", "ok"));

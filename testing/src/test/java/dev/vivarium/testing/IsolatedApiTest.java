@@ -61,8 +61,8 @@ class IsolatedApiTest {
         assertAlive();
     }
 
-    /// The shell keeps running, so the fork bomb belongs to the command and dies at its timeout. A background process
-    /// would survive the command.
+    /// The shell keeps running, so the fork bomb belongs to the command and dies at its timeout. A background
+    /// process would survive the command.
     @Test
     void forkBombIsBoundedAndKilled() {
         var result = run("f() { f | f & }; f; while :; do sleep 1; done", 2);

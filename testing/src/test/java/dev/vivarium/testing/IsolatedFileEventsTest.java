@@ -72,7 +72,8 @@ class IsolatedFileEventsTest extends FileEventsContract {
             server.api().execute(sandbox, "echo x > unseen");
 
             awaitCreated(sandbox, "unseen");
-            assertThat(warnings.messages).anySatisfy(message -> assertThat(message).contains("there is no watch left"));
+            assertThat(warnings.messages)
+                    .anySatisfy(message -> assertThat(message).contains("there is no watch left"));
         }
     }
 

@@ -34,8 +34,8 @@ class LargeFileTest {
         api.execute(session, "truncate -s 1T sparse");
 
         var head = Api.send(api.request(path("sparse")).timeout(TIMEOUT).method("HEAD", BodyPublishers.noBody()));
-        var part =
-                Api.send(api.request(path("sparse")).timeout(TIMEOUT).header("Range", "bytes=500000000000-500000000009"));
+        var part = Api.send(
+                api.request(path("sparse")).timeout(TIMEOUT).header("Range", "bytes=500000000000-500000000009"));
         var view = Api.send(
                 api.request("/api/v1/sandboxes/" + session + "/files/sparse").timeout(TIMEOUT));
 

@@ -79,7 +79,9 @@ class MessageStreamTest {
             assertThat(stream.contents(2)).containsExactly("one", "two");
             assertThat(worker.get(messages + "?ack=" + first).text()).contains("two");
             send("three", "user_message");
-            assertThat(stream.contents(1)).as("a stream delivers each message once").containsExactly("three");
+            assertThat(stream.contents(1))
+                    .as("a stream delivers each message once")
+                    .containsExactly("three");
         }
         assertThat(delivered()).hasSize(1);
 

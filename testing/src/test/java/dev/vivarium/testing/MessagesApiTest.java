@@ -72,7 +72,8 @@ class MessagesApiTest {
         var next = AgentRun.of(server, "read task; read message; echo \"$message\"; read more", thread);
         next.awaitEvent("agent.output");
         assertThat(next.events("agent.output")).contains("for the next one");
-        var received = api.post(next.path() + "/messages", "{\"content\":\"go\"}").json();
+        var received =
+                api.post(next.path() + "/messages", "{\"content\":\"go\"}").json();
         assertThat(received.flag("listening")).isTrue();
         next.awaitStatus("completed");
     }

@@ -39,8 +39,8 @@ class ModelFloodTest {
         server = TestServer.startIsolated(
                 "--disk-mb", "64", "--model-url", "http://127.0.0.1:" + model.port(), "--model-key", "a-key");
         api = server.api();
-        var spawned =
-                api.post(AgentRun.SANDBOXES, AgentRun.body("exec sleep 1000", "")).json();
+        var spawned = api.post(AgentRun.SANDBOXES, AgentRun.body("exec sleep 1000", ""))
+                .json();
         sandbox = spawned.string("sandbox_id");
         String token = server.workerToken(sandbox, new TaskId(spawned.string("task_id")), Audience.MODEL);
         curl = "curl -sN -w ' %{http_code}' -H 'Content-Type: application/json' -H 'x-api-key: " + token + "' "

@@ -51,8 +51,8 @@ class ModelTimeoutTest {
 
     @BeforeEach
     void spawn() {
-        var spawned =
-                api.post(AgentRun.SANDBOXES, AgentRun.body("exec sleep 1000", "")).json();
+        var spawned = api.post(AgentRun.SANDBOXES, AgentRun.body("exec sleep 1000", ""))
+                .json();
         sandbox = spawned.string("sandbox_id");
         String token = server.workerToken(sandbox, new TaskId(spawned.string("task_id")), Audience.MODEL);
         curl = "curl -sN -w ' %{http_code}' -H 'Content-Type: application/json' -H 'x-api-key: " + token + "' "

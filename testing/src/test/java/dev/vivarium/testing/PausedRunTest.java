@@ -56,7 +56,8 @@ class PausedRunTest {
 
     @Test
     void runPausedDuringAReviewStaysPausedUntilResumed() {
-        String requestReview = "echo '{\"type\":\"review\",\"id\":\"r\",\"reason\":\"r\",\"description\":\"d\"}'; read answer; ";
+        String requestReview =
+                "echo '{\"type\":\"review\",\"id\":\"r\",\"reason\":\"r\",\"description\":\"d\"}'; read answer; ";
         var run = AgentRun.of(server, "read task; " + requestReview + STEPS, FREQUENT_HEARTBEATS);
         run.awaitStatus("paused");
         var paused = server.api().method("POST", run.path() + "/pause");
@@ -120,8 +121,8 @@ class PausedRunTest {
 
     @Test
     void aSandboxWithoutAnAgentCannotBePaused() {
-        var answer =
-                server.api().method("POST", AgentRun.SANDBOXES + "/" + server.api().session() + "/pause");
+        var answer = server.api()
+                .method("POST", AgentRun.SANDBOXES + "/" + server.api().session() + "/pause");
 
         assertThat(answer.status()).isEqualTo(501);
         assertThat(answer.json().string("detail")).contains("cannot freeze");

@@ -120,7 +120,8 @@ class PreviewAccessTest {
                 "localhost:1",
                 "Sec-Fetch-Site: cross-site",
                 "Sec-Fetch-Dest: iframe");
-        var otherHost = program.anonymous(program.prefix() + "/?viv_token=" + token, "some.host:1", "Sec-Fetch-Dest: iframe");
+        var otherHost =
+                program.anonymous(program.prefix() + "/?viv_token=" + token, "some.host:1", "Sec-Fetch-Dest: iframe");
 
         assertThat(framed.headers("Set-Cookie").getFirst())
                 .contains("; HttpOnly", "; SameSite=None", "; Partitioned", "; Secure");

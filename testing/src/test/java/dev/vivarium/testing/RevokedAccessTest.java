@@ -194,7 +194,8 @@ class RevokedAccessTest {
             case EXEC_STREAM -> whenStarted(http("POST", data + "/exec", lines(access), WAIT.formatted("")));
             case EXECUTE ->
                 whenRunning(http("POST", "/execute", access, WAIT.formatted(",\"session_id\":\"" + sandbox + "\"")));
-            case PROCESS_OUTPUT -> whenStarted(http("GET", data + "/processes/" + startDetached() + "/output", lines(access), ""));
+            case PROCESS_OUTPUT ->
+                whenStarted(http("GET", data + "/processes/" + startDetached() + "/output", lines(access), ""));
             case DOWNLOAD -> {
                 owner.execute(sandbox, "truncate -s " + BIG_BYTES + " " + BIG_FILE);
                 yield whenStarted(http("GET", data + "/files/" + BIG_FILE, access, ""));

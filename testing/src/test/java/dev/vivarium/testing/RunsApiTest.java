@@ -120,7 +120,9 @@ class RunsApiTest {
 
         assertThat(again.status()).isEqualTo(201);
         awaitStatus(again.json().string("sandbox_id"), "completed");
-        var both = api.get(SANDBOXES + "?task_id=" + first.string("task_id")).json().objects("sandboxes");
+        var both = api.get(SANDBOXES + "?task_id=" + first.string("task_id"))
+                .json()
+                .objects("sandboxes");
         assertThat(both).hasSize(2);
     }
 
@@ -153,7 +155,9 @@ class RunsApiTest {
                     assertThat(box.string("status")).isEqualTo("running");
                     assertThat(box.optionalObject("run")).isEmpty();
                 });
-        assertThat(api.get(SANDBOXES + "?status=completed").text()).contains(done).doesNotContain(plain);
+        assertThat(api.get(SANDBOXES + "?status=completed").text())
+                .contains(done)
+                .doesNotContain(plain);
         assertThat(api.get(SANDBOXES + "?status=napping").status()).isEqualTo(400);
     }
 
@@ -161,10 +165,11 @@ class RunsApiTest {
     void onlyTheProgramOfARunSeesItsToken() {
         var sandbox = spawn("env | cut -d = -f 1; sleep 1000").string("sandbox_id");
 
-        await().untilAsserted(() -> assertThat(api.get(SANDBOXES + "/" + sandbox + "/events?type=agent.output&limit=1000")
-                        .text())
-                .contains("SANDBOX_ID", "SANDBOX_TOKEN")
-                .doesNotContain("MODEL_TOKEN"));
+        await().untilAsserted(
+                        () -> assertThat(api.get(SANDBOXES + "/" + sandbox + "/events?type=agent.output&limit=1000")
+                                        .text())
+                                .contains("SANDBOX_ID", "SANDBOX_TOKEN")
+                                .doesNotContain("MODEL_TOKEN"));
         assertThat(api.execute(sandbox, "env").string("stdout")).doesNotContain("TOKEN");
     }
 
@@ -174,10 +179,13 @@ class RunsApiTest {
         var stranger = api.as("stranger");
 
         assertThat(stranger.get(SANDBOXES + "/" + sandbox).status()).isEqualTo(404);
-        assertThat(stranger.method("DELETE", SANDBOXES + "/" + sandbox).status()).isEqualTo(404);
-        assertThat(stranger.post(SANDBOXES + "/" + sandbox + "/pause", "").status()).isEqualTo(404);
+        assertThat(stranger.method("DELETE", SANDBOXES + "/" + sandbox).status())
+                .isEqualTo(404);
+        assertThat(stranger.post(SANDBOXES + "/" + sandbox + "/pause", "").status())
+                .isEqualTo(404);
         assertThat(stranger.get(SANDBOXES).text()).doesNotContain(sandbox);
-        assertThat(stranger.post(SANDBOXES, body("true", "\"user_id\":\"admin\"")).status())
+        assertThat(stranger.post(SANDBOXES, body("true", "\"user_id\":\"admin\""))
+                        .status())
                 .isEqualTo(403);
     }
 
@@ -307,7 +315,8 @@ class RunsApiTest {
     @Test
     void unknownTaskIsNotFound() {
         for (String id : new String[] {"tskaaaaaaaaaaaaaaaaaaaa", "nonsense"}) {
-            var answer = api.post(SANDBOXES, "{\"task_id\":\"" + id + "\",\"runtime\":\"command\",\"command\":[\"true\"]}");
+            var answer =
+                    api.post(SANDBOXES, "{\"task_id\":\"" + id + "\",\"runtime\":\"command\",\"command\":[\"true\"]}");
             assertThat(answer.status()).isEqualTo(404);
             assertThat(answer.json().string("detail")).contains(id);
         }
@@ -340,7 +349,9 @@ class RunsApiTest {
     }
 
     private JsonFields spawnArguments(String arguments) {
-        return api.post(SANDBOXES, "{\"task\":{\"title\":\"t\"},\"runtime\":\"command\",\"command\":[" + arguments + "]}")
+        return api.post(
+                        SANDBOXES,
+                        "{\"task\":{\"title\":\"t\"},\"runtime\":\"command\",\"command\":[" + arguments + "]}")
                 .json();
     }
 
@@ -351,8 +362,10 @@ class RunsApiTest {
     }
 
     private void awaitStatus(String sandbox, String status) {
-        await().untilAsserted(() -> assertThat(
-                        api.get(SANDBOXES + "/" + sandbox).json().object("sandbox").string("status"))
+        await().untilAsserted(() -> assertThat(api.get(SANDBOXES + "/" + sandbox)
+                        .json()
+                        .object("sandbox")
+                        .string("status"))
                 .isEqualTo(status));
     }
 

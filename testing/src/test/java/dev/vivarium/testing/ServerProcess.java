@@ -105,8 +105,8 @@ final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /// Kills and removes everything that servers on `home` left. The arguments must select the same provider as those
-    /// of the servers.
+    /// Kills and removes everything that servers on `home` left. The arguments must select the same provider as
+    /// those of the servers.
     static void purge(Path home, String... arguments) {
         try {
             int status = java(home, "purge", arguments)

@@ -40,7 +40,8 @@ class SignInTest {
         JsonFields signedIn = get(SESSION, "Cookie", cookie).json();
         assertThat(signedIn.string("user_id")).isEqualTo("admin");
         assertThat(signedIn.flag("is_admin")).isTrue();
-        assertThat(signedIn.object("server").object("previews").string("domain")).isEqualTo("localhost");
+        assertThat(signedIn.object("server").object("previews").string("domain"))
+                .isEqualTo("localhost");
         assertThat(signedIn.optionalTime("expires_at")).isPresent();
         assertThat(get("/admin/keys", "Cookie", cookie).status()).isEqualTo(200);
         assertThat(post("/create_session", session(), "Cookie", cookie, "Origin", ownOrigin)
@@ -107,7 +108,15 @@ class SignInTest {
         assertThat(post("/create_session", session(), "Cookie", cookie, "Origin", "null")
                         .status())
                 .isEqualTo(403);
-        assertThat(post("/create_session", session(), "Cookie", cookie, "Origin", ownOrigin, "Sec-Fetch-Site", "same-site")
+        assertThat(post(
+                                "/create_session",
+                                session(),
+                                "Cookie",
+                                cookie,
+                                "Origin",
+                                ownOrigin,
+                                "Sec-Fetch-Site",
+                                "same-site")
                         .status())
                 .isEqualTo(403);
         assertThat(post("/create_session", session(), "Authorization", "Bearer " + api.key(), "Origin", OTHER_ORIGIN)
@@ -166,7 +175,9 @@ class SignInTest {
                 .isEqualTo(401);
         assertThat(get("/api/v1/sandbox/task", "Cookie", cookie).status()).isEqualTo(401);
         String id = cookie.split("=")[1];
-        assertThat(api.with(id).get(SESSION).status()).as("the cookie is not a key").isEqualTo(401);
+        assertThat(api.with(id).get(SESSION).status())
+                .as("the cookie is not a key")
+                .isEqualTo(401);
         assertThat(get("/sandboxes/" + sandbox + "/ports/3000/", "Cookie", "viv_preview=" + id)
                         .status())
                 .isEqualTo(401);
@@ -175,8 +186,8 @@ class SignInTest {
     @Test
     void signOutEndsTheSession() {
         String cookie = cookie(api.key());
-        var answer =
-                Api.send(with(plain(SESSION), "Cookie", cookie, "Origin", ownOrigin).DELETE());
+        var answer = Api.send(
+                with(plain(SESSION), "Cookie", cookie, "Origin", ownOrigin).DELETE());
 
         assertThat(answer.status()).isEqualTo(204);
         assertThat(answer.headers().firstValue("Set-Cookie").orElseThrow()).contains("viv_session=;", "Max-Age=0");

@@ -160,7 +160,8 @@ class WorkerApiTest {
                         .status())
                 .isEqualTo(404);
         assertThat(stranger.get(run.path() + "/messages").status()).isEqualTo(404);
-        var forged = stranger.post(INSIDE + "/heartbeat", "{\"sandbox_id\":\"" + run.id() + "\",\"status\":\"active\"}");
+        var forged =
+                stranger.post(INSIDE + "/heartbeat", "{\"sandbox_id\":\"" + run.id() + "\",\"status\":\"active\"}");
         assertThat(forged.status()).isEqualTo(403);
     }
 

@@ -60,7 +60,8 @@ class WorkerReportsTest {
                 .json()
                 .string("review_id");
 
-        assertThat(post(reviewing, "results", DONE).json().string("next_action")).isEqualTo("await_review");
+        assertThat(post(reviewing, "results", DONE).json().string("next_action"))
+                .isEqualTo("await_review");
         assertThat(post(reviewing, "results", DONE.replace("completed", "failed"))
                         .json()
                         .optionalString("next_action"))
