@@ -65,7 +65,7 @@ public abstract class ClientFilesContract {
     }
 
     @Test
-    void aStreamIsUploadedToItsEnd() {
+    void streamIsUploadedCompletely() {
         var box = sandbox();
         box.upload("words.txt", stream("one two three"));
 

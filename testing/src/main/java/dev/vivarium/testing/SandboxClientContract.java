@@ -204,7 +204,7 @@ public abstract class SandboxClientContract extends ClientFilesContract {
     }
 
     @Test
-    void anInterruptedCallEndsAtOnceAndKeepsTheFlag() throws Exception {
+    void interruptedCallEndsAndKeepsTheInterruptFlag() throws Exception {
         var box = sandbox();
         var thrown = new AtomicReference<Throwable>();
         var flag = new AtomicReference<Boolean>();
@@ -221,7 +221,7 @@ public abstract class SandboxClientContract extends ClientFilesContract {
     }
 
     @Test
-    void anInterruptedReaderOfARunKillsTheCommandByClosingIt() throws Exception {
+    void interruptedRunKillsTheCommandOnClose() throws Exception {
         var box = sandbox();
         var ready = new CountDownLatch(1);
         var thrown = new AtomicReference<Throwable>();

@@ -66,7 +66,7 @@ class BadHttpTest {
 
     @ParameterizedTest
     @MethodSource("jsonRoutes")
-    void bytesThatAreNotUtf8AreRefused(String route) {
+    void bodyThatIsNotUtf8IsRejected(String route) {
         byte[] latin = "{\"session_id\":\"caf\u00e9\"}".getBytes(StandardCharsets.ISO_8859_1);
 
         assertThat(api.post(route, "application/json", BodyPublishers.ofByteArray(latin))
@@ -76,7 +76,7 @@ class BadHttpTest {
 
     @ParameterizedTest
     @MethodSource("jsonRoutes")
-    void aBodyThatIsTooLargeIsRefused(String route) {
+    void oversizedBodyIsRejected(String route) {
         String huge = "{\"session_id\":\"" + "x".repeat(1024 * 1024) + "\"}";
 
         var withLength = api.post(route, huge);
@@ -93,7 +93,7 @@ class BadHttpTest {
 
     @ParameterizedTest
     @MethodSource("jsonRoutes")
-    void anotherMediaTypeIsRefused(String route) {
+    void unsupportedMediaTypeIsRejected(String route) {
         assertThat(api.post(route, "text/plain", BodyPublishers.ofString("{}")).status())
                 .isEqualTo(415);
     }
@@ -111,7 +111,7 @@ class BadHttpTest {
                 "/list_files?session_id=x&recursive=maybe",
                 "/health?x=%"
             })
-    void aBadQueryIsRefused(String path) throws IOException {
+    void invalidQueryIsRejected(String path) throws IOException {
         String answer = raw("GET " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + key() + "\r\n");
 
         assertThat(answer).startsWith("HTTP/1.1 400 ").contains("\"error\"");
@@ -149,7 +149,7 @@ class BadHttpTest {
                 "X-API-Key: ",
                 "Authorization: KEY",
             })
-    void aWrongCredentialIsRefused(String header) throws IOException {
+    void invalidCredentialIsRejected(String header) throws IOException {
         String answer = raw("GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + header + "\r\n\r\n");
 
         assertThat(answer).startsWith("HTTP/1.1 401 ");

@@ -77,7 +77,7 @@ class ModelFloodTest {
                 .string("stdout");
     }
 
-    /// Model that answers each request with a prefix and then repeats the same text for ever.
+    /// Model that answers each request with a prefix and then repeats the same text endlessly.
     private static final class EndlessModel implements AutoCloseable {
         private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         private final AtomicInteger connections = new AtomicInteger();

@@ -80,7 +80,7 @@ abstract class OciContract extends IsolationContract implements HostTracesContra
     }
 
     @Test
-    void aDiskThatWasNotUnmountedIsRepaired() throws IOException {
+    void uncleanDiskIsRepaired() throws IOException {
         var id = newId();
         try (var box = start(id)) {
             box.run("echo precious > file; sync");
@@ -113,7 +113,7 @@ abstract class OciContract extends IsolationContract implements HostTracesContra
     }
 
     @Test
-    void aDiskThatIsADirectoryCanBeSavedAndRestored() throws IOException {
+    void directoryDiskCanBeSavedAndRestored() throws IOException {
         var id = newId();
         Files.createDirectories(home.resolve("disks").resolve(id.value()));
         try (var box = start(id)) {

@@ -323,7 +323,7 @@ class RunsApiTest {
     }
 
     @Test
-    void aDescriptionOfMoreThan100KilobytesIsUnprocessable() {
+    void descriptionOver100KilobytesIsUnprocessable() {
         var answer = api.post(
                 SANDBOXES,
                 "{\"task\":{\"title\":\"x\",\"description\":\"" + "y".repeat(101 * 1024)

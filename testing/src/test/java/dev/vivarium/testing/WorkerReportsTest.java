@@ -30,7 +30,7 @@ class WorkerReportsTest {
     @Test
     void workerMetricsAreShownWithTheRun() {
         var other = AgentRun.of(SERVER.get(), "exec sleep 1000", "\"env\":{\"HEARTBEAT_SECONDS\":\"1000\"}");
-        // Waits for the worker's first heartbeat. The next one comes only after 1000 seconds.
+        // Waits for the worker's first heartbeat. The next heartbeat follows after 1000 seconds.
         await().until(() -> other.run().optionalTime("last_heartbeat").isPresent());
         var answer = other.worker()
                 .post("/api/v1/sandbox/heartbeat", heartbeat(other, "{\"cpu_percent\":4.5,\"memory_mb\":512}"));
